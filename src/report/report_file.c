@@ -122,21 +122,23 @@ resolve(char path[PATH_MAX], const char *file)
  * Regular files
  */
 
-/* Writes the text from where the descriptor is; *done is how much of it. */
-static bool
-put_text(const struct report_file *target, int fd, size_t *done)
+/* Writes the text from where the descriptor is. Returns how much of it; if that
+ * is not all, errno tells why. */
+static size_t
+put_text(const struct report_file *target, int fd)
 {
-	*done = 0;
-	while (*done < target->length) {
-		ssize_t put =
-		    write(fd, target->bytes + *done, target->length - *done);
+	size_t done = 0;
 
-		if (put == -1 && errno != EINTR)
-			return false;
+	while (done < target->length) {
+		ssize_t put =
+		    write(fd, target->bytes + done, target->length - done);
+
 		if (put != -1)
-			*done += (size_t)put;
+			done += (size_t)put;
+		else if (errno != EINTR)
+			break;
 	}
-	return true;
+	return done;
 }
 
 /*
@@ -150,7 +152,6 @@ replace(
 {
 	char path[PATH_MAX], uuid[SYS_UUID];
 	mode_t mode = target->mode;
-	size_t done;
 	int fd, error = 0;
 
 	if (snprintf(path, sizeof path, "%.*s.retry-%s.tmp", directory_of(file),
@@ -165,7 +166,7 @@ replace(
 	if (mode == 0 && old != NULL)
 		mode = old->st_mode & 0777;
 	if (((target->mode != 0 || old != NULL) && fchmod(fd, mode) == -1) ||
-	    !put_text(target, fd, &done))
+	    put_text(target, fd) < target->length)
 		error = errno;
 	/* Some file systems report a full disk or quota only on close(2). */
 	if (close(fd) == -1 && error == 0)
@@ -185,10 +186,10 @@ replace(
 static bool
 write_over(const struct report_file *target, int fd)
 {
-	size_t done;
+	size_t done = put_text(target, fd);
 	int error;
 
-	if (put_text(target, fd, &done) && ftruncate(fd, (off_t)done) == 0)
+	if (done == target->length && ftruncate(fd, (off_t)done) == 0)
 		return true;
 	error = errno;
 	if (done > 0 && ftruncate(fd, 0) == -1)
