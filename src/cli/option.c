@@ -125,11 +125,10 @@ option_store(const struct argument *argument, struct policy *policy)
 	int value = 0;
 
 	switch (option->type) {
-	case OPTION_GIVEN:
+	case OPTION_NONE:
 	case OPTION_FILE:
 	case OPTION_HELP:
 	case OPTION_VERSION:
-	case OPTION_SPECIAL:
 		return;
 	case OPTION_FLAG:
 		*(bool *)field = true;

@@ -16,7 +16,7 @@ struct policy;
 
 /* What an option's argument is, and the type of the field that it sets. */
 enum option_type {
-	OPTION_GIVEN, /* no field: only whether the option is given counts */
+	OPTION_NONE, /* no field: whether it is given counts, or its special */
 	OPTION_FLAG, /* bool: becomes true */
 	OPTION_CONSTANT, /* an enum: becomes least */
 	OPTION_CHOICE, /* an enum: the argument's index in choices */
@@ -32,7 +32,6 @@ enum option_type {
 	/* const char *: a text, NULL where it is empty; but if there is a
 	 * refusal, an empty text is refused. */
 	OPTION_TEXT,
-	OPTION_SPECIAL, /* any type: the row's special says what it is */
 	OPTION_FILE, /* no field: names a file of options */
 	OPTION_HELP, /* no field: prints help and exits, as the next one */
 	OPTION_VERSION,

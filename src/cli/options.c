@@ -243,7 +243,7 @@ store(const struct argument *argument, struct policy *policy)
 #define TEXT(member, why) .type = OPTION_TEXT, AT(member), .refusal = why
 #define FILE_NAME(member) TEXT(member, "not a file name"), .is_path = true
 #define KEY(member, why) TEXT(member, why), .special = SPECIAL_KEY
-#define SPECIAL(kind) .type = OPTION_SPECIAL, .special = (kind)
+#define SPECIAL(kind) .special = (kind)
 #define LIST(member) SPECIAL(SPECIAL_LIST), AT(member)
 #define SPANS(member) SPECIAL(SPECIAL_SPANS), AT(member)
 
@@ -418,7 +418,7 @@ static const struct option table[] = {
 	{ "budget-reset", '\0', "KEY", "forget what a budget has counted",
 	    KEY(subject, "must not be empty"), .command_line = true },
 	{ "budget-gc", '\0', "", "remove budgets that nobody uses",
-	    .type = OPTION_GIVEN, .command_line = true },
+	    .command_line = true },
 	{ "nested", '\0', "KIND",
 	    "within another retry: share its budget (default);\n"
 	    "once: no retries; add: none while it is retrying",
@@ -490,7 +490,7 @@ static const struct option table[] = {
 
 	{ "dry-run", '\0', "",
 	    "print delays, worst case and rules; run nothing",
-	    .type = OPTION_GIVEN, .heading = "General", .command_line = true },
+	    .heading = "General", .command_line = true },
 	{ "policy", '\0', "NAME|FILE",
 	    "read options from a file, one a line, no dashes;\n"
 	    "the command line wins (default: $RETRY_POLICY)",
