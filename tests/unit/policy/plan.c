@@ -1011,7 +1011,7 @@ check_plan(const char *row)
 	ahead = script;
 	script_next(&ahead);
 	none = script_is(&ahead, "none");
-	HOLDS(row, !plan_retries(&history));
+	HOLDS(row, !plan_is_retry(&history));
 	for (int i = 0; step.again && i < 100; i++) {
 		struct admission denied = { .next = -1 };
 
