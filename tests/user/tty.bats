@@ -15,237 +15,174 @@ setup()
 	export MARK=$BATS_TEST_TMPDIR HOME=$BATS_TEST_TMPDIR HISTFILE=
 }
 
-# times N REGEX: N lines of ./out match REGEX as a whole, but for the echo of a
-# key before them.
-times()
+# typed STATUS [N=REGEX]... STEP... -- COMMAND...: pty, and then N lines of ./out
+# match REGEX as a whole, but for the echo of a key before them.
+typed()
 {
-	[ "$(grep -cxE -e "(\^[A-Z\\\\])*$2" out)" -eq "$1" ] || {
-		echo "not $1 times: $2"
-		cat -A out
-		return 1
-	} >&2
-}
-
-# An interactive shell.
-person=(bash --norc --noprofile --noediting -i)
-prompt='see:person> '
-export PS1='person> '
-
-@test "one Ctrl-C gives the command one SIGINT, and there is no retry" {
-	pty 3 see:ready 'type:^C' -- \
-	    "$RETRY" -v -d 0 -- "$ACTOR" listen 1 3
-	times 1 INT
-	times 1 ready
-	times 1 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
-}
-
-@test "one Ctrl-C below a shell gives the command one SIGINT" {
-	pty 3 see:ready 'type:^C' -- \
-	    bash -c '"$RETRY" -d 0 -- "$ACTOR" listen 1 3; exit "$?"'
-	times 1 INT
-	times 1 ready
-}
-
-@test "two Ctrl-Cs give the command two" {
-	pty 3 see:ready 'type:^C' see:INT 'type:^C' see:INT -- \
-	    "$RETRY" -d 0 -- "$ACTOR" listen 2 3
-	times 2 INT
-}
-
-@test "Ctrl-C gives a grandchild one SIGINT" {
-	pty 3 see:ready 'type:^C' -- \
-	    "$RETRY" -d 0 -- bash -c 'trap : INT; "$ACTOR" listen 1 3'
-	times 1 INT
-}
-
-@test "a shell loop around retry stops at Ctrl-C" {
-	pty 130 see:ready 'type:^C' -- bash -c '
-		for i in 1 2 3; do
-			"$RETRY" -d 0 -- sh -c "echo ready; exec sleep 20"
-			echo next
-		done
-		echo after'
-	times 1 ready
-	times 0 '(next|after)'
-}
-
-@test "a shell loop around retry stops at Ctrl-C in a delay" {
-	pty 130 see:retrying 'type:^C' -- bash -c '
-		for i in 1 2 3; do
-			"$RETRY" -d 60 -j none -- false
-			echo next
-		done
-		echo after'
-	times 0 '(next|after)'
-}
-
-@test "a command that takes Ctrl-C for a success lets the loop go on" {
-	pty 0 see:ready 'type:^C' see:next see:ready 'type:^C' see:next -- \
-	    bash -c '
-		for i in 1 2; do
-			"$RETRY" -- "$ACTOR" listen 1 0
-			echo next
-		done'
-	times 2 INT
-	times 2 next
-}
-
-@test "Ctrl-\\ ends the command and retry by SIGQUIT, and there is no retry" {
-	pty 0 see:ready 'type:^\' see:killed -- \
-	    "$ACTOR" ignoring QUIT "$ACTOR" how "$ACTOR" fresh \
-	    "$RETRY" -d 0 -- sh -c 'echo ready; exec sleep 20'
-	times 1 'killed QUIT'
-	times 1 ready
-	times 1 'retry: attempt 1/5 killed by SIGQUIT, giving up: interrupted'
-}
-
-@test "one Ctrl-\\ gives the command one SIGQUIT" {
-	pty 3 see:ready 'type:^\' -- "$RETRY" -d 0 -- "$ACTOR" listen 1 3
-	times 1 QUIT
-}
-
-@test "a new window size gives the command one SIGWINCH" {
-	pty 0 see:ready size:33x99 -- "$RETRY" -- "$ACTOR" listen 1 0
-	times 1 WINCH
-}
-
-@test "Ctrl-Z stops the job, and fg continues it" {
-	pty 5 "$prompt" \
-	    'type:"$RETRY" -t 30 -- sh -c "echo read\y; read x; echo got:\$x"^M' \
-	    next:ready 'type:^Z' see:Stopped "$prompt" \
-	    'type:fg^M' see:sh 'type:hello^M' see:got:hello "$prompt" \
-	    'type:exit 5^M' -- "${person[@]}"
-}
-
-@test "Ctrl-Z stops a delay, and fg continues it" {
-	pty 5 "$prompt" \
-	    'type:"$RETRY" -d 1s -j none -- sh -c "test \$RETRY_ATTEMPT = 2"; echo status:$?^M' \
-	    next:retrying 'type:^Z' see:Stopped "$prompt" \
-	    'type:fg^M' "$prompt" 'type:exit 5^M' -- "${person[@]}"
-	times 1 'retry: attempt 1/5 failed .*'
-	times 0 'retry: attempt 2/4 .*'
-}
-
-# bats test_tags=slow
-@test "the time for which Ctrl-Z stopped a job does not count for the timeout" {
-	pty 5 "$prompt" \
-	    'type:"$RETRY" -n 1 -t 2 -- sh -c "echo read\y; read x; echo got:\$x"^M' \
-	    next:ready 'type:^Z' see:Stopped "$prompt" more:2.5 \
-	    'type:fg^M' see:sh more:0.1 'type:hello^M' see:got:hello \
-	    "$prompt" 'type:exit 5^M' -- "${person[@]}"
-	times 0 'retry: .*'
-}
-
-# resumed STOP OPTION...: an interactive shell runs a command that stops itself by
-# STOP, and shows a prompt; fg continues the command, which ends with 4.
-resumed()
-{
-	local stop=$1
+	local want=$1 counts=() count
 	shift
-	pty 4 "$prompt" \
-	    "type:\"\$RETRY\" $* -- sh -c \"echo read\y; $stop; echo resum\ed; exit 4\"^M" \
-	    next:ready see:Stopped "$prompt" \
-	    'type:fg^M' see:resumed "$prompt" 'type:exit $?^M' -- "${person[@]}"
-}
-
-@test "where a command stops itself the shell has its prompt, and fg continues it" {
-	local name
-	for name in TSTP STOP TTIN TTOU; do
-		resumed "kill -$name \\\$\\\$" -n 1
-		resumed "kill -$name \\\$\\\$" -n 1 -t 30
+	while [[ $1 == [0-9]=* ]]; do
+		counts+=("$1")
+		shift
+	done
+	pty "$want" "$@"
+	for count in "${counts[@]}"; do
+		[ "$(grep -cxE -e "(\^[A-Z\\\\])*${count#*=}" out)" -eq "${count%%=*}" ] || {
+			echo "not $count"
+			cat -A out
+			return 1
+		} >&2
 	done
 }
 
-@test "where another process stops a command the shell has its prompt" {
-	pty 4 "$prompt" \
-	    'type:"$RETRY" -n 1 -- sh -c "(sleep .2; kill -STOP \$\$) & wait; echo resum\ed; exit 4"^M' \
-	    next:Stopped "$prompt" \
-	    'type:fg^M' see:resumed "$prompt" 'type:exit $?^M' -- "${person[@]}"
+# at_prompt STATUS [N=REGEX]... LINE STEP...: typed, where LINE is typed into an
+# interactive shell, and "exit" at the end.
+prompt='see:person> '
+export PS1='person> '
+at_prompt()
+{
+	local start=("$1") leave='exit $?'
+	shift
+	while [[ $1 == [0-9]=* ]]; do
+		start+=("$1")
+		shift
+	done
+	[ "${start[0]}" -ne 5 ] || leave='exit 5'
+	typed "${start[@]}" "$prompt" "type:$1^M" "${@:2}" "$prompt" \
+	    "type:$leave^M" -- bash --norc --noprofile --noediting -i
 }
 
-# bats test_tags=slow
-@test "the time for which a command has stopped itself does not count for the timeout" {
-	pty 4 "$prompt" \
-	    'type:"$RETRY" -n 1 -t 1 -- sh -c "kill -TSTP \$\$; exit 4"^M' \
-	    next:Stopped "$prompt" more:1.5 \
-	    'type:fg^M' "$prompt" 'type:exit $?^M' -- "${person[@]}"
-	times 0 'retry: .*timed out.*'
+listen=("$ACTOR" listen 1 3)
+again='for i in 1 2 3; do
+	eval "$0"
+	echo next
+done
+echo after'
+
+@test "a key gives the command one signal, and there is no retry" {
+	local here=("$RETRY" -d 0 --)
+	beside 'Ctrl-C' typed 3 1=INT 1=ready \
+	    '1=retry: attempt 1/5 failed \(exit 3\), giving up: interrupted' \
+	    see:ready 'type:^C' -- "$RETRY" -v -d 0 -- "${listen[@]}"
+	beside 'Ctrl-C below a shell' typed 3 1=INT 1=ready see:ready 'type:^C' -- \
+	    bash -c '"$@"; exit "$?"' bash "${here[@]}" "${listen[@]}"
+	beside 'two of them' typed 3 2=INT \
+	    see:ready 'type:^C' see:INT 'type:^C' see:INT -- \
+	    "${here[@]}" "$ACTOR" listen 2 3
+	beside 'to a grandchild' typed 3 1=INT see:ready 'type:^C' -- \
+	    "${here[@]}" bash -c 'trap : INT; "$ACTOR" listen 1 3'
+	beside 'a shell loop stops' typed 130 1=ready '0=(next|after)' \
+	    see:ready 'type:^C' -- \
+	    bash -c "$again" '"$RETRY" -d 0 -- sh -c "echo ready; exec sleep 20"'
+	beside 'a shell loop stops in a delay' typed 130 '0=(next|after)' \
+	    see:retrying 'type:^C' -- \
+	    bash -c "$again" '"$RETRY" -d 60 -j none -- false'
+	beside 'a shell loop goes on after a success' typed 0 3=INT 3=next \
+	    see:ready 'type:^C' see:next see:ready 'type:^C' see:next \
+	    see:ready 'type:^C' see:after -- \
+	    bash -c "$again" '"$RETRY" -- "$ACTOR" listen 1 0'
+	beside 'Ctrl-\' typed 3 1=QUIT see:ready 'type:^\' -- \
+	    "${here[@]}" "${listen[@]}"
+	beside 'Ctrl-\ kills the command, and retry' typed 0 '1=killed QUIT' 1=ready \
+	    '1=retry: attempt 1/5 killed by SIGQUIT, giving up: interrupted' \
+	    see:ready 'type:^\' see:killed -- \
+	    "$ACTOR" ignoring QUIT "$ACTOR" how "$ACTOR" fresh \
+	    "${here[@]}" sh -c 'echo ready; exec sleep 20'
+	beside 'a new size' typed 0 1=WINCH see:ready size:33x99 -- \
+	    "$RETRY" -- "$ACTOR" listen 1 0
 }
 
-@test "CONT to retry alone continues a command that has stopped itself" {
-	pty 5 "$prompt" \
-	    'type:"$RETRY" -n 1 -- sh -c "kill -TSTP \$\$; echo resum\ed; exit 4"^M' \
-	    next:Stopped "$prompt" 'type:kill -CONT $(jobs -p)^M' \
-	    see:resumed see:exhausted 'type:exit 5^M' -- "${person[@]}"
+#
+# Job control. What is stopped is so for longer than its limit, which is longer
+# than a machine stalls.
+#
+
+greets='echo read\y; read x; echo got:\$x'
+hello=('type:hello^M' see:got:hello)
+
+# resumed STOP OPTION...: a command stops itself, the shell shows its prompt, and
+# fg continues the command.
+resumed()
+{
+	at_prompt 4 "\"\$RETRY\" ${*:2} -- sh -c \"echo read\y; $1; echo resum\ed; exit 4\"" \
+	    next:ready see:Stopped "$prompt" 'type:fg^M' see:resumed
 }
 
-# bats test_tags=slow
-@test "a command that stops itself below a script is ended by its limit" {
-	printf 'all:\n\t@"$$RETRY" -n 1 -t 0.5 -- sh -c "kill -STOP \\$$\\$$; sleep 20"\n' \
-	    >Makefile
-	pty 5 "$prompt" \
-	    'type:sh -c "\"\$RETRY\" -n 1 -t .5 -- sh -c \"kill -STOP \\\$\\\$; sleep 20\"; echo en\ded"^M' \
-	    see:timed see:ended "$prompt" \
-	    'type:env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make; echo en\ded^M' \
-	    see:timed see:ended "$prompt" 'type:exit 5^M' -- "${person[@]}"
-	times 0 '.*Stopped.*'
-}
-
-@test "a command that stops itself in the background is ended by its limit" {
-	pty 5 "$prompt" \
-	    'type:"$RETRY" -n 1 -t .5 -- sh -c "kill -STOP \$\$; sleep 20" & wait^M' \
-	    see:timed "$prompt" 'type:exit 5^M' -- "${person[@]}"
-	times 0 '.*Stopped.*'
-}
-
-@test "a command that stops itself without any job control is ended by its limit" {
-	pty 124 see:timed -- "$RETRY" -n 1 -t 0.5 -- \
-	    sh -c 'kill -STOP $$; exec sleep 20'
-	pty 124 see:timed -- sh -c '"$RETRY" -n 1 -t 0.5 -- \
-		sh -c "kill -STOP \$\$; sleep 20"; exit "$?"'
-}
-
-@test "Ctrl-Z does not stop a job whose command ignores it, as without retry" {
-	pty 5 "$prompt" \
-	    'type:"$RETRY" -n 1 -- sh -c "trap \"\" TSTP; echo read\y; read x; echo got:\$x"^M' \
-	    next:ready 'type:^Z' more:0.2 'type:hello^M' see:got:hello \
-	    "$prompt" 'type:exit 5^M' -- "${person[@]}"
-	times 0 '.*Stopped.*'
-}
-
-@test "Ctrl-Z stops a whole pipeline, and bg and fg continue it" {
-	pty 5 "$prompt" \
-	    'type:echo in | "$RETRY" -t 30 -n 2 -d 0 -- sh -c "echo read\y; until [ -e go ]; do sleep .02; done; echo done" | cat^M' \
-	    next:ready 'type:^Z' see:Stopped "$prompt" 'type:bg^M' "$prompt" \
-	    'type:fg^M' see:cat more:0.1 'type:^Z' see:Stopped "$prompt" \
-	    'type:touch go; fg^M' see:cat "$prompt" 'type:exit 5^M' -- "${person[@]}"
-	times 1 'done'
-}
-
-@test "Ctrl-C after Ctrl-Z and fg ends the job" {
-	pty 5 "$prompt" \
-	    'type:"$RETRY" -d 0 -- sh -c "echo read\y; exec sleep 20"^M' \
+ends_both()
+{
+	at_prompt 5 "\"\$RETRY\" -d 0 -- sh -c \"echo read\y; exec sleep 20\"" \
 	    next:ready 'type:^Z' see:Stopped "$prompt" \
-	    'type:fg^M' see:sh more:0.1 'type:^C' "$prompt" \
-	    'type:exit 5^M' -- "${person[@]}"
+	    'type:fg^M' see:sh more:0.1 'type:^C'
 	none_left "$MARK"
 }
 
-@test "a background job that reads is stopped as a whole, and fg continues it" {
-	pty 5 "$prompt" \
-	    'type:"$RETRY" -t 30 -- sh -c "read x; echo got:\$x" &^M' \
-	    "$prompt" 'type:until jobs | grep Stopped; do sleep 0.02; done^M' \
-	    see:Stopped "$prompt" 'type:fg^M' see:sh 'type:hello^M' \
-	    see:got:hello "$prompt" 'type:exit 5^M' -- "${person[@]}"
+below_scripts()
+{
+	printf 'all:\n\t@"$$RETRY" -n 1 -t 0.5 -- sh -c "kill -STOP \\$$\\$$; sleep 20"\n' \
+	    >Makefile
+	at_prompt 5 '0=.*Stopped.*' \
+	    'sh -c "\"\$RETRY\" -n 1 -t .5 -- sh -c \"kill -STOP \\\$\\\$; sleep 20\"; echo en\ded"' \
+	    see:timed see:ended "$prompt" \
+	    'type:env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make; echo en\ded^M' \
+	    see:timed see:ended
 }
 
-@test "a command reads the terminal inside of sh -c" {
+# bats test_tags=slow
+@test "Ctrl-Z or its own STOP stops a job, the shell has its prompt, fg continues" {
+	local name
+	beside 'Ctrl-Z' at_prompt 5 "\"\$RETRY\" -t 30 -- sh -c \"$greets\"" \
+	    next:ready 'type:^Z' see:Stopped "$prompt" 'type:fg^M' see:sh "${hello[@]}"
+	beside 'Ctrl-Z in a delay' at_prompt 5 \
+	    '1=retry: attempt 1/5 failed .*' '0=retry: attempt 2/4 .*' \
+	    '"$RETRY" -d 4s -j none -- sh -c "test \$RETRY_ATTEMPT = 2"; echo status:$?' \
+	    next:retrying 'type:^Z' see:Stopped "$prompt" 'type:fg^M'
+	beside 'Ctrl-Z for longer than the timeout' at_prompt 5 '0=retry: .*' \
+	    "\"\$RETRY\" -n 1 -t 4 -- sh -c \"$greets\"" \
+	    next:ready 'type:^Z' see:Stopped "$prompt" more:4.3 \
+	    'type:fg^M' see:sh more:0.1 "${hello[@]}"
+	beside 'a pipeline, bg and fg' at_prompt 5 1='done' \
+	    'echo in | "$RETRY" -t 30 -n 2 -d 0 -- sh -c "echo read\y; until [ -e go ]; do sleep .02; done; echo done" | cat' \
+	    next:ready 'type:^Z' see:Stopped "$prompt" 'type:bg^M' "$prompt" \
+	    'type:fg^M' see:cat more:0.1 'type:^Z' see:Stopped "$prompt" \
+	    'type:touch go; fg^M' see:cat
+	beside 'Ctrl-C after that ends it' ends_both
+	beside 'a command that ignores it goes on, as without retry' \
+	    at_prompt 5 '0=.*Stopped.*' \
+	    "\"\$RETRY\" -n 1 -- sh -c \"trap \\\"\\\" TSTP; $greets\"" \
+	    next:ready 'type:^Z' more:0.2 "${hello[@]}"
+	for name in TSTP STOP TTIN TTOU; do
+		beside "$name to itself" resumed "kill -$name \\\$\\\$" -n 1
+		beside "$name to itself, -t" resumed "kill -$name \\\$\\\$" -n 1 -t 30
+	done
+	beside 'another process stops it' at_prompt 4 \
+	    '"$RETRY" -n 1 -- sh -c "(sleep .2; kill -STOP \$\$) & wait; echo resum\ed; exit 4"' \
+	    next:Stopped "$prompt" 'type:fg^M' see:resumed
+	beside 'TSTP to itself, for longer than the timeout' \
+	    at_prompt 4 '0=retry: .*timed out.*' \
+	    '"$RETRY" -n 1 -t 4 -- sh -c "kill -TSTP \$\$; exit 4"' \
+	    next:Stopped "$prompt" more:4.3 'type:fg^M'
+	beside 'CONT to retry alone' typed 5 "$prompt" \
+	    'type:"$RETRY" -n 1 -- sh -c "kill -TSTP \$\$; echo resum\ed; exit 4"^M' \
+	    next:Stopped "$prompt" 'type:kill -CONT $(jobs -p)^M' \
+	    see:resumed see:exhausted 'type:exit 5^M' -- \
+	    bash --norc --noprofile --noediting -i
+	beside 'in the background it reads' at_prompt 5 \
+	    '"$RETRY" -t 30 -- sh -c "read x; echo got:\$x" &' \
+	    "$prompt" 'type:until jobs | grep Stopped; do sleep 0.02; done^M' \
+	    see:Stopped "$prompt" 'type:fg^M' see:sh "${hello[@]}"
+	beside 'its limit ends it below a script' below_scripts
+	beside 'its limit ends it in the background' at_prompt 5 '0=.*Stopped.*' \
+	    '"$RETRY" -n 1 -t .5 -- sh -c "kill -STOP \$\$; sleep 20" & wait' see:timed
+	beside 'its limit ends it without job control' typed 124 see:timed -- \
+	    "$RETRY" -n 1 -t 0.5 -- sh -c 'kill -STOP $$; exec sleep 20'
+	beside 'nor below a shell' typed 124 see:timed -- sh -c '
+		"$RETRY" -n 1 -t 0.5 -- sh -c "kill -STOP \$\$; sleep 20"; exit "$?"'
+}
+
+@test "a command reads the terminal inside of sh -c, under a timeout on every attempt" {
 	pty 0 see:ready 'type:hello^M' see:got:hello -- sh -c '
 		"$RETRY" -- sh -c "echo ready; read x; echo got:\$x"
 		true'
-}
-
-@test "a command reads the terminal under a timeout, on every attempt" {
 	pty 0 see:ready1 'type:one^M' see:got:one see:ready2 'type:two^M' \
 	    see:got:two -- sh -c '
 		"$RETRY" -t 30 -d 0 -- sh -c "
@@ -319,63 +256,49 @@ resumed()
 hung_up()
 {
 	local status=0
-	"$ACTOR" terminal exists:ready hangup -- \
-	    "$@" >out 2>late 3>&- || status=$?
+	"$ACTOR" terminal exists:ready hangup -- "$@" >out 2>late 3>&- || status=$?
 	cat late
 	[ "$status" -ne 99 ]
 	wait_for none_left "$MARK"
 }
 
-@test "hang-up leaves nothing of a retry that leads the session" {
-	hung_up "$RETRY" -d 0 -- sh -c 'touch ready; sleep 20; true'
+# Waits for HUP, and a while for another.
+hears='trap "echo HUP >>heard" HUP
+touch ready
+i=0
+while [ ! -e heard ] && [ $i -lt 500 ]; do
+	i=$((i + 1))
+	sleep 0.02
+done
+sleep 0.3'
+
+heard_once()
+{
+	hung_up "$@"
+	holds heard HUP
 }
 
-@test "hang-up of a retry that leads the session: the command gets one HUP" {
-	hung_up "$RETRY" -d 0 -- sh -c '
-		trap "echo HUP >>heard" HUP
-		touch ready
-		i=0
-		while [ ! -e heard ] && [ $i -lt 500 ]; do
-			i=$((i + 1))
-			sleep 0.02
-		done
-		sleep 0.3'
-	[ "$(lines heard)" -eq 1 ]
-}
-
-@test "hang-up leaves nothing of a retry below a shell" {
-	hung_up sh -c '"$RETRY" -d 0 -- sh -c "touch ready; sleep 20; true"; true'
-}
-
-@test "hang-up leaves nothing of a retry below an interactive shell" {
-	hung_up "${person[@]}" -c \
-	    '"$RETRY" -d 0 -- sh -c "touch ready; sleep 20; true"; true'
-}
-
-@test "hang-up below a shell: the command gets one HUP" {
-	hung_up sh -c '"$RETRY" -d 0 -- sh -c "
-		trap \"echo HUP >>heard\" HUP
-		touch ready
-		i=0
-		while [ ! -e heard ] && [ \$i -lt 500 ]; do
-			i=\$((i + 1))
-			sleep 0.02
-		done
-		sleep 0.3"; true'
-	[ "$(lines heard)" -eq 1 ]
-}
-
-@test "hang-up in a delay leaves nothing, whoever leads the session" {
-	hung_up "$RETRY" -d 60 -j none -- sh -c 'touch ready; exit 1'
-	rm ready
-	hung_up sh -c '"$RETRY" -d 60 -j none -- sh -c "touch ready; exit 1"
-		true'
-}
-
-@test "hang-up under nohup does not end the command" {
+nohup_goes_on()
+{
 	hung_up nohup "$RETRY" -d 0 -- sh -c '
 		touch ready
 		sleep 0.5
 		echo done >work'
-	[ "$(<work)" = 'done' ]
+	holds work 'done'
+}
+
+@test "hang-up leaves nothing, and gives the command one HUP" {
+	local waits='"$RETRY" -d 0 -- sh -c "touch ready; sleep 20; true"; true'
+	local delayed='"$RETRY" -d 60 -j none -- sh -c "touch ready; exit 1"'
+	beside 'retry leads the session' \
+	    hung_up "$RETRY" -d 0 -- sh -c 'touch ready; sleep 20; true'
+	beside 'below a shell' hung_up sh -c "$waits"
+	beside 'below an interactive shell' \
+	    hung_up bash --norc --noprofile --noediting -i -c "$waits"
+	beside 'in a delay' hung_up sh -c "exec $delayed"
+	beside 'in a delay, below a shell' hung_up sh -c "$delayed; true"
+	beside 'one HUP' heard_once "$RETRY" -d 0 -- sh -c "$hears"
+	beside 'one HUP below a shell' heard_once \
+	    sh -c '"$RETRY" -d 0 -- sh -c "$0"; true' "$hears"
+	beside 'nohup: the command goes on' nohup_goes_on
 }
