@@ -135,7 +135,7 @@ preset_words()
 
 #
 # What becomes of a line. Each init file has ^T print the line at the cursor as
-# "=<line>=" and empty it.
+# "{{line}}" and empty it.
 #
 
 start_bash()
@@ -146,7 +146,7 @@ start_bash()
 		. "$TOP/completions/retry.bash"
 		_fooey() { COMPREPLY=($(compgen -W 'argument' -- "$2")); }
 		complete -F _fooey fooey
-		show() { printf '=<%s>=\n' "$READLINE_LINE"; READLINE_LINE=; }
+		show() { printf '{{%s}}\n' "$READLINE_LINE"; READLINE_LINE=; }
 		bind -x '"\C-t": show'
 		echo "READ""Y"
 	END
@@ -163,7 +163,7 @@ start_zsh()
 		compdef _fooey fooey
 		setopt no_auto_menu no_list_beep
 		zstyle ':completion:*' list no
-		show() { zle -I; print -r -- "=<$BUFFER>="; BUFFER= }
+		show() { zle -I; print -r -- "{{$BUFFER}}"; BUFFER= }
 		zle -N show
 		bindkey '^T' show
 		print "READ""Y"
@@ -177,7 +177,7 @@ start_fish()
 		source $TOP/completions/retry.fish
 		complete -c fooey -f -a argument
 		function show
-		    printf '=<%s>=\n' (commandline)
+		    printf '{{%s}}\n' (commandline)
 		    commandline ''
 		end
 		bind \ct show
@@ -186,6 +186,8 @@ start_fish()
 		echo "READ""Y"
 	END
 	shell=(fish --no-config -i)
+	# What is typed before fish 4 reads again is lost. It says that it reads.
+	[[ $(fish --version) = *' '[0-3].* ]] || reads=$'see:\e[?2004h'
 }
 
 # becomes <LINES: each has what is typed behind "retry ", followed by a Tab, a
@@ -193,15 +195,16 @@ start_fish()
 # the latter it stays as it is.
 becomes()
 {
-	local line steps=('type:. ./init^M' see:READY)
+	local line steps=('type:. ./init^M' see:READY ${reads:+"$reads"})
 	sed '/^#/d; s/^[^;]*$/&;&/' >rows
 	while IFS= read -r line; do
-		steps+=("type:retry ${line%;*}"$'\t\x14' 'see:>=')
+		steps+=("type:retry ${line%;*}"$'\t\x14' 'see:}}' \
+			${reads:+"$reads"})
 	done <rows
 	HELPERS=${helpers-} DUMP=$BATS_FILE_TMPDIR/dump TERM=dumb timeout 120 \
 		"$ACTOR" terminal "${steps[@]}" hangup -- "${shell[@]}" >came || :
 	echo >>came
-	tr -d '\r' <came | sed -n 's/[ ,]*>=.*//; s/.*=<retry //p' |
+	tr -d '\r' <came | sed -n 's/[ ,]*}}.*//; s/.*{{retry //p' |
 		paste -d ';' <(cut -d ';' -f 1 rows) - | diff rows -
 }
 
