@@ -87,8 +87,9 @@ static struct strview
 words_of(struct strview text)
 {
 	static const char before[] = ": -";
+	enum { SCRIPT = sizeof " script: " - 1 + 40 }; /* and its hash */
 	const char *inner = find(text, before);
-	const char *script = find(text, " script: ");
+	const char *script = find(text, ", on @user_script:");
 
 	/* Redis and Valkey refuse a long request before they read its command,
 	 * and so without NOAUTH: "unauthenticated multibulk length". */
@@ -98,8 +99,8 @@ words_of(struct strview text)
 	if (inner != NULL && strview_starts(text, "ERR Error running script"))
 		text = strview_after(
 		    text, (size_t)(inner - text.at) + strlen(before));
-	else if (script != NULL)
-		text.length = (size_t)(script - text.at);
+	else if (script != NULL && script - text.at >= SCRIPT)
+		text.length = (size_t)(script - text.at) - SCRIPT;
 	if (text.length > 0 && text.at[text.length - 1] == '.')
 		text.length--;
 	return text;

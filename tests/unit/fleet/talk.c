@@ -398,6 +398,11 @@ test_errors(void)
 		    "of value" },
 		{ "ERR This Redis command is not allowed from script" NUMBERS,
 		    TIME, "ERR This Redis command is not allowed from script" },
+		{ "ERR ACL failure in script: User poor has no permissions to "
+		  "run the 'time' command" NUMBERS,
+		    REFUSED,
+		    "ERR ACL failure in script: User poor has no permissions "
+		    "to run the 'time' command" },
 		/* Redis 6 and before */
 		{ OLD("-READONLY You can't write against a read only "
 		      "replica."),
@@ -417,7 +422,8 @@ test_errors(void)
 		{ "NOSCRIPTS ", REFUSED, NULL },
 		{ "ERR Error running script", REFUSED, NULL },
 		{ "ERR Error running script: -", REFUSED, "" },
-		{ " script: ", REFUSED, "" },
+		{ NUMBERS, REFUSED, "" },
+		{ ", on @user_script:1", REFUSED, NULL },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
