@@ -1134,12 +1134,12 @@ for n in range(1, 999):
 	done
 	[ "$(lines log)" -eq 2 ]
 	asks 0 2 '*' curl -sS -o body '/200;cut/200'
-	curl --no-progress-meter --retry 2 -o body \
-		"$url/503/503;Retry-After=1/200" 2>said
-	[ "$(grep -cE 'Will retry in 1(\.[0-9]+)? second' said)" = 2 ]
 	read -r _ version _ < <(curl --version)
 	[ "$(printf '%s\n' 8.14 "$version" | sort -V | head -n 1)" != 8.14 ] ||
 		return 0
+	curl --no-progress-meter --retry 2 -o body \
+		"$url/503/503;Retry-After=1/200" 2>said
+	[ "$(grep -cE 'Will retry in 1(\.[0-9]+)? second' said)" = 2 ]
 	got=0
 	curl --no-progress-meter --retry 1 -o /dev/null \
 		"$url/503/200?null" 2>said || got=$?
