@@ -142,7 +142,8 @@ attempt(struct run *run)
 	if (run->loop.fleet != NULL)
 		fleet_client_tell(run->loop.fleet,
 		    step.reason == REASON_SUCCEEDED, sys_now(CLOCK_BOOTTIME));
-	environment_write(&run->environment, &run->history, true);
+	if (run->policy->on_retry != NULL || run->policy->on_give_up != NULL)
+		environment_write(&run->environment, &run->history, true);
 	if (run->report != NULL) {
 		report_attempt(run->report, &step, began);
 		report_admission(run->report, &foreseen);
