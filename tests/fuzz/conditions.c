@@ -34,16 +34,13 @@ parse(struct state *state, const char *list)
 	struct conditions_error error;
 
 	if (conditions_parse(&state->set, &state->watches, list, &error)) {
-		if (conditions_empty(&state->set))
-			abort();
+		fuzz_never(conditions_empty(&state->set));
 		return true;
 	}
-	if (memcmp(state, &before, sizeof before) != 0)
-		abort();
-	if (error.why == NULL || error.item < list ||
+	fuzz_never(memcmp(state, &before, sizeof before) != 0);
+	fuzz_never(error.why == NULL || error.item < list ||
 	    error.length > strlen(list) ||
-	    error.item + error.length > list + strlen(list))
-		abort();
+	    error.item + error.length > list + strlen(list));
 	return false;
 }
 
@@ -80,16 +77,13 @@ check_names(const struct conditions *set)
 
 		signame_put(room, number);
 		named = signame_number(room, strlen(room));
-		if (named != 0 && named != number)
-			abort();
-		if ((set->signals >> (number - 1) & 1) != 0 &&
-		    !conditions_names_signal(set, number))
-			abort();
+		fuzz_never(named != 0 && named != number);
+		fuzz_never((set->signals >> (number - 1) & 1) != 0 &&
+		    !conditions_names_signal(set, number));
 	}
 	for (int code = 0; code <= 255; code++)
-		if (conditions_has_exit(set, code) !=
-		    ((set->exits[code / 64] >> code % 64 & 1) != 0))
-			abort();
+		fuzz_never(conditions_has_exit(set, code) !=
+		    ((set->exits[code / 64] >> code % 64 & 1) != 0));
 }
 
 int
@@ -102,14 +96,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	start(&whole);
 	start(&parts);
 	accepted = parse(&whole, list);
-	if (parse_items(&parts, items) != accepted)
-		abort();
-	if (accepted && !same(&whole, &parts))
-		abort();
+	fuzz_never(parse_items(&parts, items) != accepted);
+	fuzz_never(accepted && !same(&whole, &parts));
 	twice = whole;
 	twice.watches.list = twice.room;
-	if (accepted && (!parse(&twice, list) || !same(&whole, &twice)))
-		abort();
+	fuzz_never(accepted && (!parse(&twice, list) || !same(&whole, &twice)));
 	check_names(&whole.set);
 	free(list);
 	free(items);

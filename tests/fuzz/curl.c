@@ -30,14 +30,11 @@ check(char *const argv[], size_t count)
 	while (from > 0 && from < count) {
 		struct curl curl = curl_operation(argv, from);
 
-		if (curl.opening < from || curl.opening > count)
-			abort();
-		if (curl.next != 0 && (curl.next <= from || curl.next > count))
-			abort();
-		if (curl.next != 0 && curl.opening > curl.next)
-			abort();
-		if (curl.dump != NULL && !curl.dumps)
-			abort();
+		fuzz_never(curl.opening < from || curl.opening > count);
+		fuzz_never(
+		    curl.next != 0 && (curl.next <= from || curl.next > count));
+		fuzz_never(curl.next != 0 && curl.opening > curl.next);
+		fuzz_never(curl.dump != NULL && !curl.dumps);
 		from = curl.next;
 	}
 }
@@ -51,11 +48,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	count = split(text, argv);
 	check(argv, count);
-	if (command_line_unwrap(argv).command >= count)
-		abort();
+	fuzz_never(command_line_unwrap(argv).command >= count);
 	curl = curl_read(argv);
-	if (curl.opening == 0 || (curl.next != 0 && !curl.several))
-		abort();
+	fuzz_never(curl.opening == 0 || (curl.next != 0 && !curl.several));
 	if (curl.method != NULL)
 		curl_idempotent(curl.method);
 	free(text);

@@ -72,16 +72,14 @@ check_shown(nanos span)
 	nanos again;
 
 	duration_format(room, span);
-	if (!duration_parse(room, strlen(room), &again))
-		abort();
-	if (span > 0 && strcmp(room, "0s") == 0)
-		abort();
+	fuzz_never(!duration_parse(room, strlen(room), &again));
+	fuzz_never(span > 0 && strcmp(room, "0s") == 0);
 	/*
 	 * Half of the last digit: of a tenth of a second, or of a tenth of it
 	 * all.
 	 */
-	if (!near((long double)again, (long double)span, 0.05L, 50 * NANOS_MS))
-		abort();
+	fuzz_never(
+	    !near((long double)again, (long double)span, 0.05L, 50 * NANOS_MS));
 }
 
 static void
@@ -92,14 +90,12 @@ check_duration(const char *text, size_t length)
 
 	if (!duration_parse(text, length, &span))
 		return;
-	if (length == 0 || span < 0 || strlen(text) != length)
-		abort();
+	fuzz_never(length == 0 || span < 0 || strlen(text) != length);
 	wanted = reference(text);
-	if (wanted >= NEVER ? span != NANOS_MAX
-			    : !near((long double)span, wanted, 1e-12L, 8))
-		abort();
-	if (span == 0 && wanted > 0)
-		abort();
+	fuzz_never(wanted >= NEVER
+		? span != NANOS_MAX
+		: !near((long double)span, wanted, 1e-12L, 8));
+	fuzz_never(span == 0 && wanted > 0);
 	check_shown(span);
 }
 
@@ -111,12 +107,12 @@ check_number(const char *text, size_t length)
 
 	if (number_whole(text, length, &value)) {
 		number_put(room, value);
-		if (value < 0 || !number_whole(room, strlen(room), &again) ||
-		    again != value)
-			abort();
+		fuzz_never(value < 0 ||
+		    !number_whole(room, strlen(room), &again) ||
+		    again != value);
 	}
-	if (number_decimal(text, length, NANOS_SECOND, &value) && value < 0)
-		abort();
+	fuzz_never(
+	    number_decimal(text, length, NANOS_SECOND, &value) && value < 0);
 }
 
 int
@@ -126,12 +122,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *exact = malloc(size), *closed = fuzz_text(data, size);
 	nanos one, other;
 
-	if (exact == NULL)
-		abort();
+	fuzz_never(exact == NULL);
 	memcpy(exact, data, size);
-	if (duration_parse(exact, size, &one) !=
-	    duration_parse(closed, size, &other))
-		abort();
+	fuzz_never(duration_parse(exact, size, &one) !=
+	    duration_parse(closed, size, &other));
 	check_duration(closed, size);
 	check_number(closed, size);
 	free(exact);

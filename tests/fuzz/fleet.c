@@ -40,16 +40,13 @@ check_talk(struct strview bytes)
 		memcpy(talk.in, bytes.at, bytes.length);
 	talk.received = bytes.length;
 	move = talk_take(&talk, NANOS_DAY, NANOS_SECOND);
-	if (talk.received > bytes.length || talk.length == 0 ||
-	    talk.length > sizeof talk.out)
-		abort();
-	if (move == TALK_REFUSED && !is_within(talk.words, in) &&
-	    !strview_is(talk.words, "NOAUTH Authentication required"))
-		abort();
-	if (move == TALK_REDIRECTED &&
+	fuzz_never(talk.received > bytes.length || talk.length == 0 ||
+	    talk.length > sizeof talk.out);
+	fuzz_never(move == TALK_REFUSED && !is_within(talk.words, in) &&
+	    !strview_is(talk.words, "NOAUTH Authentication required"));
+	fuzz_never(move == TALK_REDIRECTED &&
 	    (!is_within(talk.host, in) || talk.port < 1 || talk.port > 65535 ||
-		(talk.host.length > 0 && !url_is_host(talk.host))))
-		abort();
+		(talk.host.length > 0 && !url_is_host(talk.host))));
 }
 
 static void
@@ -65,12 +62,11 @@ check_answer(const struct resp_reply *reply)
 
 	if (!question_read(reply, &question, &answer))
 		return;
-	if (answer.now <= 0 || answer.granted < 0 || answer.granted > 5 ||
-	    (answer.granted > 0) != (answer.code == FLEET_GRANTED))
-		abort();
-	if (answer.next < 0 || answer.next > 61 * NANOS_SECOND ||
-	    answer.pause < 0 || answer.pause > 61 * NANOS_SECOND)
-		abort();
+	fuzz_never(answer.now <= 0 || answer.granted < 0 ||
+	    answer.granted > 5 ||
+	    (answer.granted > 0) != (answer.code == FLEET_GRANTED));
+	fuzz_never(answer.next < 0 || answer.next > 61 * NANOS_SECOND ||
+	    answer.pause < 0 || answer.pause > 61 * NANOS_SECOND);
 }
 
 /* A reply is the same with fewer bytes behind it, and partial without its last
@@ -83,17 +79,14 @@ check_reply(struct strview bytes)
 
 	if (state != RESP_WHOLE)
 		return;
-	if (reply.length == 0 || reply.length > bytes.length ||
+	fuzz_never(reply.length == 0 || reply.length > bytes.length ||
 	    reply.length > RESP_REPLY || reply.count > RESP_NUMBERS ||
-	    !is_within(reply.text, bytes))
-		abort();
+	    !is_within(reply.text, bytes));
 	bytes.length = reply.length;
-	if (resp_read(bytes, &again) != RESP_WHOLE ||
-	    again.length != reply.length)
-		abort();
+	fuzz_never(resp_read(bytes, &again) != RESP_WHOLE ||
+	    again.length != reply.length);
 	bytes.length--;
-	if (resp_read(bytes, &again) != RESP_PARTIAL)
-		abort();
+	fuzz_never(resp_read(bytes, &again) != RESP_PARTIAL);
 	check_answer(&reply);
 }
 
@@ -105,15 +98,11 @@ check_url(const char *text)
 	struct url url;
 	const char *refusal = url_parse(text, &url);
 
-	if (refusal != NULL && strlen(refusal) == 0)
-		abort();
-	if (refusal == NULL && (url.path[0] == '\0') != (url.port > 0))
-		abort();
-	if (refusal == NULL && url.path[0] == '\0' &&
-	    !url_is_host(strview_of(url.host)))
-		abort();
-	if (strlen(url_show(text, room)) > strlen(text) + 3)
-		abort();
+	fuzz_never(refusal != NULL && strlen(refusal) == 0);
+	fuzz_never(refusal == NULL && (url.path[0] == '\0') != (url.port > 0));
+	fuzz_never(refusal == NULL && url.path[0] == '\0' &&
+	    !url_is_host(strview_of(url.host)));
+	fuzz_never(strlen(url_show(text, room)) > strlen(text) + 3);
 }
 
 static void
@@ -123,9 +112,8 @@ check_auth(struct strview text)
 
 	if (url_parse_auth(text, "", &auth) != NULL)
 		return;
-	if (auth.password[0] == '\0' || strchr(auth.user, ':') != NULL ||
-	    strlen(auth.user) + strlen(auth.password) > text.length)
-		abort();
+	fuzz_never(auth.password[0] == '\0' || strchr(auth.user, ':') != NULL ||
+	    strlen(auth.user) + strlen(auth.password) > text.length);
 }
 
 int

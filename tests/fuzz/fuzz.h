@@ -4,11 +4,20 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What must not be. */
+static inline void
+fuzz_never(bool wrong)
+{
+	if (wrong)
+		abort();
+}
 
 /* A copy with a NUL behind it, in memory of exactly that size, so that a read
  * past it shows. */

@@ -41,8 +41,8 @@ check_typed(const uint8_t *text, size_t size)
 	duration_start(&reader, ' ');
 	for (size_t i = 0; i < size && !read; i++)
 		read = duration_take(&reader, text[i], &told);
-	if (read || !duration_take(&reader, '\n', &told) || told != typed)
-		abort();
+	fuzz_never(
+	    read || !duration_take(&reader, '\n', &told) || told != typed);
 }
 
 int
@@ -63,12 +63,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	find(&hint, end + 1, size, size + 1);
 	given = hint.given;
 	wait = hint.wait;
-	if (given && wait < 0)
-		abort();
+	fuzz_never(given && wait < 0);
 	for (size_t chunk = 1; chunk < 6; chunk++) {
 		find(&hint, end + 1, size, chunk);
-		if (hint.given != given || (given && hint.wait != wait))
-			abort();
+		fuzz_never(hint.given != given || (given && hint.wait != wait));
 	}
 	return 0;
 }

@@ -64,20 +64,17 @@ __wrap_write(int fd, const void *bytes, size_t length)
 
 	if (!reading.on)
 		return __real_write(fd, bytes, length);
-	if ((fd != STDOUT_FILENO && fd != STDERR_FILENO) || length == 0)
-		abort();
+	fuzz_never((fd != STDOUT_FILENO && fd != STDERR_FILENO) || length == 0);
 	reading.writes[fd]++;
 	if (fd == STDOUT_FILENO)
 		return (ssize_t)length;
 	/* One line without control characters, which begins with "retry: ". */
 	for (size_t i = 0; i + 1 < length; i++)
-		if ((text[i] & 0xe0) == 0 || text[i] == 0x7f)
-			abort();
+		fuzz_never((text[i] & 0xe0) == 0 || text[i] == 0x7f);
 	reading.advised =
 	    length == sizeof advice - 1 && memcmp(text, advice, length) == 0;
-	if (text[length - 1] != '\n' || length > 4096 ||
-	    (!reading.advised && strncmp(text, "retry: ", 7) != 0))
-		abort();
+	fuzz_never(text[length - 1] != '\n' || length > 4096 ||
+	    (!reading.advised && strncmp(text, "retry: ", 7) != 0));
 	return (ssize_t)length;
 }
 
@@ -86,8 +83,7 @@ __wrap_close(int fd)
 {
 	if (!reading.on || fd > STDERR_FILENO)
 		return __real_close(fd);
-	if (fd != STDOUT_FILENO)
-		abort();
+	fuzz_never(fd != STDOUT_FILENO);
 	return 0;
 }
 
@@ -101,10 +97,9 @@ __wrap_malloc(size_t size)
 		    size == sizeof(struct hint);
 
 		/* All else is small: a limit, a LIST, the place of a line. */
-		if ((size > SMALL && !pattern &&
-			size != OPTION_PARSE_FILE + 1) ||
-		    reading.count == MOST)
-			abort();
+		fuzz_never((size > SMALL && !pattern &&
+			       size != OPTION_PARSE_FILE + 1) ||
+		    reading.count == MOST);
 		reading.patterns += pattern;
 		reading.allocated[reading.count++] = room;
 	}
@@ -116,13 +111,11 @@ check_refused(void)
 {
 	switch (reading.status) {
 	case 0:
-		if (reading.writes[1] == 0 || reading.writes[2] != 0)
-			abort();
+		fuzz_never(reading.writes[1] == 0 || reading.writes[2] != 0);
 		break;
 	case EXIT_STATUS_FAILED:
-		if (reading.writes[1] != 0 || reading.writes[2] != 2 ||
-		    !reading.advised)
-			abort();
+		fuzz_never(reading.writes[1] != 0 || reading.writes[2] != 2 ||
+		    !reading.advised);
 		break;
 	default:
 		abort();
@@ -132,12 +125,11 @@ check_refused(void)
 static void
 check_backoff(const struct backoff *backoff)
 {
-	if (backoff->delays.count < 1 || backoff->delays.count > SPANS_MOST ||
-	    backoff->floor < 0 || backoff->cap < backoff->floor)
-		abort();
+	fuzz_never(backoff->delays.count < 1 ||
+	    backoff->delays.count > SPANS_MOST || backoff->floor < 0 ||
+	    backoff->cap < backoff->floor);
 	for (size_t i = 0; i < (size_t)backoff->delays.count; i++)
-		if (backoff->delays.list[i] < 0)
-			abort();
+		fuzz_never(backoff->delays.list[i] < 0);
 }
 
 static void
@@ -146,21 +138,18 @@ check_config(const struct budget_config *budget)
 	const struct terms *terms = &budget->terms;
 	const struct breaker_config *breaker = &budget->breaker;
 
-	if (budget->key != NULL &&
-	    (*budget->key == '\0' || strlen(budget->key) > SEGMENT_KEY))
-		abort();
-	if (*budget->directory == '\0' || terms->ratio < -1 ||
+	fuzz_never(budget->key != NULL &&
+	    (*budget->key == '\0' || strlen(budget->key) > SEGMENT_KEY));
+	fuzz_never(*budget->directory == '\0' || terms->ratio < -1 ||
 	    terms->ratio > SEGMENT_RATIO_MOST || terms->min < -1 ||
 	    terms->min > SEGMENT_MIN_MOST ||
 	    (terms->window != -1 && terms->window < SEGMENT_WINDOW_LEAST) ||
 	    terms->window > SEGMENT_WINDOW_MOST || budget->wait < 0 ||
-	    budget->cooldown < 0 || budget->cooldown > NANOS_DAY)
-		abort();
-	if (breaker->failures < 0 || breaker->failures > 1000000 ||
+	    budget->cooldown < 0 || budget->cooldown > NANOS_DAY);
+	fuzz_never(breaker->failures < 0 || breaker->failures > 1000000 ||
 	    breaker->most < breaker->pause ||
 	    breaker->most > BREAKER_PAUSE_MOST ||
-	    (breaker->failures > 0) != (breaker->pause > 0))
-		abort();
+	    (breaker->failures > 0) != (breaker->pause > 0));
 }
 
 /* An action other than running a command has its key, and no command. */
@@ -169,18 +158,15 @@ check_action(const struct policy *policy, char *const argv[], size_t words)
 {
 	bool given = policy->command != NULL;
 
-	if (given &&
-	    (policy->command <= argv || policy->command >= argv + words))
-		abort();
-	if (policy->action != ACTION_REHEARSE &&
-	    given != (policy->action == ACTION_RUN))
-		abort();
-	if (policy->action != ACTION_STATUS && policy->format != FORMAT_TABLE)
-		abort();
-	if ((policy->action == ACTION_STATUS ||
-		policy->action == ACTION_RESET) &&
-	    *policy->subject == '\0')
-		abort();
+	fuzz_never(given &&
+	    (policy->command <= argv || policy->command >= argv + words));
+	fuzz_never(policy->action != ACTION_REHEARSE &&
+	    given != (policy->action == ACTION_RUN));
+	fuzz_never(
+	    policy->action != ACTION_STATUS && policy->format != FORMAT_TABLE);
+	fuzz_never((policy->action == ACTION_STATUS ||
+		       policy->action == ACTION_RESET) &&
+	    *policy->subject == '\0');
 }
 
 /* Options that need a budget have one. */
@@ -189,12 +175,11 @@ check_budget(const struct policy *policy)
 {
 	const struct budget_config *budget = &policy->budget;
 
-	if ((policy->action == ACTION_RUN ||
-		policy->action == ACTION_REHEARSE) &&
+	fuzz_never((policy->action == ACTION_RUN ||
+		       policy->action == ACTION_REHEARSE) &&
 	    budget->key == NULL &&
 	    (budget->required || budget->cooldown > 0 ||
-		budget->breaker.failures > 0))
-		abort();
+		budget->breaker.failures > 0));
 }
 
 /* Messages, reports and hooks. */
@@ -205,11 +190,10 @@ check_output(const struct policy *policy)
 		policy->on_retry, policy->on_give_up };
 
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		if (texts[i] != NULL && *texts[i] == '\0')
-			abort();
-	if (policy->stdin_max < 1 || policy->hold_max < 1 ||
-	    policy->log_format > LOG_GITHUB || policy->progress > SHOWING_NEVER)
-		abort();
+		fuzz_never(texts[i] != NULL && *texts[i] == '\0');
+	fuzz_never(policy->stdin_max < 1 || policy->hold_max < 1 ||
+	    policy->log_format > LOG_GITHUB ||
+	    policy->progress > SHOWING_NEVER);
 }
 
 /* Watches of presets share patterns; each pattern that was made is in use. */
@@ -218,34 +202,30 @@ check_watches(const struct watches *watches)
 {
 	size_t patterns = 0;
 
-	if (watches->count < 0 || watches->count > CONDITIONS_WATCHES)
-		abort();
+	fuzz_never(watches->count < 0 || watches->count > CONDITIONS_WATCHES);
 	for (int i = 0; i < watches->count; i++) {
 		const struct watch *watch = &watches->list[i];
 		int first = 0;
 
-		if (watch->pattern == NULL ||
-		    (watch->fd != 1 && watch->fd != 2))
-			abort();
+		fuzz_never(watch->pattern == NULL ||
+		    (watch->fd != 1 && watch->fd != 2));
 		while (watches->list[first].pattern != watch->pattern)
 			first++;
 		patterns += first == i;
 	}
-	if (patterns != reading.patterns)
-		abort();
+	fuzz_never(patterns != reading.patterns);
 }
 
 static void
 check_limits(const struct policy *policy)
 {
-	if (policy->limits < 0 || policy->limits > POLICY_LIMITS)
-		abort();
+	fuzz_never(policy->limits < 0 || policy->limits > POLICY_LIMITS);
 	for (int i = 0; i < policy->limits; i++) {
 		const struct limit *limit = policy->limit[i];
 
-		if (limit->retries < 0 || conditions_empty(&limit->failures) ||
-		    strchr(limit->text, ':') == NULL)
-			abort();
+		fuzz_never(limit->retries < 0 ||
+		    conditions_empty(&limit->failures) ||
+		    strchr(limit->text, ':') == NULL);
 	}
 }
 
@@ -256,18 +236,14 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 	check_output(policy);
 	check_config(&policy->budget);
 	check_budget(policy);
-	if (policy->attempts < 1 || policy->deadline < 0 ||
+	fuzz_never(policy->attempts < 1 || policy->deadline < 0 ||
 	    policy->kill_after < 0 || policy->splay < 0 ||
 	    policy->reset_after < 0 || policy->max_retry_after < 0 ||
-	    policy->signal < 1 || policy->signal > 64)
-		abort();
+	    policy->signal < 1 || policy->signal > 64);
 	for (int i = 0; i < policy->timeouts.count; i++)
-		if (policy->timeouts.list[i] < 0)
-			abort();
-	if (reading.writes[1] + reading.writes[2] != 0)
-		abort();
-	if (conditions_has_exit(&policy->rules.retry_on, 0))
-		abort();
+		fuzz_never(policy->timeouts.list[i] < 0);
+	fuzz_never(reading.writes[1] + reading.writes[2] != 0);
+	fuzz_never(conditions_has_exit(&policy->rules.retry_on, 0));
 	check_watches(&policy->watches);
 	check_limits(policy);
 	check_backoff(&policy->backoff);
@@ -295,13 +271,11 @@ make_file(char *text, size_t size)
 	if (fcntl(POLICY, F_GETFD) == -1) {
 		int fd = memfd_create("policy", 0);
 
-		if (fd == -1 || dup2(fd, POLICY) == -1)
-			abort();
+		fuzz_never(fd == -1 || dup2(fd, POLICY) == -1);
 		close(fd);
 	}
-	if (ftruncate(POLICY, 0) == -1 ||
-	    pwrite(POLICY, mark + 4, length, 0) != (ssize_t)length)
-		abort();
+	fuzz_never(ftruncate(POLICY, 0) == -1 ||
+	    pwrite(POLICY, mark + 4, length, 0) != (ssize_t)length);
 	*mark = '\0';
 	return true;
 }

@@ -16,24 +16,21 @@ check_parent(const char *text)
 	trace_start(&trace, text, NULL, random);
 	if (!trace.on)
 		return;
-	if ((trace.id[0] | trace.id[1]) == 0 || trace.span == 0)
-		abort();
+	fuzz_never((trace.id[0] | trace.id[1]) == 0 || trace.span == 0);
 	trace_begin(&trace, trace.parent);
 	trace_put(room, &trace);
 	trace_start(&again, room, NULL, random);
-	if (strlen(room) != sizeof room - 1 || !again.on ||
+	fuzz_never(strlen(room) != sizeof room - 1 || !again.on ||
 	    (trace.parent != 0 &&
 		memcmp(room + 2, text + 2, sizeof room - 5) != 0) ||
-	    again.parent != trace.attempt)
-		abort();
+	    again.parent != trace.attempt);
 }
 
 static void
 check_inside(struct strview text, const char *room, size_t size)
 {
-	if (text.length > 0 &&
-	    (text.at < room || text.length > (size_t)(room + size - text.at)))
-		abort();
+	fuzz_never(text.length > 0 &&
+	    (text.at < room || text.length > (size_t)(room + size - text.at)));
 }
 
 static void
@@ -42,25 +39,21 @@ check_list(struct strview list)
 	static struct trace_resource resource;
 	char *room = malloc(list.length + 1);
 
-	if (room == NULL)
-		abort();
-	if (!trace_resource_parse(&resource, list, room) && resource.count != 0)
-		abort();
-	if (resource.count > TRACE_ATTRIBUTES)
-		abort();
+	fuzz_never(room == NULL);
+	fuzz_never(!trace_resource_parse(&resource, list, room) &&
+	    resource.count != 0);
+	fuzz_never(resource.count > TRACE_ATTRIBUTES);
 	for (size_t i = 0; i < resource.count; i++) {
 		struct strview key = resource.attributes[i].key;
 
 		check_inside(key, room, list.length);
 		check_inside(resource.attributes[i].value, room, list.length);
-		if (key.length == 0)
-			abort();
+		fuzz_never(key.length == 0);
 		for (size_t j = 0; j < i; j++) {
 			struct strview other = resource.attributes[j].key;
 
-			if (other.length == key.length &&
-			    memcmp(other.at, key.at, key.length) == 0)
-				abort();
+			fuzz_never(other.length == key.length &&
+			    memcmp(other.at, key.at, key.length) == 0);
 		}
 	}
 	free(room);
