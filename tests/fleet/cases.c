@@ -1,4 +1,4 @@
-#include "cases.h"
+#include "check.h"
 
 #include <err.h>
 #include <signal.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 #include <time.h>
 #include "fleet/talk.h"
-#include "link.h"
 
 #define MICRO INT64_C(1000)
 

@@ -18,9 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fleet/question.h"
-#include "cases.h"
-#include "link.h"
-#include "trial.h"
+#include "check.h"
 
 static const char *server;
 static struct link link_to;

@@ -1,4 +1,4 @@
-#include "trial.h"
+#include "check.h"
 
 #include <err.h>
 #include <string.h>

@@ -86,16 +86,6 @@ question_of(int64_t wanted)
 	return question;
 }
 
-static struct fleet_question
-success(void)
-{
-	struct fleet_question question = question_of(0);
-
-	question.count = 1;
-	question.told[0].successes = 1;
-	return question;
-}
-
 /* Waits until the question is over, and says how it has ended. */
 static void
 await(const char *what)
@@ -117,25 +107,6 @@ await(const char *what)
 	fflush(stdout);
 }
 
-/* Lets the loop run. */
-static void
-pass(nanos span)
-{
-	nanos until = now() + span, left;
-
-	while ((left = until - now()) > 0)
-		if (!event_loop_wait(&run.loop, -1, left))
-			return;
-}
-
-static void
-forget(void)
-{
-	const struct fleet_question question = question_of(0);
-
-	link_ask(&fleet.link, &question, true, now());
-}
-
 static void
 ask(int64_t wanted)
 {
@@ -145,55 +116,42 @@ ask(int64_t wanted)
 }
 
 static void
-tell(void)
+act(const char *action)
 {
-	const struct fleet_question question = success();
-
-	pass(100 * NANOS_MS);
-	puts(link_tell(&fleet.link, &question, now()) ? "told" : "not told");
-}
-
-static void
-attempt_meanwhile(void)
-{
+	struct fleet_question question = question_of(0);
 	char label[] = "1";
 	struct outcome outcome;
 
-	ask(1);
-	plan_begin(&run.history);
-	outcome = attempt_run(&run.attempt, run.request.command,
-	    run.environment.list, &run.history, label);
-	printf("attempt: end %d, code %d\n", outcome.end, outcome.code);
-	await("ask");
-}
-
-static void
-act(const char *action)
-{
-	if (strcmp(action, "ask") == 0) {
-		ask(1);
+	if (strcmp(action, "forget") == 0) {
+		link_ask(&fleet.link, &question, true, now());
+		await("forget");
+		return;
+	}
+	ask(strcmp(action, "connect") == 0 ? 0 : 1);
+	if (strcmp(action, "while") == 0) {
+		plan_begin(&run.history);
+		outcome = attempt_run(&run.attempt, run.request.command,
+		    run.environment.list, &run.history, label);
+		printf("attempt: end %d, code %d\n", outcome.end, outcome.code);
+	}
+	if (strcmp(action, "connect") != 0)
 		await("ask");
-	} else if (strcmp(action, "again") == 0) {
-		ask(1);
-		await("ask");
+	if (strcmp(action, "again") == 0) {
 		if (fleet.link.stage != LINK_READY)
 			puts("another connection");
 		ask(1);
 		await("ask");
-	} else if (strcmp(action, "tell") == 0) {
-		ask(1);
-		await("ask");
-		tell();
-	} else if (strcmp(action, "connect") == 0) {
-		ask(0);
-		tell();
-	} else if (strcmp(action, "forget") == 0) {
-		forget();
-		await("forget");
-	} else if (strcmp(action, "while") == 0) {
-		attempt_meanwhile();
-	} else {
-		errx(2, "%s: no such action", action);
+	}
+	if (strcmp(action, "connect") == 0 || strcmp(action, "tell") == 0) {
+		nanos until = now() + 100 * NANOS_MS, left;
+
+		while ((left = until - now()) > 0 &&
+		    event_loop_wait(&run.loop, -1, left))
+			continue;
+		question.count = 1;
+		question.told[0].successes = 1;
+		puts(link_tell(&fleet.link, &question, now()) ? "told"
+							      : "not told");
 	}
 }
 
