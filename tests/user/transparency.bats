@@ -646,6 +646,11 @@ print("signal", os.WTERMSIG(end), "core", os.WCOREDUMP(end))' \
 }
 
 @test "a name that is too long or a link to itself is 126" {
+	local longest
+	longest=$(printf '%0255d' 0)
+	script "one/$longest"
+	where=$(printf '/%05000d' 0):$PWD/one searched "$longest"
+	[ "$status" -eq 0 ]
 	searched "$(printf '%0300d' 0)"
 	[ "$status" -eq 126 ]
 	searched "./$(printf '%0300d' 0)"
