@@ -116,9 +116,11 @@ fail_thrice(struct segment *segment, nanos now)
  * A time holds until the next one. A capital letter is an invocation, a small
  * one a new invocation each time; U and V have no breaker, I does not ask it,
  * P pauses after a denial, W and X wait for admission, all others have a
- * breaker; the first attempts of Y and Z have been counted. What they do is
- * followed by what the budget answers, and by what then holds for the
- * invocation ("leased", "!waits") and for the segment ("retries=2").
+ * breaker; the first attempts of Y and Z have been counted. F to L are in a
+ * fleet: J pauses after a denial, K and M open the breaker by one failure, and
+ * L has other limits for the fleet. What they do is followed by what the budget
+ * answers, and by what then holds for the invocation ("leased", "!waits"), for
+ * the segment ("retries=2"), and for the question to the fleet ("told=3").
  */
 
 static const struct budget_config pausing = { .key = "api",
@@ -130,9 +132,17 @@ static const struct budget_config waiting = { .key = "api",
 	.wait = SECONDS(60),
 	.breaker = BREAKER };
 
+static const struct budget_config brittle = { .key = "api",
+	.terms = { -1, -1, -1 },
+	.breaker = { 1, SECONDS(10), SECONDS(35) } };
+
+/* What the server's clock shows when the segment is made. */
+#define SERVER SECONDS(1700000000)
+
 struct world {
 	struct segment segment;
 	struct caller callers[26], *caller;
+	struct fleet_caller fleets[26];
 	struct admission admission; /* the last answer */
 	int64_t used; /* retries, as the scene has noted */
 	nanos now;
@@ -141,7 +151,11 @@ struct world {
 static struct caller
 invocation(char letter)
 {
-	struct caller caller = caller_of(letter == 'U' || letter == 'V' ? &usual
+	struct caller caller = caller_of(
+	    letter == 'U' || letter == 'V' || strchr("FGHL", letter) != NULL
+		? &usual
+		: letter == 'J'                  ? &cooling
+		: letter == 'K' || letter == 'M' ? &brittle
 		: letter == 'P'                  ? &pausing
 		: letter == 'W' || letter == 'X' ? &waiting
 						 : &careful);
@@ -149,6 +163,84 @@ invocation(char letter)
 	caller.uses_breaker = letter != 'I';
 	caller.counted = letter >= 'Y';
 	return caller;
+}
+
+/* Makes an invocation one of a fleet. */
+static void
+join(struct world *world, char letter)
+{
+	static const struct fleet_policy policies[] = {
+		{ .terms = { 0, 100, SECONDS(60) },
+		    .timeout = NANOS_SECOND / 4,
+		    .alone = -1 },
+		{ .terms = { 200000, 7, SECONDS(60) },
+		    .timeout = NANOS_SECOND / 4,
+		    .alone = -1 },
+	};
+	struct fleet_caller *fleet = &world->fleets[letter - 'A'];
+
+	*fleet = (struct fleet_caller){ .policy = &policies[letter == 'L'],
+		.key = "api",
+		.tag = 1,
+		.slice = SECONDS(1),
+		.random = UINT64_C(1) << 63 };
+	world->callers[letter - 'A'].fleet = fleet;
+}
+
+/* What becomes of a question to the fleet. False: the word says something
+ * else. */
+static bool
+settles(struct world *world, struct script *script)
+{
+	static const struct {
+		const char *word;
+		enum fleet_outcome outcome;
+	} outcomes[] = {
+		{ "gets", FLEET_ANSWERED }, /* so many retries */
+		{ "sent", FLEET_SENT },
+		{ "misses", FLEET_SILENT },
+		{ "cut", FLEET_CUT },
+		{ "stale", FLEET_SILENT },
+	};
+	struct fleet_host *host = &world->segment.fleet;
+	struct fleet_caller *fleet = world->caller->fleet;
+	struct fleet_answer answer = { .retries = 98,
+		.limit = 100,
+		.next = SECONDS(1),
+		.pause = SECONDS(2),
+		.now = SERVER + world->now,
+		.hosts = 50 };
+	bool no = script->word[0] == '!';
+
+	if (strcmp(script->word + no, "elected") == 0)
+		EQUAL(script->rest, fleet_host_elect(host, fleet, world->now),
+		    !no);
+	else if (strcmp(script->word + no, "claims") == 0)
+		EQUAL(script->rest,
+		    fleet_host_claim(
+			host, &world->segment.window, fleet, world->now),
+		    !no);
+	else if (script_is(script, "has-grant"))
+		fleet->granted = true;
+	else {
+		size_t i = 0;
+
+		while (i < LENGTH(outcomes) &&
+		    !script_is(script, outcomes[i].word))
+			i++;
+		if (i == LENGTH(outcomes))
+			return false;
+		if (script_is(script, "gets"))
+			answer.granted = script_number(script);
+		answer.code = answer.granted > 0 ? FLEET_GRANTED : FLEET_DENIED;
+		if (script_is(script, "stale")) {
+			answer.code = FLEET_STALE;
+			answer.now = SERVER + NANOS_SECOND / 10;
+		}
+		fleet_host_store(
+		    host, fleet, outcomes[i].outcome, &answer, world->now);
+	}
+	return true;
 }
 
 /* What an invocation does. False: the word says something else. */
@@ -179,6 +271,7 @@ acts(struct world *world, struct script *script)
 			[ADMISSION_GRANTED] = "granted",
 			[ADMISSION_HELD] = "held",
 			[ADMISSION_DENIED] = "denied",
+			[ADMISSION_OPEN] = "open",
 		};
 		const char *row = script->rest;
 		bool retry = script_is(script, "retry");
@@ -203,7 +296,7 @@ acts(struct world *world, struct script *script)
 	else if (script_is(script, "looks"))
 		look(caller, segment);
 	else
-		return false;
+		return caller->fleet != NULL && settles(world, script);
 	return true;
 }
 
@@ -227,6 +320,8 @@ check_word(struct world *world, const struct script *script, const char *row)
 		{ "counted", caller->counted },
 		{ "never", world->admission.never },
 		{ "cooling", world->admission.cooling },
+		{ "silent", world->admission.fleet.silent },
+		{ "granted", caller->fleet != NULL && caller->fleet->granted },
 	};
 
 	for (size_t i = 0; i < LENGTH(facts); i++)
@@ -249,6 +344,19 @@ check_word(struct world *world, const struct script *script, const char *row)
 		script_refuse(script);
 }
 
+/* The successes and the retries made alone that a question tells of. */
+static struct fleet_row
+sum_of(const struct fleet_question *question)
+{
+	struct fleet_row sum = { .age = 0 };
+
+	for (size_t i = 0; i < question->count; i++) {
+		sum.successes += question->told[i].successes;
+		sum.alone += question->told[i].alone;
+	}
+	return sum;
+}
+
 /* "NAME=VALUE": what is true of the segment, or of the last answer. */
 static void
 check_value(struct world *world, struct script *script, const char *row)
@@ -259,9 +367,21 @@ check_value(struct world *world, struct script *script, const char *row)
 		[BREAKER_HALF_OPEN] = "half-open",
 		[BREAKER_RECOVERING] = "recovering",
 	};
+	static const char decisions[][12] = {
+		[HOST_UNASKED] = "unasked",
+		[HOST_GRANTED] = "granted",
+		[HOST_DENIED] = "denied",
+		[HOST_ALONE] = "alone",
+		[HOST_WAIT] = "waits",
+		[HOST_ASK] = "asks",
+	};
 	struct segment *segment = &world->segment;
 	const struct breaker_view *by = &world->admission.breaker;
 	struct breaker_view view = breaker_look(&segment->breaker, world->now);
+	struct fleet_question question = world->caller->fleet == NULL
+	    ? (struct fleet_question){ .count = 0 }
+	    : world->caller->fleet->question;
+	struct fleet_row told = sum_of(&question);
 	struct window_sums sums = window_look(&segment->window,
 	    window_epoch(segment->header.slice,
 		segment_age(&segment->header, world->now)));
@@ -295,6 +415,22 @@ check_value(struct world *world, struct script *script, const char *row)
 		{ "window", world->caller->terms.window },
 		{ "seen-retries", world->admission.sums.retries },
 		{ "seen-successes", world->admission.sums.successes },
+		{ "rate", view.rate },
+		{ "fleet", world->admission.fleet.decision },
+		{ "share", world->admission.fleet.share },
+		{ "hosts", world->admission.view.hosts },
+		{ "fleet-retries", world->admission.view.retries },
+		{ "fleet-limit", world->admission.view.limit },
+		{ "wanted", question.wanted },
+		{ "asks-min", question.terms.min },
+		{ "asks-window", question.terms.window },
+		{ "asks-first", question.first },
+		{ "clock",
+		    question.by > SERVER ? question.by - SERVER : question.by },
+		{ "rows", (int64_t)question.count },
+		{ "told", told.successes },
+		{ "told-alone", told.alone },
+		{ "age", question.told[0].age },
 	};
 	char *value = strchr(script->word, '='), *refused;
 	struct script words;
@@ -314,6 +450,11 @@ check_value(struct world *world, struct script *script, const char *row)
 	script_next(&words);
 	if (strcmp(value, "used") == 0)
 		want = world->used;
+	else if (strcmp(value, "past") == 0)
+		want = FLEET_BY_PAST;
+	else if (script_is(script, "fleet"))
+		want = script_name(
+		    &words, decisions, sizeof decisions[0], LENGTH(decisions));
 	else if (strcmp(value, "least") == 0)
 		want = RAMP_LEAST;
 	else if (strcmp(value, "for-ever") == 0)
@@ -346,8 +487,11 @@ play(int64_t ratio, int64_t min, const char *text)
 	int64_t more = -1; /* repetitions of the step */
 	bool begins = true;
 
-	for (char c = 'A'; c <= 'Z'; c++)
+	for (char c = 'A'; c <= 'Z'; c++) {
 		world.callers[c - 'A'] = invocation(c);
+		if (c >= 'F' && c <= 'L' && c != 'I')
+			join(&world, c);
+	}
 	world.caller = &world.callers[0];
 	while (script_next(&script)) {
 		char first = script.word[0];
@@ -517,6 +661,69 @@ static const struct {
 	/* A look changes nothing. */
 	{ WINDOW_RATIO_ONE, 9,
 	    "A looks !corrupt !differs ratio=1000000 min=9 counts=0/0" },
+
+	/* In a fleet a retry needs a grant, and only one. */
+	{ 0, 10,
+	    "F retry open fleet=asks admitted=0 wanted=1 asks-min=100 "
+	    "asks-window=60s asks-first=1 clock=0 rows=0, 0.001s F gets 1, F "
+	    "retry granted fleet=granted admitted=1, 0.002s F retry open "
+	    "fleet=asks asks-first=0 clock=0.254s" },
+	/* Commands may have other limits; what is known of the server stays. */
+	{ 0, 10,
+	    "F retry open fleet=asks, F gets 1, F retry granted fleet=granted, "
+	    "L retry open fleet=asks asks-min=7 asks-first=0 clock=0.251s, L "
+	    "misses, F retry granted fleet=alone" },
+	/* The fleet denies. */
+	{ 0, 10,
+	    "F retry open fleet=asks, G retry open fleet=waits refused=0, "
+	    "0.001s F gets 0, F retry denied 2s fleet=denied !silent !never "
+	    "hosts=50 fleet-retries=98 fleet-limit=100, G retry denied "
+	    "refused=2 admitted=0" },
+	/* A wait ends with a denial; the next one has its whole patience. */
+	{ 0, 10,
+	    "F retry open fleet=asks, G retry open fleet=waits, 0.001s F gets "
+	    "0, 0.02s G retry denied fleet=denied, 5s H retry open fleet=asks, "
+	    "G retry open fleet=waits, 5.24s G retry open fleet=waits" },
+	/* The window comes first, and may deny what the fleet has granted. */
+	{ 0, 1,
+	    "F retry open, F gets 1, F retry granted, F retry denied "
+	    "fleet=unasked, F has-grant granted, F retry denied !granted" },
+	/* A pause after a denial by the fleet. */
+	{ 0, 10,
+	    "J retry open, J gets 0, J retry denied 5s, 4s J retry denied "
+	    "cooling fleet=unasked, 5s J retry open fleet=asks" },
+	/* A probe needs no grant. */
+	{ 0, 10,
+	    "K fails, 1s K retry held fleet=unasked, 10s K retry granted "
+	    "fleet=unasked probes=1" },
+	/* A recovery is slower for who asks the fleet, if its hosts are known.
+	 */
+	{ 0, 10, "K fails, 10s K retry granted, K succeeds rate=60" },
+	{ 0, 10,
+	    "K elected, K gets 0, K fails, 10s K retry granted, K succeeds "
+	    "rate=15" },
+	{ 0, 10,
+	    "K elected, K gets 0, M fails, 10s M retry granted, M succeeds "
+	    "rate=60" },
+	/* Without an answer the host is alone; then the server is told. */
+	{ 0, 10,
+	    "F retry open, 0.25s F misses, F retry granted fleet=alone share=1 "
+	    "admitted=1, 0.251s F retry denied silent, 2s F retry open "
+	    "fleet=asks told-alone=1, F gets 1, F retry granted, 3s F retry "
+	    "open fleet=asks told-alone=0" },
+	{ 0, 10, "F retry open, 0.01s F cut, G retry open fleet=asks" },
+	/* Successes are told once, by one in a slice, and not while the server
+	 * is down. */
+	{ 0, 10,
+	    "F elected wanted=0 rows=0 asks-first=0, G !elected, F succeeds "
+	    "x3, F !claims, F !elected, F gets 0, G retry open fleet=asks "
+	    "told=3, F !claims, 1s F succeeds, F claims told=1, F sent, G "
+	    "misses, G !elected" },
+	/* The question and its second try end before their ages are too low. */
+	{ 0, 10,
+	    "F succeeds x3, 1s F retry open fleet=asks told=3 age=1.5s "
+	    "clock=past, 1.25s F stale, 5s G retry open fleet=asks "
+	    "clock=4.351s rows=0" },
 };
 
 /* Budgets that grant no retry, and how they came to that. */

@@ -904,6 +904,31 @@ test_what_is_shown(void)
 	EQUAL("over", view.alone, 0);
 }
 
+/* random: as a part of all random numbers, in 65536ths. */
+static bool
+tells(int64_t hosts, uint64_t random)
+{
+	const struct fleet_answer answer = { .now = SERVER, .hosts = hosts };
+	struct fleet_host host = { .lease = 0 };
+	struct fleet_caller caller = usual;
+
+	caller.random = random << 48;
+	fleet_host_store(&host, &caller, FLEET_ANSWERED, &answer, 0);
+	return fleet_host_elect(&host, &caller, 0);
+}
+
+static void
+test_a_thousand_hosts_tell(void)
+{
+	EQUAL("hosts not known", tells(0, 65535), true);
+	EQUAL("all of a thousand", tells(1000, 65535), true);
+	EQUAL("a tenth of ten thousand", tells(10000, 6553), true);
+	EQUAL("and no more", tells(10000, 6554), false);
+	EQUAL("nobody else", tells(10000, 65535), false);
+	EQUAL("a hundredth", tells(100000, 655), true);
+	EQUAL("and no more", tells(100000, 656), false);
+}
+
 static void (*const tests[])(void) = {
 	test_scenes,
 	test_a_denial_holds_for_all_and_then_ends,
@@ -924,6 +949,7 @@ static void (*const tests[])(void) = {
 	test_one_is_elected_in_each_slice,
 	test_corrupt_marks_tell_nothing,
 	test_what_is_shown,
+	test_a_thousand_hosts_tell,
 };
 
 UNIT(tests);
