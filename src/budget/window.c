@@ -33,24 +33,13 @@ sealed(uint64_t word)
 	return (word & SEALED) != 0;
 }
 
-/* How a word relates to the epoch that is expected in it. */
-enum age {
-	AGE_SAME,
-	AGE_OLDER, /* or unused: nothing has happened in the epoch so far */
-	AGE_NEWER,
-	AGE_STRANGE, /* of an epoch that belongs into another word */
-};
-
-static enum age
-age_of(uint64_t word, int64_t epoch)
+/* Whether a word is corrupt: its epoch does not belong into the word of this
+ * one. */
+static bool
+is_strange(uint64_t word, int64_t epoch)
 {
-	int64_t found = epoch_of(word);
-
-	if (found == epoch)
-		return AGE_SAME;
-	if (word != 0 && found % WINDOW_WORDS != epoch % WINDOW_WORDS)
-		return AGE_STRANGE;
-	return found < epoch ? AGE_OLDER : AGE_NEWER;
+	return word != 0 &&
+	    epoch_of(word) % WINDOW_WORDS != epoch % WINDOW_WORDS;
 }
 
 /* The word of an epoch; empty if an older epoch is still there. */
@@ -151,14 +140,12 @@ withdraw_at(struct window *window, const struct terms *limits, int64_t *present,
 		uint64_t word = atomic_load(at), next;
 
 		do {
-			enum age age = age_of(word, slice);
-
 			next = word_at(slice, word);
 			all = *sums;
 			add(&all, epoch, slice, next);
-			if (age == AGE_STRANGE)
+			if (is_strange(word, slice))
 				return WINDOW_CORRUPT;
-			if (age == AGE_NEWER) {
+			if (epoch_of(word) > slice) {
 				*present = epoch_of(word);
 				return WINDOW_DENIED;
 			}
@@ -207,21 +194,17 @@ window_deposit(struct window *window, int64_t epoch)
 
 	while (epoch <= last) {
 		_Atomic uint64_t *at = &window->words[index_of(epoch)];
-		uint64_t word = atomic_load(at), next;
-		enum age age;
+		uint64_t word = atomic_load(at), next = word_at(epoch, word);
 
-		while ((age = age_of(word, epoch)) == AGE_OLDER ||
-		    (age == AGE_SAME && !sealed(word))) {
-			next = word_at(epoch, word);
-			if (successes_of(next) == COUNT_MOST ||
-			    atomic_compare_exchange_strong(
-				at, &word, next + SUCCESS))
-				return WINDOW_GRANTED;
-		}
-		if (age == AGE_STRANGE)
+		if (is_strange(word, epoch))
 			return WINDOW_CORRUPT;
-		/* A sealed slice: another process has seen the next one. */
-		epoch = age == AGE_NEWER ? epoch_of(word) : epoch + 1;
+		if (epoch_of(word) > epoch)
+			epoch = epoch_of(word);
+		else if (sealed(next)) /* another process has seen the next */
+			epoch++;
+		else if (successes_of(next) == COUNT_MOST ||
+		    atomic_compare_exchange_strong(at, &word, next + SUCCESS))
+			return WINDOW_GRANTED;
 	}
 	return WINDOW_CORRUPT;
 }
