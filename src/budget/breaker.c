@@ -251,28 +251,19 @@ breaker_renew(struct breaker *breaker, uint64_t *lease, nanos now)
 		*lease = 0;
 }
 
-/*
- * During a recovery the ramp counts the result, too.
- *
- * A success ends the streak by a change of the word, whose seq goes up. So a
- * process that has read the streak, and is about to open the breaker, cannot do
- * so any more. Without a streak nothing is written, because successes would
- * contend for the cache line.
- *
- * The streak is read before the word: so the streak cannot be newer than the
- * word, and a newer streak is never overwritten. If the process dies between
- * the two writes of a failure, then the next failure opens the breaker.
- */
 void
 breaker_tell(struct breaker *breaker, const struct breaker_config *config,
     enum attempt_result result, nanos began, nanos now)
 {
+	bool success = result == RESULT_SUCCESS;
 	uint64_t streak, word, rate, failures;
 	struct ramp ramp;
 	bool slow; /* the rate of the recovery, or there is none */
 
-	if (result != RESULT_SUCCESS && result != RESULT_FAILURE)
+	if (!success && result != RESULT_FAILURE)
 		return;
+
+	/* During a recovery the ramp counts the result. */
 	do {
 		slow = true;
 		word = read_words(breaker, &rate);
@@ -283,28 +274,37 @@ breaker_tell(struct breaker *breaker, const struct breaker_config *config,
 		if (ramp.over)
 			break;
 		slow = ramp.rate <= RAMP_FIRST;
-		if (result == RESULT_SUCCESS)
-			ramp_succeed(&ramp);
-		else
-			ramp_fail(&ramp);
+		ramp_end(&ramp, success);
 	} while (!atomic_compare_exchange_strong(
 	    &breaker->rate, &rate, ramp_word(&ramp)));
 
+	/*
+	 * The streak is read before the word: so the streak cannot be newer
+	 * than the word, and a newer streak is never overwritten.
+	 */
 	streak = atomic_load(&breaker->streak);
-	if (result == RESULT_SUCCESS) {
-		word = atomic_load(&breaker->word);
-		if (admits(word) && failures_of(streak, word) > 0 &&
-		    began >= recovery_of(word, now))
-			change(breaker, word, state_of(word), instant_of(word));
-		return;
-	}
 	do {
 		word = atomic_load(&breaker->word);
 		if (!admits(word) || began < recovery_of(word, now))
 			return;
-		failures = one_more(failures_of(streak, word), FAILURE_BITS);
+		failures = failures_of(streak, word);
+
+		/*
+		 * A success ends the streak by a change of the word, whose seq
+		 * goes up. So a process that has read the streak, and is about
+		 * to open the breaker, cannot do so any more. Without a streak
+		 * nothing is written, because successes would contend for the
+		 * cache line.
+		 */
+		if (success && failures > 0)
+			change(breaker, word, state_of(word), instant_of(word));
+		if (success)
+			return;
+		failures = one_more(failures, FAILURE_BITS);
 	} while (!atomic_compare_exchange_strong(
 	    &breaker->streak, &streak, streak_of(seq_of(word), 0, failures)));
+
+	/* If the process dies here, then the next failure opens the breaker. */
 	if (config->failures > 0 && (int64_t)failures >= config->failures &&
 	    slow)
 		change(breaker, word, BREAKER_OPEN,

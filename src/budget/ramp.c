@@ -171,17 +171,13 @@ ramp_take(struct ramp *ramp)
 }
 
 void
-ramp_succeed(struct ramp *ramp)
+ramp_end(struct ramp *ramp, bool success)
 {
-	ramp->served =
-	    number_lesser(ramp->served + 1, NUMBER_MOST(SERVED_BITS));
-	ramp->outcomes = RAMP_KNOWN;
-}
-
-void
-ramp_fail(struct ramp *ramp)
-{
-	ramp->failed =
-	    number_lesser(ramp->failed + 1, NUMBER_MOST(FAILED_BITS));
+	if (success)
+		ramp->served =
+		    number_lesser(ramp->served + 1, NUMBER_MOST(SERVED_BITS));
+	else
+		ramp->failed =
+		    number_lesser(ramp->failed + 1, NUMBER_MOST(FAILED_BITS));
 	ramp->outcomes = RAMP_KNOWN;
 }

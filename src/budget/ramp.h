@@ -119,9 +119,8 @@ nanos ramp_step(const struct ramp *ramp);
  */
 nanos ramp_next(const struct ramp *ramp, nanos now);
 
-/* Counts an attempt that begins, has succeeded, or has failed. */
+/* Counts an attempt that begins, or ends. */
 void ramp_take(struct ramp *ramp);
-void ramp_succeed(struct ramp *ramp);
-void ramp_fail(struct ramp *ramp);
+void ramp_end(struct ramp *ramp, bool success);
 
 #endif

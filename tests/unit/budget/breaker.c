@@ -370,16 +370,16 @@ test_words_of_a_recovery(void)
 		HOLDS("turn", breaker.rate == ramp_word(&ramp));
 	}
 	breaker_tell(&breaker, &usual, RESULT_SUCCESS, began, began);
-	ramp_succeed(&ramp);
+	ramp_end(&ramp, true);
 	HOLDS("success", breaker.rate == ramp_word(&ramp));
 	HOLDS("success", breaker.word == (word | seq) && breaker.streak == 0);
 	breaker_tell(&breaker, &usual, RESULT_FAILURE, began, began);
-	ramp_fail(&ramp);
+	ramp_end(&ramp, false);
 	HOLDS("failure", breaker.rate == ramp_word(&ramp));
 	HOLDS("failure", breaker.word == (word | seq));
 	HOLDS("failure", breaker.streak == (streak | 1));
 	breaker_tell(&breaker, &usual, RESULT_SUCCESS, began, began);
-	ramp_succeed(&ramp);
+	ramp_end(&ramp, true);
 	HOLDS("its end", breaker.rate == ramp_word(&ramp));
 	HOLDS("its end", breaker.word == (word | 2 * seq));
 	EQUAL(

@@ -199,9 +199,9 @@ check_row(const char *row)
 		else if (script_is(&script, "take"))
 			ramp_take(&ramp);
 		else if (script_is(&script, "succeed"))
-			ramp_succeed(&ramp);
+			ramp_end(&ramp, true);
 		else if (script_is(&script, "fail"))
-			ramp_fail(&ramp);
+			ramp_end(&ramp, false);
 		else if (script_is(&script, "at"))
 			now = START(ramp.step) + script_span(&script);
 		else if (script_is(&script, "after")) {
@@ -425,10 +425,10 @@ test_a_cut_step(void)
 
 		snprintf(row, sizeof row, "%" PRId64, rate);
 		for (int64_t i = 0; i < TOLERATES(rate); i++)
-			ramp_fail(&ramp);
+			ramp_end(&ramp, false);
 		ramp.taken = rate - 1;
 		EQUAL(row, ramp_next(&ramp, end), 0);
-		ramp_fail(&ramp);
+		ramp_end(&ramp, false);
 		EQUAL(row, ramp_next(&ramp, end), rate > LEAST);
 		ramp.taken = LEAST - 1;
 		EQUAL(row, ramp_next(&ramp, START(5)), 0);
@@ -451,7 +451,7 @@ test_failures_in_many_steps(void)
 		HOLDS("goes on", !ramp.over);
 		ramp.taken = ramp.rate;
 		for (int64_t i = 0; i <= TOLERATES(rate); i++)
-			ramp_fail(&ramp);
+			ramp_end(&ramp, false);
 		rate = rate / 2 > LEAST ? rate / 2 : LEAST;
 	}
 	HOLDS("met", ramp.met);
@@ -543,9 +543,9 @@ check_walk(uint64_t *seed)
 			ramp_take(&ramp);
 			taken++;
 			if (draw_to(seed, 63) < succeed)
-				ramp_succeed(&ramp);
+				ramp_end(&ramp, true);
 			else
-				ramp_fail(&ramp);
+				ramp_end(&ramp, false);
 		}
 		word = ramp_word(&ramp);
 		now += draw_to(seed, STEP / 16);
@@ -580,9 +580,9 @@ test_recoveries_with_few_failures(void)
 			while (ramp_next(&ramp, now) == 0) {
 				ramp_take(&ramp);
 				if (fails > 0 && ++count % fails == 0)
-					ramp_fail(&ramp);
+					ramp_end(&ramp, false);
 				else
-					ramp_succeed(&ramp);
+					ramp_end(&ramp, true);
 			}
 			HOLDS("all", ramp.taken == ramp.rate && !ramp.met);
 			rate = number_lesser(GROWN(rate), 2 * MOST_SERVED);
