@@ -305,7 +305,14 @@ sweep(struct found *found, void *with)
 			if (failure.why == NULL && !snapshot.idle)
 				failure = REFUSED("in use");
 		}
-		if (failure.why == NULL && !segment_store_unlink(found))
+		/*
+		 * A process may begin to use the segment now. A lock for each
+		 * use would prevent that, but then every process would wait for
+		 * one that is stopped while it holds the lock. The cost is
+		 * small: a process sees at its next use that the file is gone,
+		 * and so loses one retry's count.
+		 */
+		if (failure.why == NULL && unlink(found->dir->path) == -1)
 			failure = FAILED("cannot remove");
 	}
 	segment_store_close(&found->store);

@@ -43,7 +43,8 @@ go_private(struct budget_client *budget, struct failure failure)
 	segment_store_close(&budget->store);
 	budget->private = true;
 	segment_make(&unshared, config->key, &config->terms, &origin);
-	segment_store_open_private(&budget->store, &unshared);
+	budget->store.segment = &unshared;
+	budget->store.header = unshared.header;
 	if (budget->warned)
 		return;
 	budget->warned = true;

@@ -105,20 +105,6 @@ open_existing(struct segment_store *store, const struct segment_dir *dir,
 	return failure;
 }
 
-/*
- * Locks a file that is to be removed. Only the process that has the lock may
- * remove the file, and while the file has its name no other process can make a
- * new file with this name: so a new file is never removed by mistake, unless a
- * user removes files by hand. The use of a segment needs no lock. The kernel
- * drops the lock when the process dies; if it is stopped, other processes give
- * up after a while.
- */
-static bool
-lock(int fd)
-{
-	return flock(fd, LOCK_EX | LOCK_NB) == 0;
-}
-
 /* Whether an open file still has its name. False, with errno; ENOENT if not. */
 static bool
 is_in_place(int fd, const struct segment_dir *dir)
@@ -131,6 +117,14 @@ is_in_place(int fd, const struct segment_dir *dir)
 	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
+/*
+ * A stale file is locked before it is removed. Only the process that has the
+ * lock may remove the file, and while the file has its name no other process
+ * can make a new file with this name: so a new file is never removed by
+ * mistake, unless a user removes files by hand. The use of a segment needs no
+ * lock. The kernel drops the lock when the process dies; if it is stopped,
+ * other processes give up after a while.
+ */
 struct failure
 segment_store_open(struct segment_store *store, const char *directory,
     const char *key, const struct terms *terms, bool make)
@@ -156,7 +150,7 @@ segment_store_open(struct segment_store *store, const char *directory,
 		failure = NO_FAILURE;
 		if (store->fd == -1)
 			failure = segment_file_make(&dir, key, terms);
-		else if (!lock(store->fd)) /* another process removes it */
+		else if (flock(store->fd, LOCK_EX | LOCK_NB) == -1)
 			failure =
 			    (struct failure){ "being replaced all the time",
 				    EAGAIN };
@@ -167,14 +161,6 @@ segment_store_open(struct segment_store *store, const char *directory,
 			return failure;
 	}
 	return REFUSED("being replaced all the time");
-}
-
-void
-segment_store_open_private(struct segment_store *store, struct segment *segment)
-{
-	store->fd = -1;
-	store->segment = segment;
-	store->header = segment->header;
 }
 
 /*
@@ -368,22 +354,10 @@ segment_store_claim(struct found *found)
 
 	if (fd == -1) /* a leftover, or a file that is going to be kept */
 		return true;
-	for (int i = 0; !lock(fd); i++) {
+	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) == -1; i++) {
 		if (i == TRIES)
 			return false;
 		nanosleep(&(struct timespec){ 0, (long)NANOS_MS << i }, NULL);
 	}
 	return is_in_place(fd, found->dir);
-}
-
-/*
- * A process may begin to use the segment between the last look at it and this
- * call. A lock for each use would prevent that, but then every process would
- * wait for one that is stopped while it holds the lock. The cost is small: a
- * process sees st_nlink 0 at its next use, and so loses one retry's count.
- */
-bool
-segment_store_unlink(const struct found *found)
-{
-	return unlink(found->dir->path) == 0;
 }

@@ -12,7 +12,7 @@
 #include "budget/segment.h"
 #include "store/segment_file.h"
 
-/* One segment: of a mapped file, or of this process alone. */
+/* One segment: of a mapped file, or in the memory of this process alone. */
 struct segment_store {
 	int fd; /* -1: no file is open */
 	struct segment *segment; /* see segment_store_enter() */
@@ -43,10 +43,6 @@ struct found {
 struct failure
 segment_store_open(struct segment_store *store, const char *directory,
     const char *key, const struct terms *terms, bool make);
-
-/* Uses a segment in the memory of this process, which must stay valid. */
-void segment_store_open_private(
-    struct segment_store *store, struct segment *segment);
 
 /*
  * Between these two calls, and only there, store->segment may be used, with the
@@ -81,12 +77,5 @@ bool segment_store_walk(const char *directory,
  * was removed already, or replaced.
  */
 bool segment_store_claim(struct found *found);
-
-/*
- * Removes a claimed file. A process that uses the segment notices when it uses
- * it the next time, and so loses the count of at most one retry. False, with
- * errno, if the file is still there.
- */
-bool segment_store_unlink(const struct found *found);
 
 #endif
