@@ -143,22 +143,27 @@ const char question_script_sha1[] = "803193a8d675949e0bf24eaebe4e8110364cbe08";
  * are whole microseconds. */
 #define WINDOW_LONGEST (SEGMENT_WINDOW_MOST + WINDOW_SLICES * MICRO)
 
-/* The numbers of an answer. */
-enum {
-	CODE,
-	GRANTED,
-	RETRIES,
-	LIMIT,
-	SUCCESSES,
-	NEXT,
-	PAUSE,
-	NOW,
-	HOSTS,
-	RATIO,
-	MIN,
-	WINDOW,
-	NUMBERS
+/* The numbers of an answer, behind its code: where each one belongs, what the
+ * script can return, and its unit. */
+#define AT(field) offsetof(struct fleet_answer, field)
+static const struct {
+	size_t at;
+	int64_t least, most, unit;
+} numbers[] = {
+	{ AT(granted), 0, FLEET_WANTED, 1 },
+	{ AT(retries), 0, EXACT_MOST, 1 },
+	{ AT(limit), 0, EXACT_MOST, 1 },
+	{ AT(successes), 0, EXACT_MOST, 1 },
+	{ AT(next), 0, EXACT_MOST, MICRO },
+	{ AT(pause), 0, EXACT_MOST, MICRO },
+	{ AT(now), 1, EXACT_MOST, MICRO },
+	{ AT(hosts), 0, EXACT_MOST, 1 },
+	{ AT(terms.ratio), 0, SEGMENT_RATIO_MOST, 1 },
+	{ AT(terms.min), 0, SEGMENT_MIN_MOST, 1 },
+	{ AT(terms.window), SEGMENT_WINDOW_LEAST / MICRO,
+	    WINDOW_LONGEST / MICRO, MICRO },
 };
+#define NUMBERS (sizeof numbers / sizeof numbers[0])
 
 /* In units, rounded up; at least 0, and exact in the script. */
 static int64_t
@@ -232,58 +237,36 @@ bool
 question_read(const struct resp_reply *reply,
     const struct fleet_question *question, struct fleet_answer *answer)
 {
-	/* What the script can return. */
-	static const struct {
-		int64_t least, most;
-	} ranges[NUMBERS] = {
-		[CODE] = { FLEET_DENIED, FLEET_NOTED },
-		[GRANTED] = { 0, FLEET_WANTED },
-		[RETRIES] = { 0, EXACT_MOST },
-		[LIMIT] = { 0, EXACT_MOST },
-		[SUCCESSES] = { 0, EXACT_MOST },
-		[NEXT] = { 0, EXACT_MOST },
-		[PAUSE] = { 0, EXACT_MOST },
-		[NOW] = { 1, EXACT_MOST },
-		[HOSTS] = { 0, EXACT_MOST },
-		[RATIO] = { 0, SEGMENT_RATIO_MOST },
-		[MIN] = { 0, SEGMENT_MIN_MOST },
-		[WINDOW] = { SEGMENT_WINDOW_LEAST / MICRO,
-		    WINDOW_LONGEST / MICRO },
-	};
-	const int64_t *numbers = reply->numbers;
-	int64_t slice = slice_of(question->terms.window);
-	int64_t most = slice * (WINDOW_SLICES + 1);
+	nanos longest =
+	    slice_of(question->terms.window) * (WINDOW_SLICES + 1) * MICRO;
+	struct fleet_answer got = { .code = FLEET_STALE };
+	bool stale = reply->numbers[0] == FLEET_STALE && question->by > 0;
+	nanos *window = &got.terms.window;
+	int64_t number;
 
-	if (reply->type != RESP_ARRAY || reply->count != NUMBERS)
+	if (reply->type != RESP_ARRAY || reply->count != 1 + NUMBERS)
 		return false;
-	if (numbers[CODE] == FLEET_STALE && question->by > 0 &&
-	    numbers[NOW] > 0 && numbers[NOW] <= EXACT_MOST) {
-		*answer = (struct fleet_answer){ .code = FLEET_STALE,
-			.now = numbers[NOW] * MICRO };
-		return true;
+	for (size_t i = 0; i < NUMBERS; i++) {
+		if (stale && numbers[i].at != AT(now))
+			continue;
+		number = reply->numbers[1 + i];
+		if (number < numbers[i].least || number > numbers[i].most)
+			return false;
+		number *= numbers[i].unit;
+		memcpy((char *)&got + numbers[i].at, &number, sizeof number);
 	}
-	for (int i = 0; i < NUMBERS; i++) {
-		if (numbers[i] < ranges[i].least || numbers[i] > ranges[i].most)
+	if (!stale) {
+		got.code = got.granted > 0  ? FLEET_GRANTED
+		    : question->wanted == 0 ? FLEET_NOTED
+					    : FLEET_DENIED;
+		if (reply->numbers[0] != got.code ||
+		    got.granted > question->wanted)
 			return false;
 	}
-	if (numbers[GRANTED] > question->wanted ||
-	    (numbers[CODE] == FLEET_GRANTED) != (numbers[GRANTED] > 0) ||
-	    (numbers[CODE] == FLEET_NOTED) != (question->wanted == 0))
-		return false;
-	*answer = (struct fleet_answer){
-		.code = (enum fleet_code)numbers[CODE],
-		.granted = numbers[GRANTED],
-		.retries = numbers[RETRIES],
-		.limit = numbers[LIMIT],
-		.successes = numbers[SUCCESSES],
-		.next = number_lesser(numbers[NEXT], most) * MICRO,
-		.pause = number_lesser(numbers[PAUSE], most) * MICRO,
-		.now = numbers[NOW] * MICRO,
-		.hosts = numbers[HOSTS],
-		.terms = { .ratio = numbers[RATIO],
-		    .min = numbers[MIN],
-		    /* without what whole slices add to the user's */
-		    .window = numbers[WINDOW] / 100 * 100 * MICRO },
-	};
+	got.next = number_lesser(got.next, longest);
+	got.pause = number_lesser(got.pause, longest);
+	/* Without what whole slices add to the user's. */
+	*window -= *window % (100 * MICRO);
+	*answer = got;
 	return true;
 }
