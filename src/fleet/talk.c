@@ -15,10 +15,10 @@ enum {
 };
 
 void
-talk_open(struct talk *talk, const struct url_auth *auth, int db)
+talk_open(struct talk *talk, const struct url_auth *auth, const struct url *url)
 {
 	talk->auth = auth;
-	talk->db = db;
+	talk->url = *url;
 	talk->asking = talk->whole = talk->timed = false;
 	talk_connected(talk);
 }
@@ -48,7 +48,7 @@ talk_write(struct talk *talk)
 	char db[NUMBER_ROOM];
 	const char *named[] = { "AUTH", auth->user, auth->password };
 	const char *nameless[] = { "AUTH", auth->password };
-	const char *database[] = { "SELECT", number_put(db, talk->db) };
+	const char *database[] = { "SELECT", number_put(db, talk->url.db) };
 
 	talk->sent = 0;
 	talk->greetings = 0;
@@ -57,7 +57,7 @@ talk_write(struct talk *talk)
 		    auth->user[0] != '\0' ? 3 : 2);
 		talk->greetings++;
 	}
-	if (!talk->greeted && talk->db > 0) {
+	if (!talk->greeted && talk->url.db > 0) {
 		resp_put(&request, database, 2);
 		talk->greetings++;
 	}
@@ -129,8 +129,11 @@ read_redirect(struct talk *talk, struct strview text)
 	    !number_whole(port.at, port.length, &number) || number == 0 ||
 	    number > PORT_MOST)
 		return false;
-	talk->host = host;
-	talk->port = (int)number;
+	if (host.length > 0) {
+		memcpy(talk->url.host, host.at, host.length);
+		talk->url.host[host.length] = '\0';
+	}
+	talk->url.port = (int)number;
 	return true;
 }
 
@@ -225,7 +228,7 @@ talk_take(struct talk *talk, nanos now, nanos left)
 	}
 	if (state == RESP_INVALID)
 		return TALK_INVALID;
-	/* words and host point to what was taken. */
+	/* words points to what was taken. */
 	if (move != TALK_WAITS && move != TALK_ANSWERED)
 		return move;
 	memmove(talk->in, rest.at, rest.length);

@@ -16,14 +16,14 @@
 enum talk_move {
 	TALK_WAITS, /* until out is sent, or for more of in */
 	TALK_ANSWERED,
-	TALK_REDIRECTED, /* ask the same over a connection to host and port */
+	TALK_REDIRECTED, /* ask the same over a connection to url */
 	TALK_REFUSED, /* words: why */
 	TALK_INVALID, /* the reply is not that of such a server */
 };
 
 struct talk {
 	const struct url_auth *auth; /* its password "": none */
-	int db;
+	struct url url; /* of the server; TALK_REDIRECTED changes it */
 	struct fleet_question question;
 	struct fleet_answer answer; /* after TALK_ANSWERED; FLEET_STALE: there
 				       was only that one */
@@ -35,8 +35,6 @@ struct talk {
 	 * those of NOAUTH, whatever it says.
 	 */
 	struct strview words;
-	struct strview host; /* empty: the same as before */
-	int port;
 
 	bool forgets; /* the question is to forget the budget of its key */
 	bool greeted; /* AUTH and SELECT have been sent */
@@ -55,7 +53,8 @@ struct talk {
 };
 
 /* Begins to talk to a server. */
-void talk_open(struct talk *talk, const struct url_auth *auth, int db);
+void talk_open(
+    struct talk *talk, const struct url_auth *auth, const struct url *url);
 
 /* Begins a question, or forgets the budget of its key. Writes nothing yet. */
 void talk_ask(
@@ -70,7 +69,7 @@ void talk_write(struct talk *talk);
 /*
  * Takes the replies in in, and writes to out what is to be sent because of
  * them. now is on the clock of retry, and left is how long the question may
- * still take. words and host point into in, and are valid until the next call.
+ * still take. words points into in, and is valid until the next call.
  */
 enum talk_move talk_take(struct talk *talk, nanos now, nanos left);
 

@@ -87,7 +87,7 @@ fail_to_talk(struct fleet_link *link, int error)
 	}
 	if (link->policy->via != NULL)
 		what = "the command of --fleet-via has ended";
-	else if (link->url.tls)
+	else if (link->talk.url.tls)
 		what = "openssl s_client has ended";
 	fail(link, what, strview_of(""));
 }
@@ -122,7 +122,7 @@ begin_to_talk(struct fleet_link *link)
 static void
 begin_to_connect(struct fleet_link *link)
 {
-	const struct url *url = &link->url;
+	const struct url *url = &link->talk.url;
 	union address address = { 0 };
 	socklen_t length = 0; /* of the address; 0: the host is a name */
 
@@ -183,8 +183,7 @@ link_ask(struct fleet_link *link, const struct fleet_question *question,
 		begin_to_talk(link);
 		return;
 	}
-	link->url = *policy->url;
-	talk_open(&link->talk, policy->auth, policy->url->db);
+	talk_open(&link->talk, policy->auth, policy->url);
 	talk_ask(&link->talk, question, forgets);
 	begin_to_connect(link);
 }
@@ -194,8 +193,6 @@ static void
 converse(struct fleet_link *link, nanos now)
 {
 	struct talk *talk = &link->talk;
-	struct url *url = &link->url;
-	size_t length;
 	ssize_t count;
 
 	send_rest(link);
@@ -226,15 +223,9 @@ converse(struct fleet_link *link, nanos now)
 		 * password that goes through a socket, to a sidecar with TLS,
 		 * must not go over the network without it.
 		 */
-		length = talk->host.length;
-		if (link->policy->via != NULL || url->host[0] == '\0' ||
-		    length >= sizeof url->host)
+		if (link->policy->via != NULL ||
+		    link->policy->url->host[0] == '\0')
 			break;
-		if (length > 0) {
-			memcpy(url->host, talk->host.at, length);
-			url->host[length] = '\0';
-		}
-		url->port = talk->port;
 		begin_to_connect(link);
 		return;
 	case TALK_REFUSED:

@@ -55,7 +55,6 @@ struct fleet_link {
 	struct talk talk; /* has the question, and its answer */
 
 	/* What follows is for link.c only. */
-	struct url url; /* of the server that is asked */
 	int fd; /* unless the link is closed */
 	pid_t helper; /* 0: none */
 };

@@ -270,7 +270,7 @@ check_words(struct resp_reply reply, const char *words)
 	struct talk talk;
 
 	expect_error(words, reply);
-	talk_open(&talk, &none, 0);
+	talk_open(&talk, &none, &(struct url){ .db = 0 });
 	talk_ask(&talk, &question, false);
 	talk_write(&talk);
 	talk.received = (size_t)snprintf(talk.in, sizeof talk.in, "-%.*s\r\n",

@@ -27,11 +27,12 @@ check_talk(struct strview bytes)
 		.by = NANOS_SECOND,
 	};
 	static const struct url_auth auth = { "", "word" };
+	static const struct url server = { .host = "host", .db = 1 };
 	static struct talk talk;
 	struct strview in = { talk.in, sizeof talk.in };
 	enum talk_move move;
 
-	talk_open(&talk, &auth, 1);
+	talk_open(&talk, &auth, &server);
 	talk_ask(&talk, &question, bytes.length % 2 == 1);
 	talk_write(&talk);
 	if (bytes.length > sizeof talk.in)
@@ -45,8 +46,8 @@ check_talk(struct strview bytes)
 	fuzz_never(move == TALK_REFUSED && !is_within(talk.words, in) &&
 	    !strview_is(talk.words, "NOAUTH Authentication required"));
 	fuzz_never(move == TALK_REDIRECTED &&
-	    (!is_within(talk.host, in) || talk.port < 1 || talk.port > 65535 ||
-		(talk.host.length > 0 && !url_is_host(talk.host))));
+	    (talk.url.port < 1 || talk.url.port > 65535 ||
+		!url_is_host(strview_of(talk.url.host))));
 }
 
 static void
