@@ -45,9 +45,9 @@ helper_end(pid_t pid)
 }
 
 /*
- * Forks. In retry, returns the helper's pid, or -1 with errno; *fd is a socket
- * that does not block. In the helper, returns 0; *fd is the other end, and all
- * signals are still blocked.
+ * Forks. In retry, returns the helper's pid, or -1 with errno; *fd is a socket.
+ * In the helper, returns 0; *fd is the other end, and all signals are still
+ * blocked.
  */
 static pid_t
 start(int *fd)
@@ -76,14 +76,11 @@ start(int *fd)
 	}
 	close(ends[1]);
 	*fd = ends[0];
-	if (pid == -1 || fcntl(*fd, F_SETFL, O_NONBLOCK) == -1) {
+	if (pid == -1) {
 		int error = errno;
 
-		if (pid != -1)
-			helper_end(pid);
 		close(*fd);
 		errno = error;
-		return -1;
 	}
 	return pid;
 }

@@ -23,9 +23,9 @@
 pid_t helper_resolve(const char *host, int port, int *fd);
 
 /*
- * Takes the socket, which does not block, from the helper behind fd. Returns
- * NULL, or why there is no connection; *connected is -1 if the helper has not
- * come to an end yet.
+ * Takes the connection, which does not block, from the helper behind fd.
+ * Returns NULL, or why there is no connection; *connected is -1 if the helper
+ * has not come to an end yet.
  */
 const char *helper_resolved(int fd, int *connected);
 
@@ -34,9 +34,8 @@ const char *helper_resolved(int fd, int *connected);
  * openssl if via is NULL. What it reads from its standard input goes to the
  * server, and what it writes comes from there. Its standard error is shown if
  * verbose. Returns the pid of the helper that watches it, or -1 with errno; *fd
- * is the socket, which does not block. When retry closes the socket, the
- * command sees the end of its input and has a second to deliver the rest; then
- * it is killed.
+ * is the socket. When retry closes the socket, the command sees the end of its
+ * input and has a second to deliver the rest; then it is killed.
  */
 pid_t helper_transport(const char *via, const struct url *url, bool verbose,
     const struct signals *signals, int *fd);
