@@ -2,6 +2,7 @@
 # Covers streams/capture.
 # --chronic: nothing at all of a success, and everything of the last failure.
 # shellcheck disable=SC2016 # the commands' shells expand
+# shellcheck disable=SC2034 # the rows read it
 # shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
@@ -15,7 +16,7 @@ says=(sh -c 'for word in a b; do
 	echo end
 	[ "$RETRY_ATTEMPT" -ge "${won:-99}" ] || exit 7')
 
-# together STATUS OPTION... -- COMMAND...: as finishes, but both streams are the
+# together STATUS OPTION... COMMAND...: as finishes, but both streams are the
 # same pipe; what comes out of it is in ./both
 together()
 {
@@ -23,7 +24,7 @@ together()
 	shift
 	{
 		got=0
-		"$RETRY" -d 0 "$@" 2>&1 3>&- || got=$?
+		"$RETRY" -d 0 --chronic "$@" 2>&1 3>&- || got=$?
 		echo "$got" >got
 	} | cat >both
 	got=$(<got)
@@ -34,61 +35,49 @@ together()
 	}
 }
 
+# both LINE STATUS [OPTION]... COMMAND...: so it ends, and so does its output, of
+# which lines have a bar between them
+both()
+{
+	together "${@:2}" && [ "$(tr '\n' '|' <both)" = "${1:+$1|}" ] || {
+		cat both
+		return 1
+	}
+}
+
 gave_up='giving up: attempts exhausted'
 
-@test "--chronic writes nothing of a success, whatever went before" {
-	won=3 finishes 0 --chronic -v -- "${says[@]}"
-	[ ! -s o ] && [ ! -s e ]
-	won=1 together 0 --chronic -- "${says[@]}"
-	[ ! -s both ]
-	finishes 0 --chronic --success-on 7 -- "${says[@]}"
-	finishes 0 --chronic --consecutive 2 -- env won=1 "${says[@]}"
-	[ ! -s o ] && [ ! -s e ]
-}
-
-@test "where both streams are one, the last failure's lines come in their order" {
-	together 7 --chronic -n 3 -- "${says[@]}"
-	holds both 'out 3a' 'err 3a' 'out 3b' 'err 3b' end \
-		"retry: attempt 3/3 failed (exit 7), $gave_up"
-	"$RETRY" -d 0 --chronic -n 2 -q "${says[@]}" >both 2>&1 || :
-	holds both 'out 2a' 'err 2a' 'out 2b' 'err 2b' end
-}
-
-@test "where the streams are two, each gets its own lines of the last failure" {
+@test "--chronic writes nothing of a success, and all of the last failure" {
+	table both <<-'END'
+		'' 0 -v env won=3 "${says[@]}"
+		'' 0 --success-on 7 "${says[@]}"
+		'' 0 --consecutive 2 env won=1 "${says[@]}"
+		'' 0 --stop-on stderr:never env won=1 "${says[@]}"
+		# In their order, where both streams are one.
+		"out 3a|err 3a|out 3b|err 3b|end|retry: attempt 3/3 failed (exit 7), $gave_up" 7 -n 3 "${says[@]}"
+		'out 2a|err 2a|out 2b|err 2b|end' 7 -n 2 -q "${says[@]}"
+		'out 1a|err 1a|out 1b|err 1b|end|retry: attempt 1/5 failed (exit 7), giving up: --stop-on 7' 7 --stop-on 7 "${says[@]}"
+		"out|err|retry: attempt 1/1 timed out after 0.1s, $gave_up" 124 -n 1 -t 0.1 -k 0 sh -c 'echo out; echo err >&2; exec sleep 20'
+		# Written into the one file, it counts against --idle-timeout's time.
+		"last|retry: attempt 1/1 ended after 0.1s without output, $gave_up" 124 --idle-timeout 0.1 -k 0 -n 1 sh -c 'echo last; exec sleep 20'
+		'' 0 --idle-timeout 1 -n 1 sh -c 'for i in 1 2 3 4; do sleep 0.3; echo "$i"; done'
+	END
+	# Where the streams are two, each gets its own lines.
 	finishes 7 --chronic -n 2 -- "${says[@]}"
 	holds o 'out 2a' 'out 2b' end
 	holds e 'err 2a' 'err 2b' "retry: attempt 2/2 failed (exit 7), $gave_up"
-}
-
-@test "a stop, a timeout and the deadline write what the attempt has written" {
-	together 7 --chronic --stop-on 7 -- "${says[@]}"
-	holds both 'out 1a' 'err 1a' 'out 1b' 'err 1b' end \
-		'retry: attempt 1/5 failed (exit 7), giving up: --stop-on 7'
-	together 124 --chronic -n 1 -t 0.1 -k 0 -- \
-		sh -c 'echo out; echo err >&2; exec sleep 20'
-	holds both out err \
-		"retry: attempt 1/1 timed out after 0.1s, $gave_up"
+	won=3 finishes 0 --chronic -v -- "${says[@]}"
+	[ ! -s o ] && [ ! -s e ]
 }
 
 @test "a pattern sees held output, of which nothing is lost" {
-	together 7 --chronic --stop-on 'stderr:^err 2b' -- "${says[@]}"
+	together 7 --stop-on 'stderr:^err 2b' "${says[@]}"
 	[ "$(grep out both)" = $'out 2a\nout 2b' ]
 	[ "$(grep ^err both)" = $'err 2a\nerr 2b' ]
 	[[ $(tail -n 1 both) == *'giving up: --stop-on stderr:^err 2b' ]]
-	together 7 --chronic --stop-on 'stdout:^end' --retry-on stderr:err -- \
-		"${says[@]}"
+	together 7 --stop-on 'stdout:^end' --retry-on stderr:err "${says[@]}"
 	[ "$(sort both | tr '\n' ' ')" = "end err 1a err 1b out 1a out 1b retry: \
 attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end " ]
-	won=1 together 0 --chronic --stop-on stderr:never -- "${says[@]}"
-	[ ! -s both ]
-}
-
-@test "what is written into the one file counts against --idle-timeout's time" {
-	together 0 --chronic --idle-timeout 0.6 -n 1 -- \
-		sh -c 'for i in 1 2 3 4; do sleep 0.2; echo "$i"; done'
-	together 124 --chronic --idle-timeout 0.1 -k 0 -n 1 -- \
-		sh -c 'echo last; exec sleep 20'
-	[ "$(head -n 1 both)" = last ]
 }
 
 @test "a signal during a delay writes what the last attempt wrote, and ends retry" {
@@ -106,16 +95,15 @@ attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end " ]
 }
 
 @test "--chronic and --hold-stdout exclude each other, also in a policy" {
-	for words in '--chronic -O' '-O --chronic' '--policy ./policy --chronic'; do
-		echo hold-stdout >policy
-		# shellcheck disable=SC2086 # several words
-		run -125 "$RETRY" $words touch ran
-		[ "${lines[0]}" = "retry: --chronic: not with --hold-stdout: '--chronic'" ]
-		[ ! -e ran ]
-	done
+	echo hold-stdout >policy
+	table refused "\"--chronic: not with --hold-stdout: '--chronic'\"" <<-'END'
+		--chronic -O touch ran
+		-O --chronic touch ran
+		--policy ./policy --chronic touch ran
+	END
 	echo chronic >policy
-	together 0 --policy ./policy -E -- echo out
-	[ ! -s both ]
+	finishes 0 --policy ./policy -E -- echo out
+	[ ! -s o ]
 }
 
 @test "above --hold-max there is an error, after what there is of the output" {
@@ -123,9 +111,9 @@ attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end " ]
 	grep -q '^out 1a' o
 	grep -q '^err 1a' e
 	[[ $(tail -n 1 e) == *'giving up: more output than --hold-max' ]]
-	together 125 --chronic --hold-max 30 -- "${says[@]}"
+	together 125 --hold-max 30 "${says[@]}"
 	[ "$(head -n 2 both)" = $'out 1a\nerr 1a' ]
-	together 7 --chronic --hold-max 32 -n 1 -- "${says[@]}"
+	together 7 --hold-max 32 -n 1 "${says[@]}"
 }
 
 @test "a failure that cannot be written is an error of ours, without a reader it is not" {
