@@ -30,6 +30,12 @@
 #     noted N           that is so many lines
 #     note REGEX        it is a single line, which is all like this
 #     quiet             there is none
+#     become UID [GROUP]
+#                       sets the array $with as to what runs a command as
+#                       somebody else, who has a copy of the program, ./retry,
+#                       here; skips the test where that cannot be
+#     shared            so ANN becomes one of the FRIENDS, who share ./shared,
+#                       from now on the directory of budgets
 #     many N            runs what follows N times, 64 at once, with the number
 #                       as its last argument; output appended to ./out, ./err
 #
@@ -45,6 +51,14 @@ SEGMENT_SIZE=2328
 SEGMENT_HEADER=1120
 RING_AT=1256
 RING_WORDS=61
+
+# Users and a group that nobody else has.
+ANN=61234
+# shellcheck disable=SC2034
+BOB=61235
+# shellcheck disable=SC2034
+CY=61236
+FRIENDS=61300
 
 budget_setup()
 {
@@ -284,6 +298,29 @@ note()
 quiet()
 {
 	noted 0
+}
+
+become()
+{
+	[ "$EUID" -eq 0 ] || skip 'needs root, to be somebody else'
+	with=(setpriv "--reuid=$1" "--regid=$1" --clear-groups)
+	[ -z "${2-}" ] || with=(setpriv "--reuid=$1" "--regid=$1" "--groups=$2")
+	"${with[@]}" true 2>/dev/null || skip 'no setpriv that works here'
+	[ -x retry ] || cp "$RETRY" retry
+	chmod 755 retry
+	chmod 777 . # for what fails and works write
+	: >>ran
+	chmod 666 ran
+}
+
+# Paths are relative: the way here may be closed to them.
+shared()
+{
+	become "$ANN" "$FRIENDS"
+	mkdir shared
+	chgrp "$FRIENDS" shared
+	chmod 2770 shared
+	export RETRY_BUDGET_DIR=shared
 }
 
 many()

@@ -9,11 +9,6 @@ load helper
 load actor
 load budget
 
-# Users and a group that nobody is.
-ANN=61234
-BOB=61235
-FRIENDS=61300
-
 # fail N KEY [OPTION]...: an invocation of N attempts, all of them failures
 fail()
 {
@@ -83,24 +78,6 @@ says()
 		cat out err
 		return 1
 	} >&2
-}
-
-# become UID: retry is a copy, ./retry, that somebody else runs, one of the
-# friends, who share ./group. Paths are relative: the way here may be closed to
-# him.
-become()
-{
-	[ "$EUID" -eq 0 ] || skip 'needs root, to be somebody else'
-	with=(setpriv "--reuid=$1" "--regid=$1" "--groups=$FRIENDS")
-	"${with[@]}" true 2>/dev/null || skip 'no setpriv that works here'
-	export RETRY_BUDGET_DIR=group
-	[ ! -e retry ] || return 0
-	cp "$RETRY" retry
-	RETRY=./retry
-	chmod 755 . retry
-	mkdir group
-	chgrp "$FRIENDS" group
-	chmod 2770 group
 }
 
 # collecting: begins a collection, in the background, that is stopped when it
@@ -517,25 +494,26 @@ goes_on()
 }
 
 @test "a member of a group can reset any of its budgets that he can use, root none" {
-	become "$ANN"
+	shared
+	RETRY=./retry
 	"${with[@]}" "$RETRY" -q -B api true
 	with=()
-	says 1 "budget 'api': cannot be reset: owned by another user, in group" \
+	says 1 "budget 'api': cannot be reset: owned by another user, in shared" \
 	    --budget-reset api
 	says 0 "budget file 'retry-v4.api': kept: not made by retry" -v --budget-gc
-	[ "$(ls -A group)" = retry-v4.api ]
-	become "$BOB"
+	[ "$(ls -A shared)" = retry-v4.api ]
+	become "$BOB" "$FRIENDS"
 	says 0 "budget 'api': reset" -v --budget-reset api
-	[ -z "$(ls -A group)" ]
-	become "$ANN"
+	[ -z "$(ls -A shared)" ]
+	become "$ANN" "$FRIENDS"
 	"${with[@]}" "$RETRY" -q -B api true
-	truncate -s 1000 group/retry-v4.api
-	become "$BOB"
-	says 1 "budget 'api': cannot be reset: of another size, in group" \
+	truncate -s 1000 shared/retry-v4.api
+	become "$BOB" "$FRIENDS"
+	says 1 "budget 'api': cannot be reset: of another size, in shared" \
 	    --budget-reset api
-	become "$ANN"
+	become "$ANN" "$FRIENDS"
 	says 0 '' --budget-reset api
-	[ -z "$(ls -A group)" ]
+	[ -z "$(ls -A shared)" ]
 }
 
 #
@@ -624,17 +602,18 @@ goes_on()
 }
 
 @test "a member of a group whose files are each his own is told what he cannot remove" {
-	become "$ANN"
-	chmod 3770 group
+	shared
+	RETRY=./retry
+	chmod 3770 shared
 	is 1 "${with[@]}" "$RETRY" -q -B api -n 1 false
-	become "$BOB"
+	become "$BOB" "$FRIENDS"
 	is 1 "${with[@]}" "$RETRY" -q -B his -n 1 false
 	says 1 "budget file 'retry-v4.api': cannot remove: Operation not permitted" \
 	    -q --budget-gc
-	[ "$(ls -A group)" = retry-v4.api ]
-	become "$ANN"
+	[ "$(ls -A shared)" = retry-v4.api ]
+	become "$ANN" "$FRIENDS"
 	says 0 '' --budget-gc
-	[ -z "$(ls -A group)" ]
+	[ -z "$(ls -A shared)" ]
 }
 
 @test "a segment of an earlier boot is not shown, and is removed" {

@@ -12,12 +12,6 @@ load helper
 load actor
 load budget
 
-# Users and a group that nobody else has.
-ANN=61234
-BOB=61235
-CY=61236
-FRIENDS=61300
-
 # two [OPTION]...: two attempts that fail, ended if they hang
 two()
 {
@@ -92,31 +86,6 @@ kept()
 	before=$(stat -c '%f %u %h %s' "$api" && md5sum "$api")
 	"$@"
 	[ "$(stat -c '%f %u %h %s' "$api" && md5sum "$api")" = "$before" ]
-}
-
-# become UID GROUP: sets the array as to what runs a command as somebody else,
-# who has a copy of the program, ./retry, here
-become()
-{
-	[ "$EUID" -eq 0 ] || skip 'needs root, to be somebody else'
-	as=(setpriv "--reuid=$1" "--regid=$1" --clear-groups)
-	[ -z "${2-}" ] || as=(setpriv "--reuid=$1" "--regid=$1" "--groups=$2")
-	"${as[@]}" true 2>/dev/null || skip 'no setpriv that works here'
-	[ -x retry ] || cp "$RETRY" retry
-	chmod 755 retry
-	chmod 777 . # for what fails and works write
-	: >>ran
-	chmod 666 ran
-}
-
-# shared: makes the directory ./shared, which the friends share
-shared()
-{
-	become "$ANN" "$FRIENDS"
-	mkdir shared
-	chgrp "$FRIENDS" shared
-	chmod 2770 shared
-	export RETRY_BUDGET_DIR=shared
 }
 
 #
@@ -340,7 +309,6 @@ meanwhile()
 	become "$ANN"
 	mkdir closed
 	chmod 755 closed
-	with=("${as[@]}")
 	RETRY=./retry unusable '.*Permission denied' --budget-dir closed
 	[ -z "$(ls closed)" ]
 }
@@ -603,86 +571,85 @@ boundaries()
 		}' trace
 }
 
-# occasions: prints the stages at which a process is stopped or killed: as the
-# first of all; in long runs also as one that finds a segment, or is denied
-occasions()
-{
-	echo first
-	[ -z "${LONG-}" ] || printf '%s\n' found denied
-}
-
-# occasion NAME: sets this stage
+# occasion NAME: sets a stage: nobody has used the budget, somebody has, or all
+# of it is used
 occasion()
 {
 	rm -f budgets/*
-	[ "$1" = first ] || fresh --budget-min 2 --budget-window 1h >&2
-	[ "$1" != denied ] || is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}" >&2
+	[ "$1" = first ] || fresh --budget-min 2 --budget-window 1h
+	[ "$1" != denied ] || is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
 	: >ran
 	: >err
 }
 
-@test "at whatever call one process is killed, the budget of the others is right" {
-	local occasion name nth made scene=("$RETRY" -q -B api --budget-min 2
-		--breaker '9,10s' --budget-window 1h -n 2 -d 0 false)
-	inject getppid:signal=KILL
-	for occasion in $(occasions); do
+# sweep SIGNAL CHECK: CHECK holds for an invocation, $scene, that gets this signal
+# at $name, a system call, for the $nth time, on each $occasion
+sweep()
+{
+	local occasion name nth occasions=(first)
+	inject "getppid:signal=$1"
+	[ -z "${LONG-}" ] || occasions+=(found denied)
+	for occasion in "${occasions[@]}"; do
 		occasion "$occasion"
 		boundaries "${scene[@]}" >calls
 		[ "$(lines calls)" -ge 10 ]
 		while read -r name nth; do
-			echo "$occasion: KILL at $name $nth"
+			echo "$occasion: $1 at $name $nth"
 			occasion "$occasion"
-			strace -qq -o /dev/null -E MARK="$PWD" \
-			    -e "trace=$name" \
-			    -e "inject=$name:signal=KILL:when=$nth" \
-			    "${scene[@]}" >/dev/null 2>&1 3>&- || :
-			is 7 "$RETRY" -B api --budget-required --budget-min 2 \
-			    --budget-window 1h --breaker 9,10s -n 9 -d 0 \
-			    "${fails[@]}"
-			unharmed
-			# A retry is counted before it is made, and not twice.
-			made=$(($(lines ran) - 1))
-			case $occasion in
-			denied) [ "$made" -eq 0 ] ;;
-			*) [ "$made" -eq 1 ] || [ "$made" -eq 2 ] ;;
-			esac
-			only "retry-v4.$EUID.api"
+			"$2"
 		done <calls
 	done
+}
+
+@test "at whatever call one process is killed, the budget of the others is right" {
+	local scene=("$RETRY" -q -B api --budget-min 2 --breaker '9,10s'
+		--budget-window 1h -n 2 -d 0 false)
+	killed()
+	{
+		local made
+		strace -qq -o /dev/null -E MARK="$PWD" -e "trace=$name" \
+		    -e "inject=$name:signal=KILL:when=$nth" \
+		    "${scene[@]}" >/dev/null 2>&1 3>&- || :
+		is 7 "$RETRY" -B api --budget-required --budget-min 2 \
+		    --budget-window 1h --breaker 9,10s -n 9 -d 0 "${fails[@]}"
+		unharmed
+		# A retry is counted before it is made, and not twice.
+		made=$(($(lines ran) - 1))
+		case $occasion in
+		denied) [ "$made" -eq 0 ] ;;
+		*) [ "$made" -eq 1 ] || [ "$made" -eq 2 ] ;;
+		esac
+		only "retry-v4.$EUID.api"
+	}
+	sweep KILL killed
 	wait_for none_left "$PWD"
 }
 
 @test "at whatever call one process is stopped, no other waits for it" {
-	local occasion name nth before scene=("$RETRY" -q -B api --budget-min 9
-		--breaker '9,10s' --budget-window 1h -n 2 -d 0 false)
-	inject getppid:signal=STOP
+	local scene=("$RETRY" -q -B api --budget-min 9 --breaker '9,10s'
+		--budget-window 1h -n 2 -d 0 false)
+	halted()
+	{
+		[[ $(<trace) == *'stopped by SIGSTOP'* ]] || gone "$pid"
+	}
 	stopped()
 	{
-		[[ $(<trace) == *'stopped by SIGSTOP'* ]] ||
-			gone "$pid"
+		local before
+		before=$(counter firsts 2>/dev/null || echo 0)
+		: >trace
+		start strace -D -o trace -e "trace=$name" \
+		    -e "inject=$name:signal=STOP:when=$nth" "${scene[@]}"
+		wait_for halted
+		is 0 timeout 20 "$RETRY" -B api --budget-required \
+		    --breaker 9,10s --budget-window 1h "${works[@]}"
+		quiet
+		kill -CONT "$pid" || gone "$pid"
+		ended
+		[ "$status" -eq 1 ]
+		counted firsts "$((before + 2))" successes 1
+		[ "$occasion" = denied ] || [ "$(counter retries)" -eq 1 ]
 	}
-	for occasion in $(occasions); do
-		occasion "$occasion"
-		boundaries "${scene[@]}" >calls
-		[ "$(lines calls)" -ge 10 ]
-		while read -r name nth; do
-			echo "$occasion: STOP at $name $nth"
-			occasion "$occasion"
-			before=$(counter firsts 2>/dev/null || echo 0)
-			: >trace
-			start strace -D -o trace -e "trace=$name" \
-			    -e "inject=$name:signal=STOP:when=$nth" "${scene[@]}"
-			wait_for stopped
-			is 0 timeout 20 "$RETRY" -B api --budget-required \
-			    --breaker 9,10s --budget-window 1h "${works[@]}"
-			quiet
-			kill -CONT "$pid" || gone "$pid"
-			ended
-			[ "$status" -eq 1 ]
-			counted firsts "$((before + 2))" successes 1
-			[ "$occasion" = denied ] || [ "$(counter retries)" -eq 1 ]
-		done <calls
-	done
+	sweep STOP stopped
 }
 
 #
@@ -696,19 +663,20 @@ occasion()
 	fresh --budget-min 1
 	[ "$(stat -c '%a %u' "$api")" = '600 0' ]
 	cd budgets
-	run ! "${as[@]}" cat "retry-v4.0.api"
-	run ! "${as[@]}" sh -c 'echo >>retry-v4.0.api'
-	run ! "${as[@]}" sh -c 'echo 1<>retry-v4.0.api'
-	run ! "${as[@]}" rm -f retry-v4.0.api
+	run ! "${with[@]}" cat "retry-v4.0.api"
+	run ! "${with[@]}" sh -c 'echo >>retry-v4.0.api'
+	run ! "${with[@]}" sh -c 'echo 1<>retry-v4.0.api'
+	run ! "${with[@]}" rm -f retry-v4.0.api
 	cd ..
 	made 2/9 -q
 	rm ran
-	kept is 7 "${as[@]}" env RETRY_BUDGET_DIR=budgets ./retry -q -B api \
+	kept is 7 "${with[@]}" env RETRY_BUDGET_DIR=budgets ./retry -q -B api \
 	    --budget-required --budget-min 1 -n 9 -d 0 "${fails[@]}"
 	ran 2
 	[ "$(ls -A budgets | wc -l)" -eq 2 ]
 	[ "$(stat -c '%a %u' "budgets/retry-v4.$ANN.api")" = "600 $ANN" ]
 	# Nor does root use a file that a user has put in place of the segment.
+	with=()
 	mv "budgets/retry-v4.$ANN.api" "$api"
 	kept unusable 'owned by another user'
 }
@@ -716,35 +684,36 @@ occasion()
 @test "a directory with the setgid bit is shared by its group" {
 	shared
 	umask 077
-	is 7 "${as[@]}" ./retry -q -B api --budget-min 3 -n 3 -d 0 "${fails[@]}"
+	is 7 "${with[@]}" ./retry -q -B api --budget-min 3 -n 3 -d 0 "${fails[@]}"
 	ran 3
 	[ "$(ls -A shared)" = retry-v4.api ]
 	[ "$(stat -c '%a %u %g' shared/*)" = "660 $ANN $FRIENDS" ]
 	become "$BOB" "$FRIENDS"
-	is 7 "${as[@]}" ./retry -B api --budget-required --budget-min 3 -n 3 \
+	is 7 "${with[@]}" ./retry -B api --budget-required --budget-min 3 -n 3 \
 	    -d 0 "${fails[@]}"
 	ran 5
 	note '.* exhausted, 3 of 3 retries .*'
 	rm err
 	become "$CY"
-	is 7 "${as[@]}" ./retry -B api -n 3 -d 0 "${fails[@]}"
+	is 7 "${with[@]}" ./retry -B api -n 3 -d 0 "${fails[@]}"
 	ran 8
 	note "retry: budget 'api': cannot be used: .*Permission denied, in shared; .*"
-	run ! "${as[@]}" cat shared/retry-v4.api
+	run ! "${with[@]}" cat shared/retry-v4.api
 	[ "$(ls -A shared)" = retry-v4.api ]
 }
 
 @test "root shares the directory of a group, but maps no segment of a user there" {
 	shared
-	is 0 "${as[@]}" ./retry -B api true
+	is 0 "${with[@]}" ./retry -B api true
 	before=$(md5sum shared/retry-v4.api)
+	with=()
 	unusable 'owned by another user'
 	[ "$(md5sum shared/retry-v4.api)" = "$before" ]
 	rm -f shared/* err ran
 	become "$ANN" "$FRIENDS"
 	is 7 "$RETRY" -B api --budget-min 2 -n 3 -d 0 "${fails[@]}"
 	[ "$(stat -c '%a %u %g' shared/*)" = "660 0 $FRIENDS" ]
-	is 7 "${as[@]}" ./retry -B api --budget-required -n 3 -d 0 "${fails[@]}"
+	is 7 "${with[@]}" ./retry -B api --budget-required -n 3 -d 0 "${fails[@]}"
 	ran 4
 }
 
@@ -758,7 +727,7 @@ occasion()
 		mkdir shared
 		chown "$owner:$FRIENDS" shared
 		chmod "$mode" shared
-		is 0 "${as[@]}" ./retry -B api --budget-dir shared \
+		is 0 "${with[@]}" ./retry -B api --budget-dir shared \
 		    --budget-required true
 		[ "$(cd shared && stat -c '%n %a' -- *)" = "$is" ]
 	done <<-END
@@ -775,9 +744,9 @@ occasion()
 
 @test "in a shared directory a segment of another mode or group is not used" {
 	shared
-	is 0 "${as[@]}" ./retry -B api true
+	is 0 "${with[@]}" ./retry -B api true
 	chmod 666 shared/*
-	RETRY=./retry with=("${as[@]}")
+	RETRY=./retry
 	two
 	note ".* cannot be used: mode is not 0660, in shared; .*"
 	chmod 660 shared/*
