@@ -410,12 +410,12 @@ closed_after()
 	    ran 1
 	    told 'retry: ended after 0 attempts in .*: interrupted'
 	the probes are the retries of those who wait, not first attempts of others
-	    options=(-B api --breaker '1,100ms,100ms' --budget-wait 60s -d 0)
+	    options=(-B api --breaker '1,400ms,400ms' --budget-wait 60s -d 0)
 	    start "$RETRY" "${options[@]}" sh -c 'echo "$RETRY_ATTEMPT" >>ran
 	        [ "$RETRY_ATTEMPT" -eq 3 ]'
 	    all=("$pid")
 	    reached told '.*; waiting'
-	    for _ in 1 2 3 4 5; do
+	    for _ in 1 2 3 4 5 6 7; do
 	        start "$RETRY" -q "${options[@]}" sh -c 'echo other >>ran'
 	        all+=("$pid")
 	    done
@@ -423,7 +423,7 @@ closed_after()
 	        ended
 	        [ "$status" -eq 0 ]
 	    done
-	    holds ran 1 2 3 other other other other other
+	    holds ran 1 2 3 other other other other other other other
 	a retry that waits is let in even if the budget is exhausted
 	    seq 20 >items
 	    start xargs -a items -P 20 -n 1 "$RETRY" -q -B api --breaker 1,500ms \
