@@ -250,14 +250,12 @@ ends()
 		ends succeeded succeeded true
 		ends stop-rule 'stop rule' --stop-on 1 false
 		ends not-retryable 'not retryable' --retry-on 2 false
-		answer 503
-		ends not-idempotent 'not idempotent' --http -- ./curl -d x
+		answer 503; ends not-idempotent 'not idempotent' --http -- ./curl -d x
 		ends input-consumed 'standard input was already consumed: use -I or </dev/null' -d 0 -- sh -c 'read -r _; exit 1' < <(echo line)
 		RESET=$RETRY RETRY=./reset ends input-reset 'standard input was reset by its other end' -- cat
 		ends attempts 'attempts exhausted' -n 1 false
 		ends limit '--limit reached' --limit 0:1 false
-		answer 503 'Retry-After: 3600'
-		ends retry-after 'Retry-After too long' --http ./curl
+		answer 503 'Retry-After: 3600'; ends retry-after 'Retry-After too long' --http ./curl
 		ends deadline deadline -T 60 -d 100 -j none false
 		ends breaker 'breaker open' -d 0 -B api --breaker 1,1h false
 		ends budget 'budget exhausted' -d 0 -B api --budget-min 0 false

@@ -43,6 +43,7 @@ drops()
 {
 	finishes "$@"
 	nothing o
+	grep -q '^retry: .*, giving up: ' e
 }
 
 # big: ten million bytes of every value in $bytes
@@ -606,7 +607,8 @@ to_socket()
 
 empty()
 {
-	drops 0 -O -E -- true
+	finishes 0 -O -E -- true
+	nothing o
 	nothing e
 }
 

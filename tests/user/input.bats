@@ -929,9 +929,9 @@ many()
 	local kind
 	for kind in reset reset-tcp; do
 		for _ in {1..5}; do
-			row "$kind: a blocked reader has taken the error" gives 1 '' \
+			row "$kind: a blocked reader has taken the error" gives 7 '' \
 				"$ACTOR" from "$kind" "$RETRY" -q -d 0 \
-				sh -c 'touch go; exec cat'
+				sh -c 'touch go; cat; exit 7'
 		done
 	done
 	row 'the second attempt succeeds without reading' gives 0 '' \
