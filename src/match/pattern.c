@@ -42,54 +42,30 @@ follow(const struct ere *ere, struct move *move, uint32_t node)
 
 	for (todo[count++] = (uint16_t)node; count > 0;) {
 		struct ere_node here;
-		uint32_t other;
-		bool leads = false;
+		enum ere_op op;
 
 		node = todo[--count];
 		if ((move->passed[node / 64] >> node % 64 & 1) != 0)
 			continue;
 		add_node(move->passed, node);
 		here = ere->nodes[node];
-		other = (uint32_t)((int)node + here.argument);
-		switch ((enum ere_op)here.op) {
-		case ERE_BYTE:
-			if (here.argument == move->byte)
-				add_node(move->to, node + 1);
-			break;
-		case ERE_SET:
-			if (ere_has(&ere->set[here.argument], move->byte))
-				add_node(move->to, node + 1);
-			break;
-		case ERE_SPLIT:
-			todo[count++] = (uint16_t)other;
-			leads = true;
-			break;
-		case ERE_JUMP:
-			todo[count++] = (uint16_t)other;
-			break;
-		case ERE_MATCH:
+		op = (enum ere_op)here.op;
+		if (op == ERE_SPLIT || op == ERE_JUMP)
+			todo[count++] = (uint16_t)((int)node + here.argument);
+		else if (op == ERE_MATCH)
 			move->found |= UINT64_C(1) << here.argument;
-			break;
-		case ERE_LINE_START:
-			leads = move->before == LINE;
-			break;
-		case ERE_LINE_END:
-			leads = move->after == LINE;
-			break;
-		case ERE_WORD_START:
-			leads = !left && right;
-			break;
-		case ERE_WORD_END:
-			leads = left && !right;
-			break;
-		case ERE_WORD_EDGE:
-			leads = left != right;
-			break;
-		case ERE_WORD_INSIDE:
-			leads = left == right;
-			break;
-		}
-		if (leads)
+		else if ((op == ERE_BYTE && here.argument == move->byte) ||
+		    (op == ERE_SET &&
+			ere_has(&ere->set[here.argument], move->byte)))
+			add_node(move->to, node + 1);
+		/* A split has two ways, and an anchor has one if it holds. */
+		if (op == ERE_SPLIT ||
+		    (op == ERE_LINE_START && move->before == LINE) ||
+		    (op == ERE_LINE_END && move->after == LINE) ||
+		    (op == ERE_WORD_START && !left && right) ||
+		    (op == ERE_WORD_END && left && !right) ||
+		    (op == ERE_WORD_EDGE && left != right) ||
+		    (op == ERE_WORD_INSIDE && left == right))
 			todo[count++] = (uint16_t)(node + 1);
 	}
 }
