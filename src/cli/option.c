@@ -122,47 +122,28 @@ option_store(const struct argument *argument, struct policy *policy)
 	const struct option *option = argument->option;
 	void *field = option_field(argument, policy);
 	const char *text = argument->text;
-	int value = 0;
+	enum option_type type = option->type;
+	int value = (int)option->least;
 
-	switch (option->type) {
-	case OPTION_NONE:
-	case OPTION_FILE:
-	case OPTION_HELP:
-	case OPTION_VERSION:
-		return;
-	case OPTION_FLAG:
+	if (type == OPTION_FLAG) {
 		*(bool *)field = true;
-		return;
-	case OPTION_CONSTANT:
-		value = (int)option->least;
-		memcpy(field, &value, sizeof value);
-		return;
-	case OPTION_CHOICE:
-		value = find_word(option->choices, text);
-		if (value == -1)
-			option_refuse(argument, "not %s", option->choices);
-		memcpy(field, &value, sizeof value);
-		return;
-	case OPTION_SIGNAL:
-		value = signame_number(text, strlen(text));
-		if (value == 0)
-			option_refuse(argument, "%s", option->refusal);
-		memcpy(field, &value, sizeof value);
-		return;
-	case OPTION_WHOLE:
-	case OPTION_LIMIT:
-	case OPTION_DECIMAL:
-	case OPTION_RATIO:
-	case OPTION_SPAN:
-	case OPTION_SIZE:
-		store_number(argument, field);
-		return;
-	case OPTION_TEXT:
+	} else if (type == OPTION_TEXT) {
 		if (*text == '\0' && option->refusal[0] != '\0')
 			option_refuse(argument, "%s", option->refusal);
 		/* An empty text undoes the same option in a policy file. */
 		*(const char **)field = *text == '\0' ? NULL : text;
-		return;
+	} else if (type >= OPTION_WHOLE && type <= OPTION_SIZE) {
+		store_number(argument, field);
+	} else if (type >= OPTION_CONSTANT && type <= OPTION_SIGNAL) {
+		if (type == OPTION_CHOICE)
+			value = find_word(option->choices, text);
+		else if (type == OPTION_SIGNAL)
+			value = signame_number(text, strlen(text));
+		if (type == OPTION_CHOICE && value == -1)
+			option_refuse(argument, "not %s", option->choices);
+		if (type == OPTION_SIGNAL && value == 0)
+			option_refuse(argument, "%s", option->refusal);
+		memcpy(field, &value, sizeof value);
 	}
 }
 

@@ -14,21 +14,22 @@ struct policy;
 /* Room for a location, the closing NUL included. */
 #define OPTION_LOCATION 256
 
-/* What an option's argument is, and the type of the field that it sets. */
+/* What an option's argument is, and the type of the field that it sets: an int
+ * from CONSTANT to SIGNAL, an int64_t from WHOLE to SIZE. */
 enum option_type {
 	OPTION_NONE, /* no field: whether it is given counts, or its special */
 	OPTION_FLAG, /* bool: becomes true */
 	OPTION_CONSTANT, /* an enum: becomes least */
 	OPTION_CHOICE, /* an enum: the argument's index in choices */
-	OPTION_SIGNAL, /* int: a signal's number */
-	OPTION_WHOLE, /* int64_t: a whole number, least to most */
-	/* int64_t: attempts (least is 1), or retries (least is 0), to which the
-	 * first attempt is added; "inf" becomes INT64_MAX. */
+	OPTION_SIGNAL, /* a signal's number */
+	OPTION_WHOLE, /* a whole number, least to most */
+	/* Attempts (least is 1), or retries (least is 0), to which the first
+	 * attempt is added; "inf" becomes INT64_MAX. */
 	OPTION_LIMIT,
-	OPTION_DECIMAL, /* int64_t: a decimal number, in millionths */
+	OPTION_DECIMAL, /* a decimal number, in millionths */
 	OPTION_RATIO, /* the same; it may be a percentage */
 	OPTION_SPAN, /* nanos: a time, least to most */
-	OPTION_SIZE, /* int64_t: bytes, least to most, with k, M, G or T */
+	OPTION_SIZE, /* bytes, least to most, with k, M, G or T */
 	/* const char *: a text, NULL where it is empty; but if there is a
 	 * refusal, an empty text is refused. */
 	OPTION_TEXT,
