@@ -363,40 +363,32 @@ put_end(char *room, size_t size, const struct message *message, bool succeeded)
 {
 	const struct policy *policy = message->policy;
 	const struct outcome *outcome = &message->history->last;
+	const char *words = verdict_ends[outcome->end].words;
+	nanos after = outcome->end == END_TIMED_OUT
+	    ? plan_timeout(policy, message->history->made)
+	    : outcome->elapsed;
 	char detail[DURATION_ROOM] = "";
 
-	switch (outcome->end) {
-	case END_EXITED:
+	if (outcome->end == END_EXITED) {
 		if (outcome->http.known && outcome->http.code != 0)
 			snprintf(detail, sizeof detail, ", HTTP %d",
 			    outcome->http.code);
-		snprintf(room, size,
-		    succeeded ? " succeeded (exit %d%s)"
-			      : " failed (exit %d%s)",
-		    outcome->code, detail);
-		break;
-	case END_SIGNALED:
-		snprintf(room, size, " killed by %s",
+		snprintf(room, size, " %s (%s%d%s)",
+		    succeeded ? "succeeded" : "failed", words, outcome->code,
+		    detail);
+	} else if (outcome->end == END_SIGNALED) {
+		snprintf(room, size, " %s%s", words,
 		    signame_put(detail, outcome->code));
-		break;
-	case END_TIMED_OUT:
-		duration_format(
-		    detail, plan_timeout(policy, message->history->made));
-		snprintf(room, size, " timed out after %s", detail);
-		break;
-	case END_IDLE:
-		duration_format(detail, policy->idle_timeout);
-		snprintf(room, size, " ended after %s without output", detail);
-		break;
-	case END_DEADLINE:
-		duration_format(detail, outcome->elapsed);
-		snprintf(room, size, " ended by the deadline after %s", detail);
-		break;
-	case END_NOT_STARTED:
-		snprintf(room, size, " not started (%s%s%s)",
+	} else if (outcome->end == END_NOT_STARTED) {
+		snprintf(room, size, " %s (%s%s%s)", words,
 		    outcome->exec_failed ? "" : outcome->lacking,
 		    outcome->exec_failed ? "" : ": ", strerror(outcome->error));
-		break;
+	} else if (outcome->end == END_IDLE) {
+		snprintf(room, size, " ended after %s without output",
+		    duration_format(detail, policy->idle_timeout));
+	} else {
+		snprintf(room, size, " %s after %s", words,
+		    duration_format(detail, after));
 	}
 }
 
