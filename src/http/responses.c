@@ -411,21 +411,16 @@ is_announced(const struct log *log, enum margin margin)
 {
 	struct strview before = strview_trim(log->before);
 
-	switch (margin) {
-	case MARGIN_NONE:
+	if (margin == MARGIN_NONE)
 		return strview_starts(log->before, "# got header "); /* wget2 */
-	case MARGIN_ARROW:
+	if (margin == MARGIN_ARROW)
 		return log->asked || (log->found && log->head.code < 200);
-	case MARGIN_BLANKS:
-		if (log->inside)
-			return true;
-		if (log->found && !log->renewable && !log->renewed)
-			return false;
-		return ends_in(before, "...") ||
-		    ends_in(before, "\xe2\x80\xa6") ||
-		    strview_starts(log->before, "Connecting to ");
-	}
-	return false;
+	if (log->inside)
+		return true;
+	if (log->found && !log->renewable && !log->renewed)
+		return false;
+	return ends_in(before, "...") || ends_in(before, "\xe2\x80\xa6") ||
+	    strview_starts(log->before, "Connecting to ");
 }
 
 /* Whether the client prints this line before it sends another request. */

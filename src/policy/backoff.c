@@ -70,17 +70,11 @@ fibonacci(nanos base, int64_t n)
 static nanos
 grown(const struct backoff *backoff, nanos base, int64_t n)
 {
-	switch (backoff->kind) {
-	case BACKOFF_EXPONENTIAL:
+	if (backoff->kind == BACKOFF_EXPONENTIAL)
 		return exponential(base, backoff->factor, n - 1);
-	case BACKOFF_LINEAR:
+	if (backoff->kind == BACKOFF_LINEAR)
 		return number_multiply(base, n);
-	case BACKOFF_CONSTANT:
-		return base;
-	case BACKOFF_FIBONACCI:
-		return fibonacci(base, n);
-	}
-	return base;
+	return backoff->kind == BACKOFF_FIBONACCI ? fibonacci(base, n) : base;
 }
 
 nanos
