@@ -151,7 +151,8 @@ attempt(struct run *run)
 	messages_step(&run->loop, &run->history, &step, true);
 	if (step.again && run->loop.ending_signal == 0 &&
 	    plan_is_retry(&run->history))
-		hooks_retry(&run->hook, run->environment.list);
+		hooks_start(&run->hook, "--on-retry", run->policy->on_retry,
+		    run->environment.list);
 	return step;
 }
 

@@ -51,7 +51,7 @@ run_open(struct run *run, const struct policy *policy,
 		report_start(run->report, policy, &run->history, trace,
 		    environment_id(&run->environment));
 	}
-	hooks_open(&run->hook, policy, loop);
+	hooks_open(&run->hook, loop);
 	*what = "eventfd";
 	return attempt_open(&run->attempt, policy, loop, limited);
 }

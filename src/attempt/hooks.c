@@ -15,10 +15,8 @@
 #define GRACE NANOS_SECOND
 
 void
-hooks_open(
-    struct hook *hook, const struct policy *policy, struct event_loop *loop)
+hooks_open(struct hook *hook, struct event_loop *loop)
 {
-	hook->policy = policy;
 	hook->runs = false;
 	termination_open(&hook->tree, loop, SIGTERM, GRACE);
 }
@@ -31,8 +29,8 @@ warn(const struct hook *hook, const char *what, const char *detail,
 	    STRINGS(hook->tree.what, " ", what, detail, close));
 }
 
-static void
-start(struct hook *hook, const char *option, const char *line, char **env)
+void
+hooks_start(struct hook *hook, const char *option, const char *line, char **env)
 {
 	struct event_loop *loop = hook->tree.loop;
 	pid_t pid;
@@ -46,12 +44,6 @@ start(struct hook *hook, const char *option, const char *line, char **env)
 		hook->tree.child = loop->child = pid;
 	else
 		warn(hook, "not started (", strerror(errno), ")");
-}
-
-void
-hooks_retry(struct hook *hook, char **env)
-{
-	start(hook, "--on-retry", hook->policy->on_retry, env);
 }
 
 /* The hook has been reaped: now also reaps orphans that died after it. */
@@ -103,13 +95,13 @@ hooks_end(struct hook *hook, const char *why)
 }
 
 bool
-hooks_give_up(struct hook *hook, char **env)
+hooks_give_up(struct hook *hook, const char *line, char **env)
 {
 	struct event_loop *loop = hook->tree.loop;
 	bool calm = true;
 	nanos until;
 
-	start(hook, "--on-give-up", hook->policy->on_give_up, env);
+	hooks_start(hook, "--on-give-up", line, env);
 	if (!hook->runs)
 		return true;
 	until = event_loop_now(loop) + LONGEST;

@@ -9,21 +9,20 @@
 
 #include <stdbool.h>
 #include "attempt/termination.h"
-#include "policy/policy.h"
 
 /* The hook that runs; there is one at a time. */
 struct hook {
 	struct termination tree; /* tree.what is the option of the hook */
-	const struct policy *policy;
 	bool runs; /* if not, tree means nothing */
 };
 
 /* Fills it in. */
-void hooks_open(
-    struct hook *hook, const struct policy *policy, struct event_loop *loop);
+void hooks_open(struct hook *hook, struct event_loop *loop);
 
-/* Starts --on-retry, if there is one, with env (spawn_hook). */
-void hooks_retry(struct hook *hook, char **env);
+/* Starts the hook of an option with env (spawn_hook); line is NULL where there
+ * is none. */
+void hooks_start(
+    struct hook *hook, const char *option, const char *line, char **env);
 
 /* Reaps the hook if it has ended. True if none is running. */
 bool hooks_over(struct hook *hook);
@@ -36,9 +35,9 @@ bool hooks_over(struct hook *hook);
 void hooks_end(struct hook *hook, const char *why);
 
 /*
- * Runs --on-give-up, if there is one, and waits for its end. retry ends it
- * after 30 s, or at a signal that ends the series: then this is false.
+ * Runs the line of --on-give-up, if there is one, and waits for its end. retry
+ * ends it after 30 s, or at a signal that ends the series: then this is false.
  */
-bool hooks_give_up(struct hook *hook, char **env);
+bool hooks_give_up(struct hook *hook, const char *line, char **env);
 
 #endif
