@@ -334,38 +334,25 @@ budget_command_run(const struct policy *policy)
 {
 	struct command command = { .policy = policy,
 		.directory = policy->budget.directory };
+	bool gc = policy->action == ACTION_GC;
 
-	switch (policy->action) {
-	case ACTION_RUN:
-	case ACTION_REHEARSE:
-		break;
-	case ACTION_STATUS:
-		if (strcmp(policy->subject, "all") != 0) {
-			show_one(&command);
-		} else if (!segment_store_walk(
-			       command.directory, gather, &command)) {
-			fail_directory(&command, "cannot read ");
-		} else {
-			if (command.count > 0)
-				qsort(command.snapshots, command.count,
-				    sizeof *command.snapshots,
-				    snapshot_compare);
-			show(&command, command.snapshots, command.count);
-		}
-		free(command.snapshots);
-		break;
-	case ACTION_RESET:
+	if (policy->action == ACTION_RESET) {
 		reset(&command);
-		break;
-	case ACTION_GC:
+	} else if (!gc && strcmp(policy->subject, "all") != 0) {
+		show_one(&command);
+	} else if (gc &&
+	    faccessat(AT_FDCWD, command.directory, W_OK, AT_EACCESS) == -1) {
 		/* One message for the directory, and not one for each file. */
-		if (faccessat(AT_FDCWD, command.directory, W_OK, AT_EACCESS) ==
-		    -1)
-			fail_directory(&command, "cannot write to ");
-		else if (!segment_store_walk(
-			     command.directory, sweep, &command))
-			fail_directory(&command, "cannot read ");
-		break;
+		fail_directory(&command, "cannot write to ");
+	} else if (!segment_store_walk(
+		       command.directory, gc ? sweep : gather, &command)) {
+		fail_directory(&command, "cannot read ");
+	} else if (!gc) {
+		if (command.count > 0)
+			qsort(command.snapshots, command.count,
+			    sizeof *command.snapshots, snapshot_compare);
+		show(&command, command.snapshots, command.count);
 	}
+	free(command.snapshots);
 	return command.status;
 }
