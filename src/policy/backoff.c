@@ -117,7 +117,7 @@ nanos
 backoff_next(
     const struct backoff *backoff, struct schedule *schedule, nanos left)
 {
-	nanos base = backoff_base(backoff), most, delay = 0;
+	nanos base = backoff_base(backoff), most, delay;
 	uint64_t *random = &schedule->random;
 
 	schedule->n = number_add(schedule->n, 1);
@@ -127,21 +127,15 @@ backoff_next(
 	else
 		most = backoff_envelope(backoff, schedule->n);
 	most = backoff_trim(backoff, most, left);
-	switch (backoff->jitter) {
-	case JITTER_FULL:
+	if (backoff->jitter == JITTER_FULL)
 		delay = uniform(random, backoff->floor, most);
-		break;
-	case JITTER_EQUAL:
+	else if (backoff->jitter == JITTER_EQUAL)
 		delay = most - most / 2 + uniform(random, 0, most / 2);
-		break;
-	case JITTER_DECORRELATED:
-		delay = uniform(random, base, number_greater(most, base));
-		delay = number_lesser(delay, backoff->cap);
-		break;
-	case JITTER_NONE:
+	else if (backoff->jitter == JITTER_DECORRELATED)
+		delay = number_lesser(backoff->cap,
+		    uniform(random, base, number_greater(most, base)));
+	else
 		delay = most;
-		break;
-	}
 	schedule->previous = number_greater(delay, backoff->floor);
 	return schedule->previous;
 }

@@ -43,25 +43,22 @@ sum(struct span a, struct span b)
 static struct span
 delay(const struct backoff *backoff, int64_t n)
 {
-	nanos envelope = backoff_envelope(backoff, n), floor = backoff->floor;
-	nanos half = envelope / 2, least, most;
+	nanos most = backoff_envelope(backoff, n), floor = backoff->floor;
+	nanos half = most / 2, least;
 	double above;
 
-	switch (backoff->jitter) {
-	case JITTER_FULL:
-		return (struct span){ floor, floor + (envelope - floor) / 2,
-			envelope };
-	case JITTER_EQUAL:
-		if (half == 0)
-			break;
+	if (backoff->jitter == JITTER_FULL)
+		return (struct span){ floor, floor + (most - floor) / 2, most };
+	if (backoff->jitter == JITTER_EQUAL && half > 0) {
 		/* Uniform between half the envelope and the envelope, but a
 		 * value below the floor becomes the floor, also in the mean. */
-		least = number_greater(envelope - half, floor);
-		above = (double)(envelope - least);
+		least = number_greater(most - half, floor);
+		above = (double)(most - least);
 		return (struct span){ least,
 			least + (nanos)(above * above / 2 / (double)half),
-			envelope };
-	case JITTER_DECORRELATED:
+			most };
+	}
+	if (backoff->jitter == JITTER_DECORRELATED) {
 		/* At most three times the one before; the cap is reached after
 		 * at most 64 times. */
 		most = backoff_base(backoff);
@@ -73,10 +70,8 @@ delay(const struct backoff *backoff, int64_t n)
 				number_multiply(most, 3), backoff->cap),
 			    floor);
 		return (struct span){ least, 0, most };
-	case JITTER_NONE:
-		break;
 	}
-	return (struct span){ envelope, envelope, envelope };
+	return (struct span){ most, most, most };
 }
 
 /* The sum of count delays that grow evenly from one to the other. */
