@@ -44,29 +44,23 @@ only_heads(struct strview rest, bool cut)
 	return cut || !inside;
 }
 
+/* Whether a text starts with a head; whole: one that has a field and an empty
+ * line. */
 static bool
-starts_head(struct strview text)
-{
-	struct strview line;
-
-	return strview_line(&text, &line) && response_head_code(line) >= 0;
-}
-
-/* Whether a text starts with a head that has a field and an empty line. */
-static bool
-starts_whole_head(struct strview text)
+starts_head(struct strview text, bool whole)
 {
 	struct strview line;
 	bool fields = false;
 
 	if (!strview_line(&text, &line) || response_head_code(line) < 0)
 		return false;
-	while (strview_line(&text, &line) && response_head_code(line) < 0) {
+	while (whole && strview_line(&text, &line) &&
+	    response_head_code(line) < 0) {
 		if (line.length == 0)
 			return fields;
 		fields |= is_field(line);
 	}
-	return false;
+	return !whole;
 }
 
 /* Whether such a response has no body, whatever length it gives (RFC 9110
@@ -121,7 +115,7 @@ read_final_head(struct strview *text)
 
 	do
 		head = response_head_read(text);
-	while (head.code < 200 && starts_head(*text));
+	while (head.code < 200 && starts_head(*text, false));
 	return head;
 }
 
@@ -153,7 +147,7 @@ may_precede_head(const struct response *head, struct strview rest)
 			return true;
 		next = read_final_head(&after);
 		return is_complete(&next) || next.established ||
-		    (next.code < 300 && starts_head(after)) ||
+		    (next.code < 300 && starts_head(after, false)) ||
 		    (code < 400 && !response_head_has(head, FIELD_DATE));
 	}
 
@@ -162,7 +156,7 @@ may_precede_head(const struct response *head, struct strview rest)
 	if (code >= 300 || head->length >= 0 ||
 	    response_head_has(head, FIELD_TRANSFER_ENCODING) ||
 	    response_head_has(head, FIELD_CONTENT_TYPE) ||
-	    !starts_whole_head(rest))
+	    !starts_head(rest, true))
 		return false;
 	next = read_final_head(&after);
 	return head->established || (head->lasts && is_complete(&next));
@@ -218,12 +212,13 @@ find_next(struct reader *reader)
 		next = after;
 		if (next.length > 64)
 			next.length = 64;
-		if (after.length == 0 || starts_head(next)) {
+		if (after.length == 0 || starts_head(next, false)) {
 			reader->rest = after;
 			return after.length > 0;
 		}
 	}
-	if (starts_head(reader->rest) && may_precede_head(head, reader->rest))
+	if (starts_head(reader->rest, false) &&
+	    may_precede_head(head, reader->rest))
 		return true;
 
 	/*
@@ -240,7 +235,7 @@ find_next(struct reader *reader)
 	    strview_line(&next, &line) && response_head_code(line) < 0 &&
 	    is_field(line))
 		after = next;
-	if (!starts_head(after))
+	if (!starts_head(after, false))
 		return false;
 	if (!reader->only && only_heads(after, false)) {
 		struct response first;
@@ -271,7 +266,7 @@ responses_read(struct strview all, struct response *response)
 	struct reader reader = { .rest = skip_empty(all) };
 	struct strview look, line;
 
-	if (!starts_head(reader.rest))
+	if (!starts_head(reader.rest, false))
 		return false;
 	do
 		read_next(&reader, response);
@@ -311,8 +306,7 @@ responses_dump(struct strview rest, struct response *response)
 bool
 responses_start(struct strview all, bool whole)
 {
-	all = skip_empty(all);
-	return whole ? starts_whole_head(all) : starts_head(all);
+	return starts_head(skip_empty(all), whole);
 }
 
 enum responses_rest
@@ -332,7 +326,7 @@ responses_next(struct strview start)
 	struct strview head, body, rest;
 	int64_t at;
 
-	if (!starts_head(reader.rest))
+	if (!starts_head(reader.rest, false))
 		return 0;
 	do {
 		head = reader.rest;
