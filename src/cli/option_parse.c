@@ -156,7 +156,7 @@ static struct argument
 read_long(struct parser *parser, const char *typed)
 {
 	const char *name = typed + (parser->location == NULL ? 2 : 0);
-	size_t length = strcspn(name, "=");
+	size_t length = (size_t)(strchrnul(name, '=') - name);
 	const struct option *option = option_find(parser->table, name, length);
 	struct argument argument = { option, .location = parser->location };
 
@@ -189,7 +189,7 @@ static struct argument
 read_letter(struct parser *parser)
 {
 	const char *typed = parser->typed, *letter = parser->letter++;
-	size_t length = strcspn(typed + 1, "=");
+	size_t length = (size_t)(strchrnul(typed, '=') - typed) - 1;
 	/* The whole name of an option, with only one dash. No name is a letter
 	 * alone. */
 	const struct option *dashed =

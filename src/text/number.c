@@ -11,7 +11,7 @@ number_whole(const char *text, size_t length, int64_t *value)
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < length; i++) {
-		if (!isdigit((unsigned char)text[i]))
+		if (text[i] < '0' || text[i] > '9')
 			return false;
 		sum = number_add(number_multiply(sum, 10), text[i] - '0');
 	}
