@@ -147,8 +147,13 @@ bool
 environment_set(
     struct environment *environment, const char *name, const char *text)
 {
-	char *variable = malloc(strlen(name) + 1 + strlen(text) + 1);
+	size_t size = strlen(name) + 1 + strlen(text) + 1;
+	char *variable = environment->texts + environment->used;
 
+	if (size <= sizeof environment->texts - environment->used)
+		environment->used += size;
+	else
+		variable = malloc(size);
 	if (variable == NULL)
 		return false;
 	stpcpy(stpcpy(stpcpy(variable, name), "="), text);
@@ -185,6 +190,7 @@ environment_open(struct environment *environment, const struct policy *policy,
 	size_t count = 0, most, length;
 	char *at;
 
+	environment->used = 0;
 	while (environ != NULL && environ[count] != NULL)
 		count++;
 	most = count + WRITTEN + POLICY_HANDED + ENVIRONMENT_PUT + 1;

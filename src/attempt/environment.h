@@ -42,6 +42,8 @@ struct environment {
 	    last[ENVIRONMENT_ROOM], parent[ENVIRONMENT_ROOM],
 	    id[ENVIRONMENT_ROOM];
 	char *few[ENVIRONMENT_FEW]; /* list, unless it is longer */
+	size_t used; /* of texts: to allocate for short ones takes longer */
+	char texts[512];
 };
 
 /*
@@ -78,8 +80,8 @@ environment_open(struct environment *environment, const struct policy *policy,
 
 /*
  * Put a variable, which stays where it is and may change its text: "NAME=text"
- * in place of any of this name, or "NAME=" with text, for which memory is
- * allocated. environment_drop() takes the variables of a name away. Before the
+ * in place of any of this name, or "NAME=" with text, of which a copy is
+ * made. environment_drop() takes the variables of a name away. Before the
  * first environment_write(), and at most ENVIRONMENT_PUT more variables than
  * there were.
  */

@@ -54,8 +54,10 @@ segment_name(char room[SEGMENT_NAME], int64_t uid, const char *key)
 	char *at = room + strlen(SEGMENT_PREFIX), *cut;
 
 	memcpy(room, SEGMENT_PREFIX, strlen(SEGMENT_PREFIX));
-	if (uid >= 0)
-		at += snprintf(at, NUMBER_ROOM + 1, "%" PRId64 ".", uid);
+	if (uid >= 0) {
+		at = strchr(number_put(at, uid), '\0');
+		*at++ = '.';
+	}
 	cut = at;
 	for (const char *byte = key; *byte != '\0'; byte++) {
 		bool plain = isalnum((unsigned char)*byte) ||
