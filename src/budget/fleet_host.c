@@ -586,13 +586,12 @@ fleet_host_store(struct fleet_host *host, struct fleet_caller *caller,
 struct host_view
 fleet_host_look(const struct fleet_host *host, nanos slice, nanos now)
 {
-	uint64_t denied = atomic_load(&host->denied);
-	uint64_t link = atomic_load(&host->link);
 	uint64_t used = atomic_load(&host->used);
 
 	return (struct host_view){
-		.denied = left_of(denied, window_length(slice), now),
-		.down = left_of(link, LONGEST, now),
+		.denied = left_of(
+		    atomic_load(&host->denied), window_length(slice), now),
+		.down = left_of(atomic_load(&host->link), LONGEST, now),
 		.hosts =
 		    (int64_t)(atomic_load(&host->hosts) & NUMBER_MOST(TAG_AT)),
 		.retries = (int64_t)(used >> 32),

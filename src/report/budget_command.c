@@ -166,12 +166,11 @@ static void
 show_one(struct command *command)
 {
 	const char *key = command->policy->subject;
-	const struct terms terms = { -1, -1, -1 };
 	struct segment_dir dir;
 	struct snapshot snapshot;
 	struct segment_store store;
 	struct failure failure =
-	    segment_store_open(&store, command->directory, key, &terms, false);
+	    segment_store_open(&store, command->directory, key, NULL);
 	bool answered;
 
 	if (failure.why == NULL)

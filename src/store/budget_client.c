@@ -63,8 +63,8 @@ open_shared(struct budget_client *budget)
 
 	if (config->key == NULL || budget->private || budget->store.fd != -1)
 		return NO_FAILURE;
-	return segment_store_open(&budget->store, config->directory,
-	    config->key, &config->terms, true);
+	return segment_store_open(
+	    &budget->store, config->directory, config->key, &config->terms);
 }
 
 nanos

@@ -10,31 +10,8 @@
 #include "sys/sys.h"
 #include "text/number.h"
 
-/* Follows the prefix in the name of a leftover. No encoded key starts with "~".
- */
-#define LEFTOVER "~tmp"
-
-/* Types of file systems: linux/magic.h, which not every libc comes with. */
-#define TMPFS 0x01021994
-#define RAMFS 0x858458f6
-
 /* RENAME_NOREPLACE of linux/fs.h, which not every libc comes with. */
 #define NO_REPLACE 1
-
-/*
- * Network file systems: each host would take the segments of the others for
- * segments of an earlier boot.
- */
-static const uint32_t network_types[] = {
-	0x6969, /* NFS */
-	0x517b, /* SMB */
-	0xff534d42, /* CIFS */
-	0xfe534d42, /* SMB2 */
-	0x5346414f, /* AFS */
-	0x73757245, /* Coda */
-	0x00c36400, /* Ceph */
-	0x0bd00bd0, /* Lustre */
-};
 
 void
 segment_file_name(struct segment_dir *dir, const char *key)
@@ -74,12 +51,6 @@ segment_file_find(struct segment_dir *dir, const char *directory)
 	return NO_FAILURE;
 }
 
-bool
-segment_file_is_leftover(const struct segment_dir *dir)
-{
-	return strncmp(dir->path + dir->key, LEFTOVER, strlen(LEFTOVER)) == 0;
-}
-
 struct failure
 segment_file_judge(const struct segment_dir *dir, const struct stat *file)
 {
@@ -115,8 +86,7 @@ struct failure
 segment_file_origin(int fd, bool always, struct origin *here)
 {
 	struct statfs system;
-	uint32_t type;
-	bool in_memory;
+	bool in_memory = false;
 
 	/* The clocks are read one right after the other, because
 	 * segment_shares_clock() compares them. */
@@ -124,12 +94,26 @@ segment_file_origin(int fd, bool always, struct origin *here)
 	here->wall = sys_now(CLOCK_REALTIME);
 	if (fstatfs(fd, &system) == -1)
 		return FAILED("cannot tell the file system");
-	type = (uint32_t)system.f_type;
-	for (size_t i = 0; i < sizeof network_types / sizeof *network_types;
-	     i++)
-		if (type == network_types[i])
-			return REFUSED("on a network file system");
-	in_memory = type == TMPFS || type == RAMFS;
+	/* The numbers of linux/magic.h, which not every libc comes with. */
+	switch ((uint32_t)system.f_type) {
+	case 0x01021994: /* tmpfs */
+	case 0x858458f6: /* ramfs */
+		in_memory = true;
+		break;
+	/* Each host would take the segments of the others for segments of an
+	 * earlier boot. */
+	case 0x6969: /* NFS */
+	case 0x517b: /* SMB */
+	case 0xff534d42: /* CIFS */
+	case 0xfe534d42: /* SMB2 */
+	case 0x5346414f: /* AFS */
+	case 0x73757245: /* Coda */
+	case 0x00c36400: /* Ceph */
+	case 0x0bd00bd0: /* Lustre */
+		return REFUSED("on a network file system");
+	default:
+		break;
+	}
 	if ((in_memory && !always) || sys_boot(here->boot))
 		return NO_FAILURE;
 	memset(here->boot, 0, sizeof here->boot);
@@ -198,8 +182,8 @@ make_named(
 	struct failure failure;
 	int fd;
 
-	memcpy(end, LEFTOVER, strlen(LEFTOVER));
-	number_put(end + strlen(LEFTOVER), (int64_t)(sys_seed() >> 1));
+	memcpy(end, SEGMENT_LEFTOVER, strlen(SEGMENT_LEFTOVER));
+	number_put(end + strlen(SEGMENT_LEFTOVER), (int64_t)(sys_seed() >> 1));
 	fd = open(temporary.path,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)

@@ -25,6 +25,10 @@ struct failure {
 #define REFUSED(why) ((struct failure){ (why), 0 })
 #define FAILED(why) ((struct failure){ (why), errno })
 
+/* In the place of a key, in the name of a file that segment_file_make has not
+ * completed. No encoded key begins with "~". */
+#define SEGMENT_LEFTOVER "~tmp"
+
 struct segment_dir {
 	const char *directory;
 	bool shared; /* the segments belong to the directory's group */
@@ -43,9 +47,6 @@ segment_file_find(struct segment_dir *dir, const char *directory);
 
 /* Sets path to the file of a key. */
 void segment_file_name(struct segment_dir *dir, const char *key);
-
-/* Whether path names a file that segment_file_make had not completed. */
-bool segment_file_is_leftover(const struct segment_dir *dir);
 
 /*
  * Whether a file may be used as a segment: its owner, mode, size and so on must

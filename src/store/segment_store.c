@@ -127,7 +127,7 @@ is_in_place(int fd, const struct segment_dir *dir)
  */
 struct failure
 segment_store_open(struct segment_store *store, const char *directory,
-    const char *key, const struct terms *terms, bool make)
+    const char *key, const struct terms *terms)
 {
 	struct segment_dir dir;
 	enum segment_state state;
@@ -142,7 +142,7 @@ segment_store_open(struct segment_store *store, const char *directory,
 		if (failure.why == NULL ||
 		    (state != SEGMENT_STALE && failure.error != ENOENT))
 			return failure;
-		if (!make) {
+		if (terms == NULL) {
 			segment_store_close(store);
 			failure.error = ENOENT;
 			return failure;
@@ -279,7 +279,8 @@ visit_file(const struct segment_dir *dir, void (*each)(struct found *, void *),
 {
 	struct found found = { .name = dir->path + dir->stem,
 		.dir = dir,
-		.leftover = segment_file_is_leftover(dir),
+		.leftover = strncmp(dir->path + dir->key, SEGMENT_LEFTOVER,
+				strlen(SEGMENT_LEFTOVER)) == 0,
 		.state = SEGMENT_STRANGE,
 		.store = { .fd = -1 } };
 	char key[SEGMENT_KEY + 1] = { 0 };

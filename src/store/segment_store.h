@@ -36,13 +36,12 @@ struct found {
 /*
  * Opens the segment of a key in a directory; an existing segment keeps its own
  * terms. If there is none, or one of an earlier boot, the function makes a
- * segment with these terms if make is true, and fails with ENOENT if not.
- * EAGAIN: another process is just replacing an old segment; try again later.
- * Never waits.
+ * segment with these terms, or fails with ENOENT if terms is NULL. EAGAIN:
+ * another process is just replacing an old segment; try again later. Never
+ * waits.
  */
-struct failure
-segment_store_open(struct segment_store *store, const char *directory,
-    const char *key, const struct terms *terms, bool make);
+struct failure segment_store_open(struct segment_store *store,
+    const char *directory, const char *key, const struct terms *terms);
 
 /*
  * Between these two calls, and only there, store->segment may be used, with the
