@@ -25,34 +25,29 @@ event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 	struct pollfd fds[4 + STREAMS_POLLED];
 	_Static_assert(sizeof fds / sizeof *fds <= SIGNALS_POLLED, "too many");
 	const struct caller *caller = &loop->budget.caller;
-	bool leased = caller->lease != 0;
+	nanos now = sys_now(CLOCK_BOOTTIME);
 	struct visit visit = { .caller = NULL };
 	struct wakeup wakeup;
 	size_t count;
 
-	if (leased)
-		nap = number_lesser(
-		    nap, admission_nap(caller, sys_now(CLOCK_BOOTTIME)));
+	nap = number_lesser(nap, admission_nap(caller, now));
 	fds[1] = log_pollfd(&loop->log);
 	fds[2] = (struct pollfd){ .fd = fd, .events = POLLOUT };
 	fds[3] = (struct pollfd){ .fd = -1 };
 	if (loop->fleet != NULL) {
-		nap = number_lesser(
-		    nap, link_nap(&loop->fleet->link, sys_now(CLOCK_BOOTTIME)));
+		nap = number_lesser(nap, link_nap(&loop->fleet->link, now));
 		fds[3] = link_pollfd(&loop->fleet->link);
 	}
 	count = 4 + streams_poll(&loop->streams, fds + 4);
 	wakeup = signals_wait(&loop->signals, fds, count, nap);
-	if (leased)
-		visit.now = sys_now(CLOCK_BOOTTIME);
-	if (leased && admission_nap(caller, visit.now) == 0)
+	visit.now = now = sys_now(CLOCK_BOOTTIME);
+	if (admission_nap(caller, now) == 0)
 		while (budget_client_visit(&loop->budget, &visit))
 			admission_renew(&visit);
 	if (fds[1].revents != 0)
 		log_flush(&loop->log);
 	if (loop->fleet != NULL)
-		link_serve(&loop->fleet->link, fds[3].revents,
-		    sys_now(CLOCK_BOOTTIME));
+		link_serve(&loop->fleet->link, fds[3].revents, now);
 	streams_serve(&loop->streams, fds + 4);
 	return wakeup;
 }
