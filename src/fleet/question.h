@@ -47,11 +47,6 @@
 #include "budget/segment.h"
 #include "fleet/resp.h"
 
-/* How many slots there are, in how many slices retries count, and successes. */
-#define QUESTION_SLOTS 64
-#define QUESTION_RETRIES 62
-#define QUESTION_SUCCESSES 59
-
 /* The script, and its SHA1 in hexadecimal, by which EVALSHA names it. */
 extern const char question_script[];
 extern const char question_script_sha1[];

@@ -5,7 +5,7 @@
 #include "text/number.h"
 
 #define MICRO INT64_C(1000)
-#define SLOTS QUESTION_SLOTS
+#define SLOTS TWIN_SLOTS
 
 /* What counts at an epoch. */
 struct sums {
@@ -28,11 +28,11 @@ sums_of(const struct twin *twin)
 	for (int64_t i = 0; i < SLOTS; i++) {
 		int64_t age = twin->epoch - epoch_of(twin, i);
 
-		if (age < QUESTION_RETRIES) {
+		if (age < TWIN_RETRIES) {
 			sums.retries += twin->retries[i];
 			sums.hosts += twin->hosts[i];
 		}
-		if (age < QUESTION_SUCCESSES)
+		if (age < TWIN_SUCCESSES)
 			sums.successes += twin->successes[i];
 		if (twin->retries[i] > 0 && epoch_of(twin, i) < sums.oldest)
 			sums.oldest = epoch_of(twin, i);
@@ -74,7 +74,7 @@ advance(struct twin *twin, int64_t now)
 		return;
 	}
 	for (int64_t i = 0; i < SLOTS; i++) {
-		if (epoch_of(twin, i) <= epoch - QUESTION_RETRIES)
+		if (epoch_of(twin, i) <= epoch - TWIN_RETRIES)
 			empty(twin, i);
 	}
 	twin->epoch = number_greater(twin->epoch, epoch);
@@ -104,7 +104,7 @@ count(struct twin *twin, const struct fleet_row *told, int64_t now)
 	int64_t age = told->age / MICRO + (told->age % MICRO > 0);
 	int64_t epoch = (now - age) / twin->slice;
 
-	if (epoch <= twin->epoch - QUESTION_RETRIES)
+	if (epoch <= twin->epoch - TWIN_RETRIES)
 		return;
 	twin->retries[epoch % SLOTS] += told->alone;
 	twin->successes[epoch % SLOTS] += told->successes;
@@ -118,7 +118,7 @@ reply(const struct twin *twin, int64_t granted, int64_t limit, int64_t now,
 	enum fleet_code code = granted > 0 ? FLEET_GRANTED
 	    : wanted == 0                  ? FLEET_NOTED
 					   : FLEET_DENIED;
-	int64_t leaves = (sums.oldest + QUESTION_RETRIES) * twin->slice;
+	int64_t leaves = (sums.oldest + TWIN_RETRIES) * twin->slice;
 
 	return (struct resp_reply){
 		.type = RESP_ARRAY,

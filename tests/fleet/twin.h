@@ -15,6 +15,11 @@
 /* Room for what twin_write() writes. */
 #define TWIN_ROOM RESP_REPLY
 
+/* How many slots there are, in how many slices retries count, and successes. */
+#define TWIN_SLOTS 64
+#define TWIN_RETRIES 62
+#define TWIN_SUCCESSES 59
+
 /* What the server stores for one budget. All zero: nothing. */
 struct twin {
 	bool stored; /* the length of a slice, the ratio and the minimum */
@@ -22,9 +27,9 @@ struct twin {
 	int64_t slice; /* in microseconds */
 	int64_t ratio, min;
 	int64_t epoch;
-	int64_t retries[QUESTION_SLOTS];
-	int64_t successes[QUESTION_SLOTS];
-	int64_t hosts[QUESTION_SLOTS];
+	int64_t retries[TWIN_SLOTS];
+	int64_t successes[TWIN_SLOTS];
+	int64_t hosts[TWIN_SLOTS];
 	int64_t expiry; /* when the server forgets it, in microseconds */
 };
 
