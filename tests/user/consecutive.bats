@@ -5,25 +5,31 @@
 
 load helper
 
-# ends STATUS REASON ATTEMPTS OPTION... -- COMMAND...: retry ends so; its report
-# is in ./report.
+# of NAME [FILE]: the values of this field in ./report, one after another.
+of()
+{
+	local text found=()
+	text=$(<"${2-report}")
+	while [[ $text =~ \"$1\":\ \"?([^,}\"]*)(.*) ]]; do
+		found+=("${BASH_REMATCH[1]}")
+		text=${BASH_REMATCH[2]}
+	done
+	echo "${found[*]}"
+}
+
+# ends STATUS REASON VERDICTS OPTION... -- COMMAND...: retry ends so, after attempts
+# that were judged so; its report is in ./report.
 ends()
 {
-	local want="$1 \"$2\" $3" status=0 got
+	local want="$1 $2 $3" status=0 got
 	shift 3
 	"$RETRY" -v -d 1ms --report report "$@" >out 2>err || status=$?
-	got="$status $(jq -c .reason report) $(jq .attempt_count report)"
+	got="$status $(of reason) $(of verdict)"
 	[ "$got" = "$want" ] || {
 		echo "$got instead of $want: $*"
 		cat err
 		return 1
 	}
-}
-
-# verdicts WORD...: the attempts were judged so.
-verdicts()
-{
-	[ "$(jq -r '[.attempts[].verdict] | join(" ")' report)" = "$*" ]
 }
 
 # The command fails in these attempts.
@@ -32,79 +38,65 @@ failing_in()
 	printf 'case " %s " in *" $RETRY_ATTEMPT "*) exit 7 ;; esac' "$*"
 }
 
-@test "a success has to come several times in a row" {
-	ends 0 succeeded 3 --consecutive 3 -- true
-	verdicts repeat repeat 'done'
-	ends 0 succeeded 1 --consecutive 1 -- true
-	verdicts 'done'
-	ends 0 succeeded 1 -- true
-	ends 0 succeeded 5 --consecutive 5 -- true
-	[ "$(jq .consecutive report)" = 5 ]
-}
-
-@test "a failure starts the count again" {
-	ends 0 succeeded 6 -n 9 --consecutive 3 -- sh -c "$(failing_in 3)"
-	verdicts repeat repeat retry repeat repeat 'done'
-	ends 0 succeeded 7 -n 9 --consecutive 2 -- sh -c "$(failing_in 2 3 5)"
-	verdicts repeat retry retry repeat retry repeat 'done'
-}
-
-@test "retry gives up when the attempts left are too few, with the last status" {
-	ends 7 attempts 4 -n 5 --consecutive 2 -- sh -c 'exit 7'
-	ends 7 attempts 3 -n 5 --consecutive 3 -- sh -c "$(failing_in 3)"
-	verdicts repeat repeat retry
-	grep -qx 'retry: attempt 3/5 failed (exit 7), giving up: too few attempts left' err
-	ends 7 attempts 1 -n 3 --consecutive 3 -- sh -c "$(failing_in 1)"
+@test "a success has to come several times in a row, and a failure starts the count again" {
+	table ends <<-'END'
+		0 succeeded 'done' -- true
+		0 succeeded 'done' --consecutive 1 -- true
+		0 succeeded 'repeat repeat done' --consecutive 3 -- true
+		0 succeeded 'repeat repeat retry repeat repeat done' -n 9 --consecutive 3 -- sh -c "$(failing_in 3)"
+		0 succeeded 'repeat retry retry repeat retry repeat done' -n 9 --consecutive 2 -- sh -c "$(failing_in 2 3 5)"
+		0 succeeded 'repeat repeat repeat repeat repeat done' -T 1m --consecutive 6 -- true
+		# The attempts left are too few.
+		7 attempts 'retry retry retry retry' -n 5 --consecutive 2 -- sh -c 'exit 7'
+		7 attempts retry -n 3 --consecutive 3 -- sh -c "$(failing_in 1)"
+		7 attempts 'repeat repeat retry' -n 5 --consecutive 3 -- sh -c "$(failing_in 3)"
+	END
+	has_line 'retry: attempt 3/5 failed (exit 7), giving up: too few attempts left' err
+	[ "$(of consecutive) $(of attempt_count)" = '3 3' ]
 }
 
 @test "more successes than attempts are refused, and so are other texts" {
-	local args
-	for args in '-n 2 --consecutive 3' '--consecutive 6' \
-	    '--consecutive 2 --retries 0' '-n 5 -T 9 --consecutive 6'; do
-		run "$RETRY" $args touch ran
-		[ "$status" = 125 ]
-		[[ ${lines[0]} == 'retry: --consecutive: more successes than attempts (see -n): '* ]]
-	done
-	for args in 0 -1 x 1.5 inf ''; do
-		run "$RETRY" --consecutive "$args" touch ran
-		[ "$status" = 125 ]
-		[ "${lines[0]}" = "retry: --consecutive: not a number of successes: '$args'" ]
-	done
-	[ ! -e ran ]
-	ends 0 succeeded 6 -T 1m --consecutive 6 -- true
+	local why='more successes than attempts (see -n)' number='not a number of successes'
+	also=(touch ran)
+	table refused <<-'END'
+		"--consecutive: $why: '3'" -n 2 --consecutive 3
+		"--consecutive: $why: '6'" --consecutive 6
+		"--consecutive: $why: '2'" --consecutive 2 --retries 0
+		"--consecutive: $why: '6'" -n 5 -T 9 --consecutive 6
+		"--consecutive: $number: '0'" --consecutive 0
+		"--consecutive: $number: '-1'" --consecutive -1
+		"--consecutive: $number: 'inf'" --consecutive inf
+		"--consecutive: $number: ''" --consecutive ''
+	END
 }
 
 @test "the delay between successes is the first one, and so is that after them" {
-	ends 0 succeeded 8 -n 9 -j none -d 10ms --consecutive 3 \
-	    -- sh -c "$(failing_in 1 2 4 5)"
-	[ "$(jq -c '[.attempts[].delay_ms]' report)" = \
-	    '[10,20,10,10,20,10,10,null]' ]
-	ends 0 succeeded 4 -j none -d 10ms,30ms --consecutive 3 \
-	    -- sh -c "$(failing_in 1)"
-	[ "$(jq -c '[.attempts[].delay_ms]' report)" = '[10,10,10,null]' ]
-	ends 0 succeeded 3 -d 20ms --seed 7 --consecutive 3 -- true
-	[ "$(jq '[.attempts[:2][].delay_ms | . <= 20] | all' report)" = true ]
-	[ "$(jq '[.attempts[:2][].delay_ms] | unique | length' report)" = 2 ]
-}
-
-@test "a wait that a success tells is kept, too" {
-	ends 0 succeeded 2 --consecutive 2 -j none --retry-after 'stdout:next in ' \
-	    -- echo next in 30ms
-	[ "$(jq '.attempts[0].delay_ms' report)" = 30 ]
+	delays() # delays MS OPTION...
+	{
+		"$RETRY" -q --report report --consecutive 3 "${@:2}" >out &&
+			[ "$(of delay_ms)" = "$1" ]
+	}
+	table delays <<-'END'
+		'10 20 10 10 20 10 10 null' -n 9 -j none -d 10ms -- sh -c "$(failing_in 1 2 4 5)"
+		'10 10 10 null' -j none -d 10ms,30ms -- sh -c "$(failing_in 1)"
+		# A wait that a success tells is kept, too.
+		'30 30 null' -d 1ms -j none --retry-after 'stdout:next in ' -- echo next in 30ms
+	END
+	"$RETRY" -q --report report -d 20ms --seed 7 --consecutive 3 -- true
+	read -r first second _ < <(of delay_ms)
+	((first <= 20 && second <= 20 && first != second))
 }
 
 @test "successes that are too few never exit with 0" {
-	ends 1 deadline 1 --consecutive 2 -T 5 -d 9 -j none -- true
-	grep -qx 'retry: attempt 1 succeeded (exit 0), 1 of 2 in a row, giving up: deadline' err
-	verdicts repeat
-	echo line | ends 1 input-consumed 1 --consecutive 2 -- cat
-	ends 0 succeeded 2 --consecutive 2 -I -- cat < <(echo line)
-	[ "$(cat out)" = $'line\nline' ]
+	ends 1 deadline repeat --consecutive 2 -T 5 -d 9 -j none -- true
+	has_line 'retry: attempt 1 succeeded (exit 0), 1 of 2 in a row, giving up: deadline' err
 	echo line >input
-	ends 0 succeeded 2 --consecutive 2 -- cat <input
-	[ "$(cat out)" = $'line\nline' ]
-	ends 124 deadline 2 --consecutive 2 -T 0.3 -- \
-	    sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exec sleep 30'
+	table <<-'END'
+		ends 1 input-consumed repeat --consecutive 2 -- cat < <(echo line)
+		ends 0 succeeded 'repeat done' --consecutive 2 -I -- cat < <(echo line) && holds out line line
+		ends 0 succeeded 'repeat done' --consecutive 2 -- cat <input && holds out line line
+		ends 124 deadline 'repeat retry' --consecutive 2 -T 0.5 -- sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exec sleep 30'
+	END
 }
 
 @test "a signal ends the row, unless the last success was due" {
@@ -127,70 +119,53 @@ failing_in()
 }
 
 @test "messages count the row, as successes do with -v only" {
-	ends 0 succeeded 3 -j none --consecutive 2 -- sh -c "$(failing_in 1)"
-	[ "$(sed 's/ in [0-9.]*m*s:/:/' err)" = "\
-retry: attempt 1/5 failed (exit 7), retrying in 1ms
-retry: attempt 2/5 succeeded (exit 0), 1 of 2 in a row, next in 1ms
-retry: attempt 3/5 succeeded (exit 0), 2 of 2 in a row
-retry: ended after 3 attempts: succeeded" ]
-	"$RETRY" -d 1ms --consecutive 2 true 2>err
-	[ ! -s err ]
-	"$RETRY" -d 1ms --consecutive 2 --log-format github true 2>err
-	[ ! -s err ]
-	"$RETRY" -d 1ms --consecutive 2 --log-format github \
-	    sh -c "$(failing_in 1)" 2>err
-	grep -q '^::warning title=.*::.* succeeded (exit 0), 2 of 2 in a row$' err
-	"$RETRY" -v -t 0.05 -k 0 -d 1ms --success-on timeout --consecutive 2 \
-	    sleep 30 2>err || [ $? = 124 ]
-	grep -q ' timed out after 50ms: succeeded, 1 of 2 in a row, next in ' err
-}
-
-@test "with -O the output of the last success is written, with -E nothing" {
-	ends 0 succeeded 4 -O -n 6 --consecutive 2 -- \
-	    sh -c "echo \$RETRY_ATTEMPT; $(failing_in 2)"
-	[ "$(cat out)" = 4 ]
-	"$RETRY" -E -d 1ms --consecutive 2 -- \
-	    sh -c "echo x >&2; $(failing_in 1)" 2>err
-	[ ! -s err ]
+	ends 0 succeeded 'retry repeat done' -j none --consecutive 2 -- sh -c "$(failing_in 1)"
+	sed -i 's/ in [0-9.]*m*s:/:/' err
+	holds err 'retry: attempt 1/5 failed (exit 7), retrying in 1ms' \
+	    'retry: attempt 2/5 succeeded (exit 0), 1 of 2 in a row, next in 1ms' \
+	    'retry: attempt 3/5 succeeded (exit 0), 2 of 2 in a row' \
+	    'retry: ended after 3 attempts: succeeded'
+	table finishes <<-'END'
+		0 --consecutive 2 true && [ ! -s e ]
+		0 --consecutive 2 --log-format github true && [ ! -s e ]
+		0 --consecutive 2 --log-format github sh -c "$(failing_in 1)" && grep -q '^::warning title=.*::.* succeeded (exit 0), 2 of 2 in a row$' e
+		124 -v -t 0.05 -k 0 -n 2 --success-on timeout --keep-status --consecutive 2 sleep 30 && grep -q ' timed out after 50ms: succeeded, 1 of 2 in a row, next in ' e
+		# With -O the output of the last success is written, with -E nothing.
+		0 -O -n 6 --consecutive 2 -- sh -c "echo \$RETRY_ATTEMPT; $(failing_in 2)" && holds o 4
+		0 -E --consecutive 2 -- sh -c "echo x >&2; $(failing_in 1)" && [ ! -s e ]
+	END
 }
 
 @test "the attempt after a success is no retry for hooks and the environment" {
-	ends 0 succeeded 5 --consecutive 2 --on-retry 'echo retry >>hooks' \
+	ends 0 succeeded 'retry repeat retry repeat done' --consecutive 2 --on-retry 'echo retry >>hooks' \
 	    --on-give-up 'echo end >>hooks' -- sh -c "
 		echo \$RETRY_ATTEMPT:\$RETRY_LAST_STATUS >>ran; $(failing_in 1 3)"
 	holds ran 1: 2:7 3:0 4:7 5:0
 	holds hooks retry retry
-	ends 1 deadline 1 --consecutive 2 -T 5 -d 9 -j none \
+	ends 1 deadline repeat --consecutive 2 -T 5 -d 9 -j none --metrics m.prom \
 	    --on-give-up 'echo $RETRY_LAST_STATUS >last' -- true
-	[ "$(cat last)" = 0 ]
-}
-
-@test "the metrics have a success only after the row" {
-	"$RETRY" -q -d 9 -j none -T 5 --consecutive 2 --metrics m.prom true ||
-	    [ $? = 1 ]
-	grep -qx 'retry_success{name="m"} 0' m.prom
-	grep -qx '# HELP retry_success Whether retry succeeded.' m.prom
-	grep -qx 'retry_exit_status{name="m"} 1' m.prom
+	holds last 0
+	# The metrics have a success only after the row.
+	has_line 'retry_success{name="m"} 0' m.prom
+	has_line '# HELP retry_success Whether retry succeeded.' m.prom
+	has_line 'retry_exit_status{name="m"} 1' m.prom
 	"$RETRY" -q -d 1ms --consecutive 2 --metrics m.prom true
-	grep -qx 'retry_success{name="m"} 1' m.prom
-	grep -qx 'retry_attempts{name="m"} 2' m.prom
+	has_line 'retry_success{name="m"} 1' m.prom
+	has_line 'retry_attempts{name="m"} 2' m.prom
 }
 
 @test "a row is one success of the budget, and takes no retry of it" {
 	export RETRY_BUDGET_DIR=$PWD
-	ends 0 succeeded 3 -B api --budget-min 0 --consecutive 3 -- true
+	ends 0 succeeded 'repeat repeat done' -B api --budget-min 0 --consecutive 3 -- true
 	"$RETRY" --budget-status api --json >seen
-	[ "$(jq -c '[.retries, .successes, .totals.successes, .totals.retries,
-	    .totals.firsts, .totals.denied]' seen)" = '[0,1,1,0,1,0]' ]
-	ends 0 succeeded 5 -B db --consecutive 2 -- sh -c "$(failing_in 1 3)"
+	[ "$(of retries seen), $(of successes seen), $(of firsts seen), $(of denied seen)" = \
+	    '0 0, 1 1, 1, 0' ]
+	ends 0 succeeded 'retry repeat retry repeat done' -B db --consecutive 2 -- sh -c "$(failing_in 1 3)"
 	"$RETRY" --budget-status db --json >seen
-	[ "$(jq -c '[.retries, .successes, .totals.retries]' seen)" = '[2,1,2]' ]
-}
-
-@test "the breaker holds back the attempt after a success, too" {
-	export RETRY_BUDGET_DIR=$PWD
-	ends 1 breaker 1 -B api --breaker 1,1h --consecutive 2 -- sh -c '
-		env -u RETRY_ADMITTED "$RETRY" -q -n 1 -B api --breaker 1,1h false
+	[ "$(of retries seen), $(of successes seen)" = '2 2, 1 1' ]
+	# The breaker holds back the attempt after a success, too.
+	ends 1 breaker repeat -B web --breaker 1,1h --consecutive 2 -- sh -c '
+		env -u RETRY_ADMITTED "$RETRY" -q -n 1 -B web --breaker 1,1h false
 		exit 0'
 }
 
@@ -205,8 +180,8 @@ retry: ended after 3 attempts: succeeded" ]
 
 @test "a policy may have it, and --dry-run shows the delay between successes" {
 	echo consecutive=2 >policy
-	ends 0 succeeded 2 --policy ./policy -- true
-	ends 0 succeeded 1 --policy ./policy --consecutive 1 -- true
+	ends 0 succeeded 'repeat done' --policy ./policy -- true
+	ends 0 succeeded 'done' --policy ./policy --consecutive 1 -- true
 	"$RETRY" --dry-run -n 6 --consecutive 3 -t 1 -d 2 -j none -T 1m |
 		tr -s ' ' >plan
 	head -n 9 plan >table
