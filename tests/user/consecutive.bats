@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Covers attempt/attempt, run.
 # --consecutive: several successes in a row.
-# shellcheck disable=SC2016 # the commands' shells expand
+# shellcheck disable=SC2016,SC2034 # the commands' shells and the rows expand
 
 load helper
 
