@@ -30,11 +30,24 @@ on()
 		--fleet "${url=$fleet_url}" --fleet-timeout 5s "${@:2}"
 }
 
+# ends STATUS HOST [OPTION]... COMMAND: the same ends so, with a new ./err.
+ends()
+{
+	: >err
+	is "$1" on "${@:2}"
+}
+
+# fails HOST N [OPTION]...: the host fails, although it may make N attempts.
+fails()
+{
+	: >ran
+	ends 7 "$1" -n "${@:2}" -- "${fails[@]}"
+}
+
 # retries HOST N [OPTION]...: the host makes N retries that fail.
 retries()
 {
-	: >ran
-	is 7 on "$1" -n "$(($2 + 1))" "${@:3}" -- "${fails[@]}"
+	fails "$1" "$(($2 + 1))" "${@:3}"
 	[ "$(lines ran)" -eq "$(($2 + 1))" ] || {
 		cat err
 		return 1
@@ -79,12 +92,11 @@ lie()
 @test "the hosts of a fleet share one budget" {
 	fleet_share
 	retries one 2 --fleet-min 3
-	: >err
-	is 7 on two -n 5 --fleet-min 3 -- "${fails[@]}"
+	fails two 5 --fleet-min 3
 	warned 'budget '\''api'\'': exhausted, 3 of 3 retries used in 60s by 2 hosts, ask again in about *; giving up'
 	stored R 3
 	stored H 2
-	is 7 on one -n 5 --fleet-min 3 -- "${fails[@]}"
+	fails one 5 --fleet-min 3
 	stored R 3
 }
 
@@ -101,7 +113,7 @@ lie()
 
 @test "the host's own window denies what the fleet would grant" {
 	fleet_share
-	is 7 on one -n 5 --budget-min 1 --fleet-min 100 -- "${fails[@]}"
+	fails one 5 --budget-min 1 --fleet-min 100
 	warned
 	told "retry: budget 'api': exhausted, 1 of 1 retries .*; giving up"
 	stored R 1
@@ -111,16 +123,14 @@ lie()
 	local before
 	fleet_share
 	retries one 1 --fleet-min 1
-	is 7 on one -n 2 --fleet-min 1 -- "${fails[@]}"
+	fails one 2 --fleet-min 1
 	before=$(fleet_cli INFO commandstats | grep cmdstat_eval)
-	: >err
-	is 7 on one -n 2 --fleet-min 1 -- "${fails[@]}"
+	fails one 2 --fleet-min 1
 	warned '*exhausted, 1 of 1 *; giving up'
 	[ "$(fleet_cli INFO commandstats | grep cmdstat_eval)" = "$before" ]
 	# The pause after a denial holds for one by the fleet, too.
-	is 7 on two -n 3 --fleet-min 1 --budget-cooldown 1m -- "${fails[@]}"
-	: >err
-	is 7 on two -n 3 --fleet-min 1 --budget-cooldown 1m -- "${fails[@]}"
+	fails two 3 --fleet-min 1 --budget-cooldown 1m
+	fails two 3 --fleet-min 1 --budget-cooldown 1m
 	told "retry: budget 'api': no retries after a denial, .*"
 }
 
@@ -128,15 +138,14 @@ lie()
 @test "--budget-wait waits for the fleet" {
 	fleet_share
 	retries one 1 --fleet-min 1 --budget-window 1s
-	: >err
-	is 0 on two -n 2 --fleet-min 1 --budget-window 1s --budget-wait 25s -- \
+	ends 0 two -n 2 --fleet-min 1 --budget-window 1s --budget-wait 25s -- \
 		sh -c 'test "$RETRY_ATTEMPT" = 2'
 	warned '*exhausted, 1 of 1 retries used in 1s by *; waiting'
 }
 
 @test "an inner retry has the fleet of the outer one" {
 	fleet_share
-	is 7 on one -n 2 --fleet-min 5 -- "$RETRY" -n 2 -d 0 -- "${fails[@]}"
+	fails one 2 --fleet-min 5 -- "$RETRY" -n 2 -d 0
 	[ "$(lines ran)" -eq 4 ]
 	stored R 3
 }
@@ -144,7 +153,7 @@ lie()
 @test "a probe of the breaker needs no grant of the fleet" {
 	fleet_share
 	retries one 1 --fleet-min 1
-	is 0 on one -n 3 --fleet-min 1 --breaker 1,100ms --budget-wait 20s -- \
+	ends 0 one -n 3 --fleet-min 1 --breaker 1,100ms --budget-wait 20s -- \
 		sh -c 'test "$RETRY_ATTEMPT" -ge 2'
 	stored R 1
 }
@@ -158,7 +167,7 @@ lie()
 		fleet_cli HSET retry:1:api w 1000000 q 200000 m 10 e "$now" \
 			"$((now % 64))" "0 0 $hosts" R 0 S 0 H "$hosts" x "$now"
 		# A question to the server ends before the first attempt does.
-		is 0 on "$hosts" -n 2 --breaker 1,1ms,1s --budget-wait 10s -- \
+		ends 0 "$hosts" -n 2 --breaker 1,1ms,1s --budget-wait 10s -- \
 			sh -c 'sleep 0.2; test "$RETRY_ATTEMPT" = 2'
 		"$RETRY" --budget-status api --budget-dir "$hosts" --json >seen
 		grep -q "\"rate\": $rate\b" seen || { cat seen; return 1; }
@@ -184,22 +193,20 @@ lie()
 	fleet_share
 	mkdir -m 777 shared
 	retries shared 1 --fleet-min 1
-	: >err
-	is 7 on shared -n 3 --fleet-min 1 -- "${fails[@]}"
+	fails shared 3 --fleet-min 1
 	warned '*exhausted, 1 of 1 *; giving up'
 }
 
 @test "the report and the metrics have what the fleet said" {
 	fleet_start
-	is 7 on one -n 3 --fleet-min 1 --report report --metrics metrics \
-		-- "${fails[@]}"
+	fails one 3 --fleet-min 1 --report report --metrics metrics
 	grep -o '"fleet": *[^,}]*' report >said
 	grep -q granted said
 	grep -q denied said
 	grep -q '^retry_fleet_granted.* 1$' metrics
 	grep -q '^retry_fleet_denied.* 1$' metrics
 	fleet_stop
-	is 7 on three -n 2 --metrics metrics -- "${fails[@]}"
+	fails three 2 --metrics metrics
 	grep -q '^retry_fleet_alone.* 1$' metrics
 }
 
@@ -216,9 +223,9 @@ lie()
 
 @test "a retry that was granted tells of its success" {
 	fleet_share
-	is 0 on one -n 2 -- sh -c 'test "$RETRY_ATTEMPT" = 2'
+	ends 0 one -n 2 -- sh -c 'test "$RETRY_ATTEMPT" = 2'
 	wait_for stored S 1
-	is 7 on one -n 1 -- "${fails[@]}"
+	fails one 1
 	stored S 1
 }
 
@@ -228,7 +235,7 @@ lie()
 		"$RETRY" -B api --budget-dir one -- true
 	done
 	# Its first attempt ends before the connection stands.
-	is 7 on one -n 2 \
+	ends 7 one -n 2 \
 		--fleet-via "sleep 0.3; exec $PYTHON $BATS_TEST_DIRNAME/../tools/fleet_via.py $fleet_socket" \
 		-- "${fails[@]}"
 	stored S 3
@@ -238,15 +245,15 @@ lie()
 
 @test "one process in each slice tells of all successes, from its first one on" {
 	fleet_share
-	is 0 on one -- sleep 0.2
+	ends 0 one -- sleep 0.2
 	wait_for stored S 1
 	for _ in 1 2 3; do
-		is 0 on one -- true
+		ends 0 one -- true
 	done
-	is 0 on two -- sleep 0.2
+	ends 0 two -- sleep 0.2
 	wait_for stored S 2
 	sleep 1.1
-	is 0 on one -- sleep 0.2
+	ends 0 one -- sleep 0.2
 	wait_for stored S 6
 	stored H 2
 }
@@ -281,21 +288,18 @@ lie()
 @test "without a server the host makes its share alone, and says so once" {
 	url=unix://$PWD/none
 	retries one 1
-	: >err
-	is 7 on two -n 5 -- "${fails[@]}"
+	fails two 5
 	warned 'no connection: No such file or directory; this host alone, 1 retry in 60s' \
 		'no answer lately; this host alone, 1 retry in 60s, ask again in about *; giving up'
-	: >err
 	retries three 3 --fleet-alone 3
 	warned 'no connection: *; this host alone, 3 retries in 60s'
-	: >err
-	is 7 on three -n 5 --fleet-alone 3 -- "${fails[@]}"
+	fails three 5 --fleet-alone 3
 	warned 'no answer lately; this host alone, 3 retries in 60s, ask again in about *; giving up'
 }
 
 @test "a host that is alone makes no retry that its own window denies" {
 	url=unix://$PWD/none
-	is 7 on one -n 9 --budget-min 2 --fleet-alone 8 -- "${fails[@]}"
+	fails one 9 --budget-min 2 --fleet-alone 8
 	[ "$(lines ran)" -eq 3 ]
 	told "retry: budget 'api': exhausted, 2 of 2 .*; giving up"
 }
@@ -339,7 +343,6 @@ alone()
 @test "processes of a host that is alone do not ask the server" {
 	lie silent
 	retries one 1 --fleet-timeout 100ms --fleet-alone 9
-	: >err
 	retries one 1 --fleet-timeout 100ms --fleet-alone 9
 	warned
 }
@@ -348,11 +351,10 @@ alone()
 lies()
 {
 	lie "$2"
-	: >err
 	rm -rf "$PWD/host"
 	retries host 1 --fleet-timeout "${3-5s}"
 	warned "$1; this host alone, 1 retry in 60s"
-	is 7 on host -n 2 -- "${fails[@]}"
+	fails host 2
 	kill "$liar"
 	rm lies lies.socket
 }
@@ -369,8 +371,7 @@ lies()
 refuses()
 {
 	mkdir "$1"
-	rm -f err
-	is 7 on "$1" -n 2 -- "${fails[@]}"
+	fails "$1" 2
 	warned "refused: $2; this host alone, 1 retry in 60s"
 }
 
@@ -418,7 +419,6 @@ other()
 	other CLUSTER MEET 127.0.0.1 "$fleet_port"
 	wait_for eval 'other CLUSTER INFO | grep cluster_state:ok'
 	url=redis://127.0.0.1:$((fleet_port + 1)) # MOVED
-	rm -f err
 	retries one 2
 	warned
 	stored R 2
@@ -429,7 +429,6 @@ other()
 	other CLUSTER SETSLOT "$slot" IMPORTING "$(fleet_cli CLUSTER MYID)"
 	fleet_cli CLUSTER SETSLOT "$slot" MIGRATING "$(other CLUSTER MYID)"
 	url=$one # ASK
-	rm -f err
 	retries two 2
 	warned
 	read -ra words < <(fleet_account)
@@ -442,9 +441,9 @@ other()
 
 @test "a server that grants everything grants nothing that the host denies" {
 	local url=unix://$PWD/none
-	is 0 on one --budget-window 1h -- true # is the one that tells
+	ends 0 one --budget-window 1h -- true # is the one that tells
 	lie 'say:ANSWER'
-	is 7 on one -n 9 --budget-window 1h --budget-min 2 -- "${fails[@]}"
+	fails one 9 --budget-window 1h --budget-min 2
 	[ "$(lines ran)" -eq 3 ]
 	warned
 	told "retry: budget 'api': exhausted, 2 of 2 .*; giving up"
@@ -465,15 +464,14 @@ other()
 
 @test "with --budget-required nothing runs before the server has answered" {
 	fleet_start
-	is 0 on one --budget-required -- touch ran
+	ends 0 one --budget-required -- touch ran
 	[ -e ran ]
 	rm ran
 	fleet_stop
-	is 69 on one --budget-required -q -- touch ran
+	ends 69 one --budget-required -q -- touch ran
 	warned 'no connection: *; command not run'
 	lie 'say:-NOAUTH no'
-	: >err
-	is 69 on two --budget-required -- touch ran
+	ends 69 two --budget-required -- touch ran
 	warned 'refused: NOAUTH no; command not run'
 	[ ! -e ran ]
 }
@@ -510,7 +508,7 @@ is_connected()
 
 @test "the deadline ends a question, and the server is not to blame" {
 	lie silent
-	is 7 on one -T 500ms -n 2 --fleet-timeout 1m -- "${fails[@]}"
+	ends 7 one -T 500ms -n 2 --fleet-timeout 1m -- "${fails[@]}"
 	told 'retry: giving up before attempt 2: .*deadline.*'
 	warned
 	retries one 1 --fleet-timeout 100ms

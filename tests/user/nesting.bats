@@ -168,7 +168,7 @@ under()
 @test "no file is opened or looked up on the way to the first attempt" {
 	command -v strace >/dev/null || skip 'no strace here'
 	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers look for files'
-	env -i "$(type -P strace)" -o trace -e trace=file,clone,clone3,fork,vfork \
+	env -i HOME="$PWD" "$(type -P strace)" -o trace -e trace=file,clone,clone3,fork,vfork \
 	    "$RETRY" "$(type -P true)"
 	grep -qE '^(clone|fork|vfork)' trace
 	# The loader opens its own files, and a descriptor is a file without a name.

@@ -427,16 +427,6 @@ attempts()
 	"$RETRY" --help --policy ./none | grep -q ^Usage
 }
 
-@test "without --policy no file is looked for" {
-	command -v strace >/dev/null || skip 'no strace here'
-	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers look for files'
-	named home/.config/retry policy attempts=7
-	named home/.config/retry default attempts=7
-	strace -o trace -e trace=file "$RETRY" -n 3 true
-	run grep -E 'home|/etc/retry' trace
-	[ "$status" = 1 ]
-}
-
 #
 # RETRY_POLICY
 #

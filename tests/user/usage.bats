@@ -260,87 +260,58 @@ loud()
 # Unknown options
 #
 
-# unknown WORD [MEANT]: the option is refused, alone and with an argument, and
-# MEANT is suggested.
+# unknown LINE WORD...: retry refuses each WORD as an unknown option, alone and with
+# an argument, and suggests --LINE, or nothing if LINE is empty.
 unknown()
 {
-	local line="unknown option '$1'${2:+; did you mean '--$2'?}"
-	refused "$line" "$1" 3 touch ran && refused "$line" "$1=3" touch ran
+	local word line bad=0
+	for word in "${@:2}"; do
+		line="unknown option '$word'${1:+; did you mean '--$1'?}"
+		refused "$line" "$word" 3 touch ran &&
+			refused "$line" "$word=3" touch ran || bad=1
+	done
+	return "$bad"
 }
 
 @test "an unknown option is refused, and the nearest option is suggested" {
 	table unknown <<-'END'
-		--foo
-		--nothing-like-it
-		--timout timeout
-		--tiemout timeout
-		--timeuot timeout
-		--timezut timeout
-		--itmeotu timeout
-		--jiter jitter
-		--dealy delay
-		--sed seed
-		--attempst attempts
-		---attempts attempts
-		--Attempts attempts
-		--attemptsx attempts
-		--atempt attempts
-		--retrys retries
-		--max_delay max-delay
-		--maxdelay max-delay
-		--stdinmax stdin-max
-		--budget-windows budget-window
-		--buget-coldown budget-cooldown
-		--bugdet-coldon budget-cooldown
-		--replay-sdtin replay-stdin
-		--hepl help
-		--verison version
+		'' --foo --nothing-like-it
+		timeout --timout --tiemout --timeuot --timezut --itmeotu
+		jitter --jiter
+		delay --dealy
+		seed --sed
+		attempts --attempst ---attempts --Attempts --attemptsx --atempt
+		retries --retrys
+		max-delay --max_delay --maxdelay
+		stdin-max --stdinmax
+		budget-window --budget-windows
+		budget-cooldown --buget-coldown --bugdet-coldon
+		replay-stdin --replay-sdtin
+		help --hepl
+		version --verison
 		# Nothing is near enough.
-		--jsn-x
-		--prime
-		--wait
-		--nosuch
-		--backof-kind
-		--bugdet-coldn
-		--imeou
-		--a-word-of-thirty-three-letters-xx
+		'' --jsn-x --prime --wait --nosuch --backof-kind --bugdet-coldn --imeou --a-word-of-thirty-three-letters-xx
 		# An abbreviation, and one of several options.
-		--attempt attempts
-		--a attempts
-		--kill kill-after
-		--max-d max-delay
-		--max-r max-retry-after
-		--http- http-status
-		--preserve preserve-status
-		--retry-o retry-on
-		--verb verbose
-		--br breaker
-		--budget-g budget-gc
-		--nest nested
-		--dry dry-run
-		--pol policy
-		--replay replay-stdin
-		--on-g on-give-up
-		--pre
-		--s
-		--max
-		--f
-		--htt
-		--re
-		--ver
-		--budget-r
-		--hold
-		--on
-		--pro
+		attempts --attempt --a
+		kill-after --kill
+		max-delay --max-d
+		max-retry-after --max-r
+		http-status --http-
+		preserve-status --preserve
+		retry-on --retry-o
+		verbose --verb
+		breaker --br
+		budget-gc --budget-g
+		nested --nest
+		dry-run --dry
+		policy --pol
+		replay-stdin --replay
+		on-give-up --on-g
+		'' --pre --s --max --f --htt --re --ver --budget-r --hold --on --pro
 		# What other tools call it.
-		--retry attempts
-		--tries attempts
-		--times attempts
-		--max-attempts attempts
-		--max-time deadline
-		--total-timeout deadline
-		--sleep delay
-		--interval delay
+		attempts --retry --tries --times --max-attempts
+		deadline --max-time --total-timeout
+		delay --sleep --interval
 	END
 	table refused <<-'END'
 		"unknown option '-x'" -x touch ran
