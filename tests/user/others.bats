@@ -15,11 +15,13 @@ setup()
 	mkdir bin
 	printf '#!/bin/sh\nexec "$RETRY" "$@"\n' >bin/retry
 	cat >bin/cmd <<-'END'
-		#!/bin/sh
-		echo "$RETRY_ATTEMPT" >>made
-		n=$(wc -l <made)
-		status=$(sed -n "$n p" plan)
-		case ${status:=$(tail -n 1 plan)} in
+		#!/usr/bin/env bash
+		echo "${RETRY_ATTEMPT-}" >>made
+		mapfile -t made <made
+		mapfile -t plan <plan
+		n=${#made[@]}
+		status=${plan[n - 1]-${plan[-1]}}
+		case $status in
 		KILL) kill -KILL $$ ;;
 		slow) exec sleep 30 ;;
 		esac
@@ -33,11 +35,15 @@ setup()
 	input=
 }
 
-# Writes the rows of its table for users of NAME to ./rows: the left cell,
-# a tab, and the first code of the right cell, or the whole cell if it has none.
+# Sets $right to the rows of its table for users of NAME: to the left cell belongs
+# the first code of the right cell, or the whole cell if it has none.
 rows()
 {
-	awk -v name="$1" '
+	local left code
+	declare -gA right=()
+	while IFS=$'\t' read -r left code; do
+		right[$left]=$code
+	done < <(awk -v name="$1" '
 		/^From / { inside = index($0, name); next }
 		!/^\|/ && NF { inside = 0 }
 		inside && /^\| / && !/^\| there/ {
@@ -49,58 +55,54 @@ rows()
 			line = cells[2] "\t" cells[3]
 			gsub(/\001/, "|", line)
 			print line
-		}' "$readme" >rows
+		}' "$readme")
 	: >used
-	[ "$(lines rows)" -ge 9 ]
+	[ "${#right[@]}" -ge 9 ]
 }
 
-# here ROW: prints what the row of ./rows with this left cell has on the right.
+# here ROW: prints what the row with this left cell has on the right.
 here()
 {
-	cut -f1 rows | grep -qxF -e "$1" || {
+	[ "${right[$1]+there}" ] || {
 		echo "no row in doc/comparison.md: $1" >&2
 		return 1
 	}
 	echo "$1" >>used
-	awk -F '\t' -v row="$1" '$1 == row { print $2 }' rows
+	echo "${right[$1]}"
 }
 
-# The test has looked up each row of ./rows.
+# The test has looked up each row.
 all_used()
 {
-	diff <(cut -f1 rows | sort) <(sort -u used)
+	diff <(printf '%s\n' "${!right[@]}" | sort) <(sort -u used)
 }
 
-# plan STATUS...: the attempts of cmd end with these; the last one repeats.
-plan()
-{
-	printf '%s\n' "$@" >plan
-}
-
-# does ATTEMPTS STATUS LINE: this line for a shell runs cmd so many times, and
-# ends with STATUS, which may be a pattern.
+# does PLAN ATTEMPTS STATUS LINE: this line for a shell runs cmd so many times, and
+# ends with STATUS, which may be a pattern. Attempts of cmd end as PLAN says; its
+# last status repeats.
 does()
 {
 	local got=0
+	# shellcheck disable=SC2086 # words
+	printf '%s\n' $1 >plan
 	rm -f made
-	bash -c "$3" >out 2>err 3>&- || got=$?
+	bash -c "$4" >out 2>err 3>&- || got=$?
 	# shellcheck disable=SC2053 # a pattern
-	[[ $got == $2 && $(lines made) = "$1" ]] || {
-		echo "$(lines made) attempts, status $got: $3"
+	[[ $got == $3 && $(lines made) = "$2" ]] || {
+		echo "$(lines made) attempts, status $got: $4"
 		cat err
 		return 1
 	} >&2
 }
 
-# both ATTEMPTS STATUS ROW OPTIONS: the right side of ROW runs cmd so many times
-# and ends with STATUS. So does Debian's retry with OPTIONS, if $debian is its
-# path. $input comes before both.
+# both PLAN ATTEMPTS STATUS ROW OPTIONS: so does the right side of ROW, and Debian's
+# retry with OPTIONS, if $debian is its path. $input comes before both.
 both()
 {
 	local options
-	options=$(here "$3")
-	does "$1" "$2" "$input retry $options -d 0 -- cmd"
-	[ -z "$debian" ] || does "$1" "$2" "$input $debian $4 -d 0 -- cmd"
+	options=$(here "$4")
+	does "$1" "$2" "$3" "$input retry $options -d 0 -- cmd"
+	[ -z "$debian" ] || does "$1" "$2" "$3" "$input $debian $5 -d 0 -- cmd"
 }
 
 # Prints the delays that these options mean, on one line.
@@ -112,34 +114,26 @@ delays()
 debian_rows()
 {
 	rows "Debian's:"
-	plan 1 1 1 1 1 1 1 1 4 0
-	does 10 0 "$(here retry) -d 0 -- cmd"
-	both 10 0 '-d 1,2,4' ''
-	plan 4
-	both 5 4 '-t 5 (attempts)' '-t 5'
-	plan 0 0 3
-	both 3 3 '-u 3' '-u 3'
-	plan 75 75 4
-	both 3 4 '-w 75' '-w 75'
-	plan 4 0
-	both 2 0 '-m text' '-m text'
+	does '1 1 1 1 1 1 1 1 4 0' 10 0 "$(here retry) -d 0 -- cmd"
+	both '1 1 1 1 1 1 1 1 4 0' 10 0 '-d 1,2,4' ''
+	both 4 5 4 '-t 5 (attempts)' '-t 5'
+	both '0 0 3' 3 3 '-u 3' '-u 3'
+	both '75 75 4' 3 4 '-w 75' '-w 75'
+	both '4 0' 2 0 '-m text' '-m text'
 	grep -q text err
-	plan KILL
-	both 1 137 'stops if a signal kills the command' ''
-	plan 1 1 0
+	both KILL 1 137 'stops if a signal kills the command' ''
 	input='seq 2 |'
-	both 3 0 'replays input' ''
+	both '1 1 0' 3 0 'replays input' ''
 	input=
 	tail -n 3 out | diff <(printf '%s\n' 1 2 'out 3') -
-	both 3 0 'holds output, and writes that of failures to standard error' ''
+	both '1 1 0' 3 0 'holds output, and writes that of failures to standard error' ''
 	holds out 'out 3'
 }
 
 @test "the options for users of Debian's retry do what it says" {
 	debian_rows
 	not grep -q 'out 1' err
-	plan 3
-	does 1 '[03]' "retry $(here '-u 0,3, of which only 0 counts') -- cmd"
+	does 3 1 '[03]' "retry $(here '-u 0,3, of which only 0 counts') -- cmd"
 	[ "$(delays "$(here retry | cut -d' ' -f2-)")" = \
 		'10s 10s 10s 10s 10s 10s 10s 10s 10s 10s ' ]
 	[ "$(delays "$(here '-d 1,2,4') -n 6")" = '1s 2s 4s 4s 4s ' ]
@@ -154,15 +148,13 @@ debian_rows()
 	debian=/usr/bin/retry
 	debian_rows
 	grep -qx 'out 1' err
-	plan 3
-	does 2 3 "$debian -u 0,3 -t 2 -d 0 -- cmd"
-	does 0 0 "$debian -t 0 -- cmd"
-	does 0 1 "$debian -t 2 -d 0 -- ./nosuch"
+	does 3 2 3 "$debian -u 0,3 -t 2 -d 0 -- cmd"
+	does 3 0 0 "$debian -t 0 -- cmd"
+	does 3 0 1 "$debian -t 2 -d 0 -- ./nosuch"
 	[ "$(grep -c 'Could not execute' err)" = 2 ]
 	if "$debian" -v | grep -q ' 1\.0\.5$'; then
 		command -v strace >/dev/null || skip 'no strace here'
-		plan 1
-		does 4 1 "strace -qq -o naps -e trace=?nanosleep,?clock_nanosleep \
+		does 1 4 1 "strace -qq -o naps -e trace=?nanosleep,?clock_nanosleep \
 			-e inject=?nanosleep,?clock_nanosleep:retval=0 \
 			$debian -t 4 -d 1,2 -- cmd"
 		[ "$(grep -o 'tv_sec=[0-9]*' naps | tr -dc '0-9\n' |
@@ -172,62 +164,56 @@ debian_rows()
 
 @test "the options for users of kadwanev/retry do what it says" {
 	rows kadwanev
-	plan 4
-	does 11 4 "$(here retry) -d 0 -- cmd"
-	does 6 4 "retry $(here '-t 5 (retries)') -d 0 -- cmd"
+	does 4 11 4 "$(here retry) -d 0 -- cmd"
+	does 4 6 4 "retry $(here '-t 5 (retries)') -d 0 -- cmd"
 	[ "$(delays "$(here retry | cut -d' ' -f2-)")" = \
 		'300ms 600ms 1.2s 2.4s 4.8s 9.6s 19.2s 38.4s 1m 1m ' ]
 	[ "$(delays "$(here '-s 2') -n 4")" = '2s 2s 2s ' ]
 	[ "$(delays "$(here '-m 1 -x 60') --retries 8")" = \
 		'1s 2s 4s 8s 16s 32s 1m 1m ' ]
-	does 2 4 "retry -n 2 -d 0 $(here "-f 'line'" |
+	does 4 2 4 "retry -n 2 -d 0 $(here "-f 'line'" |
 		sed 's/line/echo word; exit 9/') -- cmd"
 	grep -qx word err
 	not grep -q word out
 	line=$(here "-f 'line', to write to standard output or set the status")
 	line=${line/.../-n 2 -d 0 -- cmd}
-	does 2 9 "${line/line/{ echo word; exit 9; \}}"
+	does 4 2 9 "${line/line/{ echo word; exit 9; \}}"
 	grep -qx word out
 	line=$(here "'a | b', for bash")
-	does 1 0 "retry ${line/"a | b"/"[[ a < b ]] && cmd | sed s/out/in/"}"
+	does 4 1 0 "retry ${line/"a | b"/"[[ a < b ]] && cmd | sed s/out/in/"}"
 	holds out 'in 1'
 	here 'RETRY_ATTEMPT counts from 0' | grep -qx RETRY_ATTEMPT
 	holds made 1
-	plan 127
-	does 2 127 'retry -n 2 -d 0 -- cmd'
-	does 1 127 "retry $(here 'stops if the command exits with 127') -- cmd"
+	does 127 2 127 'retry -n 2 -d 0 -- cmd'
+	does 127 1 127 "retry $(here 'stops if the command exits with 127') -- cmd"
 	all_used
 }
 
 @test "the options for users of nick-fields/retry do what it says" {
 	rows nick-fields
-	plan 4
 	line=$(here 'command: make test')
 	line=${line#run: }
-	does 3 4 "${line/ -- make test/ -d 0 -- cmd}"
+	does 4 3 4 "${line/ -- make test/ -d 0 -- cmd}"
 	grep -q '^::' err out
 	[ "$(delays "$(cut -d' ' -f2- <<<"${line% -- *}")")" = '10s 10s ' ]
-	does 3 4 "retry $(here 'max_attempts: 3') -d 0 -- cmd"
+	does 4 3 4 "retry $(here 'max_attempts: 3') -d 0 -- cmd"
 	[ "$(here 'timeout_minutes: 10')" = '-t 10m' ]
 	[ "$(delays "$(here 'retry_wait_seconds: 30') -n 3")" = '30s 30s ' ]
-	does 1 4 "retry $(here 'retry_on: timeout') -- cmd"
-	does 3 4 "retry -n 3 -d 0 $(here 'retry_on: error') -- cmd"
-	does 1 4 "retry $(here 'retry_on_exit_code: 7') -- cmd"
-	does 3 0 "retry -n 3 -d 0 -- cmd $(here 'continue_on_error: true')"
-	plan 7
-	does 3 7 "retry -n 3 -d 0 $(here 'retry_on_exit_code: 7') -- cmd"
+	does 4 1 4 "retry $(here 'retry_on: timeout') -- cmd"
+	does 4 3 4 "retry -n 3 -d 0 $(here 'retry_on: error') -- cmd"
+	does 4 1 4 "retry $(here 'retry_on_exit_code: 7') -- cmd"
+	does 4 3 0 "retry -n 3 -d 0 -- cmd $(here 'continue_on_error: true')"
+	does 7 3 7 "retry -n 3 -d 0 $(here 'retry_on_exit_code: 7') -- cmd"
 	line=$(here 'on_retry_command: line')
-	does 3 7 "retry -n 3 -d 0 ${line/line/echo word} -- cmd"
+	does 7 3 7 "retry -n 3 -d 0 ${line/line/echo word} -- cmd"
 	[ "$(grep -cx word err)" = 2 ]
 	line=$(here 'new_command_on_retry: b')
 	line=${line/then a;/then cmd;}
-	does 1 9 "retry -d 0 -n 2 ${line/else b;/else exit 9;}"
-	plan slow 0
-	does 2 0 "retry -t 0.2 -d 0 $(here 'retry_on: timeout') -- cmd"
+	does 7 1 9 "retry -d 0 -n 2 ${line/else b;/else exit 9;}"
+	does 'slow 0' 2 0 "retry -t 0.2 -d 0 $(here 'retry_on: timeout') -- cmd"
 	[ "$(here 'exits with 1 after a timeout')" = 'exits with 124' ]
-	does 1 124 "retry -t 0.2 $(here 'retry_on: error') -- cmd"
-	plan KILL
-	does 2 137 'retry -n 2 -d 0 -- cmd'
+	does 'slow 0' 1 124 "retry -t 0.2 $(here 'retry_on: error') -- cmd"
+	does KILL 2 137 'retry -n 2 -d 0 -- cmd'
 	all_used
 }
 
