@@ -232,7 +232,7 @@ exhausted='giving up: attempts exhausted'
 	one_warning
 	[[ $(tail -n 1 e) == "::warning title=sh -c exit 7::retry: budget 'api': exhausted, "* ]]
 	table <<-'END'
-		finishes 124 --log-format github -T 0.1 -k 0 -- sleep 20 && one_warning
+		finishes 124 --log-format github -T 0.5 -k 0 -- sleep 20 && one_warning
 		finishes 125 --log-format github -I --stdin-max 1 -- true < <(echo hello) && one_warning
 		finishes 69 --log-format github -B api --budget-required --budget-dir "$PWD/none" -- true && one_warning
 		finishes 0 --log-format github -- true && [ ! -s e ]
