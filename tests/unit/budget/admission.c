@@ -116,11 +116,13 @@ fail_thrice(struct segment *segment, nanos now)
  * A time holds until the next one. A capital letter is an invocation, a small
  * one a new invocation each time; U and V have no breaker, I does not ask it,
  * P pauses after a denial, W and X wait for admission, all others have a
- * breaker; the first attempts of Y and Z have been counted. F to L are in a
- * fleet: J pauses after a denial, K and M open the breaker by one failure, and
- * L has other limits for the fleet. What they do is followed by what the budget
- * answers, and by what then holds for the invocation ("leased", "!waits"), for
- * the segment ("retries=2"), and for the question to the fleet ("told=3").
+ * breaker; the first attempts of Y and Z have been counted; the successes of N
+ * pay for nothing; S pauses for a second after a denial, T waits. F to L are in
+ * a fleet: J pauses after a denial, K and M open the breaker by one failure,
+ * and L has other limits for the fleet. What they do is followed by what the
+ * budget answers, and by what then holds for the invocation ("leased",
+ * "!waits"), for the segment ("retries=2"), and for the question to the fleet
+ * ("told=3").
  */
 
 static const struct budget_config pausing = { .key = "api",
@@ -132,6 +134,12 @@ static const struct budget_config waiting = { .key = "api",
 	.wait = SECONDS(60),
 	.breaker = BREAKER };
 
+static const struct budget_config short_pause = {
+	.key = "api", .terms = { -1, -1, -1 }, .cooldown = SECONDS(1)
+};
+static const struct budget_config patient = {
+	.key = "api", .terms = { -1, -1, -1 }, .wait = SECONDS(60)
+};
 static const struct budget_config brittle = { .key = "api",
 	.terms = { -1, -1, -1 },
 	.breaker = { 1, SECONDS(10), SECONDS(35) } };
@@ -157,11 +165,14 @@ invocation(char letter)
 		: letter == 'J'                  ? &cooling
 		: letter == 'K' || letter == 'M' ? &brittle
 		: letter == 'P'                  ? &pausing
+		: letter == 'S'                  ? &short_pause
+		: letter == 'T'                  ? &patient
 		: letter == 'W' || letter == 'X' ? &waiting
 						 : &careful);
 
 	caller.uses_breaker = letter != 'I';
 	caller.counted = letter >= 'Y';
+	caller.deposits = letter != 'N';
 	return caller;
 }
 
@@ -287,6 +298,14 @@ acts(struct world *world, struct script *script)
 			EQUAL(row, world->admission.terms.ratio,
 			    caller->terms.ratio);
 		}
+	} else if (script_is(script, "foresees-grant") ||
+	    script_is(script, "foresees-denial")) {
+		bool grant = script_is(script, "foresees-grant");
+
+		world->admission =
+		    admission_foresee(&here, script_span(script));
+		EQUAL(script->rest, world->admission.answer,
+		    grant ? ADMISSION_GRANTED : ADMISSION_DENIED);
 	} else if (script_is(script, "begins-first"))
 		admission_begin(caller, false, world->now);
 	else if (script_is(script, "begins-retry"))
@@ -302,7 +321,7 @@ acts(struct world *world, struct script *script)
 
 /* A word without a value: what is done to the segment, or holds. */
 static void
-check_word(struct world *world, const struct script *script, const char *row)
+check_word(struct world *world, struct script *script, const char *row)
 {
 	const struct caller *caller = world->caller;
 	struct segment *segment = &world->segment;
@@ -335,6 +354,19 @@ check_word(struct world *world, const struct script *script, const char *row)
 		segment->cooldown = (uint64_t)(world->now + SECONDS(2));
 	else if (script_is(script, "used"))
 		world->used = (int64_t)segment->retries;
+	else if (script_is(script, "loses-lease"))
+		world->caller->lost_lease = true;
+	else if (script_is(script, "has-old-lease"))
+		world->caller->lease = 7;
+	else if (script_is(script, "paused-until"))
+		segment->cooldown = (uint64_t)script_span(script);
+	else if (script_is(script, "waited-at"))
+		segment->waiting = (uint64_t)script_span(script);
+	else if (script_is(script, "others-retry"))
+		for (int64_t i = script_number(script); i > 0; i--)
+			window_withdraw(&segment->window,
+			    &(struct terms){ 0, 1000, 0 },
+			    world->now / SECONDS(1), &world->admission.sums);
 	else if (script_is(script, "terms-broken"))
 		segment->terms = UINT64_MAX;
 	else if (script_is(script, "window-broken"))
@@ -658,6 +690,90 @@ static const struct {
 	    "corrupt firsts=0 successes=0, A fails !corrupt firsts=1, 10s A "
 	    "first granted !corrupt leased, 0s A aborts, 10s A retry granted "
 	    "!corrupt leased, 0s A aborts, probes=1 turns=0" },
+	/* A pause of more than a day is corrupt. */
+	{ 0, 1, "paused-until 24h, U retry denied" },
+	{ 0, 1, "paused-until 86400000000001ns, U retry granted" },
+	{ 0, 1, "paused-until -1ns, U retry granted" },
+
+	/* A denial is foreseen, after a minute: it begins the pause, and
+	 * nothing is withdrawn. Who waits, or has a breaker, does not look
+	 * ahead. */
+	{ -1, -1,
+	    "3s others-retry 9, 60s S foresees-grant 0 refused=0 pause=0s" },
+	{ -1, -1,
+	    "3s others-retry 10, 60s T foresees-grant 0, A foresees-grant 0 "
+	    "refused=0, S foresees-denial 0 4s refused=1 pause=61s "
+	    "seen-retries=10 admitted=0" },
+	{ -1, -1, "3s others-retry 10, 60s S foresees-denial 3.9s 4s" },
+	{ -1, -1, "3s others-retry 10, 60s S foresees-grant 4s" },
+	{ -1, -1, "3s others-retry 11, 60s S foresees-denial 3.9s 4s" },
+	{ -1, -1,
+	    "3s u succeeds x100, others-retry 20, 60s S foresees-denial 2s "
+	    "4s" },
+	{ -1, -1,
+	    "3s u succeeds x120, others-retry 24, 60s S foresees-grant 2.5s" },
+	{ -1, -1,
+	    "3s others-retry 9, 60s paused-until 63s, S foresees-grant 3s "
+	    "pause=63s" },
+	{ -1, -1,
+	    "3s others-retry 9, 60s paused-until 63.1s, S foresees-denial 3s "
+	    "3.1s pause=63.1s" },
+
+	/* The successes to come are rounded up. */
+	{ -1, -1,
+	    "3s u succeeds x110, others-retry 22, 60s S foresees-grant 2.2s" },
+	{ -1, -1,
+	    "3s u succeeds x120, others-retry 24, 60s S foresees-denial 2s "
+	    "4s" },
+
+	/* The probe is left to a retry that waited less than 2 s ago. */
+	{ -1, -1, "opens, 10s A first granted" },
+	{ -1, -1, "opens, waited-at 10s, 10s A first held" },
+	{ -1, -1, "opens, waited-at 8000000001ns, 10s A first held" },
+	{ -1, -1, "opens, waited-at 8s, 10s A first granted" },
+	{ -1, -1, "opens, waited-at 11999999999ns, 10s A first held 2s" },
+	{ -1, -1, "opens, waited-at 12s, 10s A first granted" },
+	{ -1, -1, "opens, waited-at ever, 10s A first granted" },
+	{ -1, -1, "opens, waited-at -1ns, 10s A first granted" },
+	{ -1, -1,
+	    "opens, waited-at -9223372036854775807ns, 10s A first granted" },
+
+	/* The result of a probe. */
+	{ -1, -1,
+	    "opens, 10s A retry granted leased, B has-old-lease, B first held "
+	    "!leased, A answers !leased counted state=recovering next=0s, A "
+	    "answers state=recovering" },
+	{ -1, -1,
+	    "opens, 10s A first granted leased, A fails !leased counted "
+	    "state=open next=20s, A fails state=open failures=4" },
+	{ -1, -1,
+	    "opens, 10s A retry granted leased, A aborts !leased counted "
+	    "state=open next=0s" },
+
+	/* What the end of an attempt counts as. */
+	{ -1, -1,
+	    "Y fails, A succeeds firsts=1 successes=1 paid=1 failures=0 "
+	    "window=60s !corrupt !differs" },
+	{ -1, -1,
+	    "Y fails, N succeeds firsts=1 successes=1 paid=0 failures=0" },
+	{ -1, -1,
+	    "Y fails, Z succeeds firsts=0 successes=1 paid=1 failures=0" },
+	{ -1, -1, "Y fails, A fails firsts=1 successes=0 paid=0 failures=2" },
+	{ -1, -1, "Y fails, Z fails firsts=0 successes=0 paid=0 failures=2" },
+	{ -1, -1, "Y fails, A answers firsts=1 successes=0 paid=0 failures=1" },
+	{ -1, -1, "Y fails, A aborts firsts=1 successes=0 paid=0 failures=1" },
+	{ -1, -1, "Y fails, I fails firsts=1 successes=0 paid=0 failures=1" },
+	{ -1, -1,
+	    "Y fails, I succeeds firsts=1 successes=1 paid=1 failures=1" },
+	{ -1, -1,
+	    "Y fails, A loses-lease, A fails firsts=1 successes=0 failures=1" },
+	{ -1, -1,
+	    "Y fails, A loses-lease, A succeeds firsts=1 successes=1 paid=1 "
+	    "failures=1" },
+	{ -1, -1,
+	    "Y fails, A has-old-lease, A fails firsts=1 successes=0 "
+	    "failures=1" },
+
 	/* A look changes nothing. */
 	{ WINDOW_RATIO_ONE, 9,
 	    "A looks !corrupt !differs ratio=1000000 min=9 counts=0/0" },
@@ -679,6 +795,9 @@ static const struct {
 	    "0.001s F gets 0, F retry denied 2s fleet=denied !silent !never "
 	    "hosts=50 fleet-retries=98 fleet-limit=100, G retry denied "
 	    "refused=2 admitted=0" },
+	{ 0, 10,
+	    "F retry open, F gets 0, F retry denied refused=1, 2s F retry "
+	    "open, F gets 0, F retry denied refused=1" },
 	/* A wait ends with a denial; the next one has its whole patience. */
 	{ 0, 10,
 	    "F retry open fleet=asks, G retry open fleet=waits, 0.001s F gets "
@@ -777,7 +896,6 @@ test_lengths_of_the_pause(void)
 {
 	struct segment segment = make(0, 0);
 	struct budget_config longer = cooling, shorter = cooling;
-	struct caller caller = caller_of(&usual);
 
 	longer.cooldown = SECONDS(20);
 	shorter.cooldown = SECONDS(1);
@@ -787,184 +905,7 @@ test_lengths_of_the_pause(void)
 	EQUAL("shorter", (int64_t)segment.cooldown, SECONDS(20));
 	denied(&segment, &usual, true, SECONDS(30));
 	EQUAL("none", (int64_t)segment.cooldown, SECONDS(20));
-	/* A pause of more than a day is corrupt. */
-	segment = make(0, 1);
-	segment.cooldown = (uint64_t)NANOS_DAY + 1;
-	EQUAL("nonsense", ask(&caller, &segment, true, 0).answer,
-	    ADMISSION_GRANTED);
-	segment = make(0, 1);
-	segment.cooldown = UINT64_MAX;
-	EQUAL("nonsense", ask(&caller, &segment, true, 0).answer,
-	    ADMISSION_GRANTED);
-	segment = make(0, 1);
-	segment.cooldown = (uint64_t)NANOS_DAY;
-	EQUAL(
-	    "a day", ask(&caller, &segment, true, 0).answer, ADMISSION_DENIED);
 }
-
-/* After a minute in which so many attempts succeeded, and so many retries were
- * made in its third second. */
-static void
-test_a_denial_that_is_foreseen(void)
-{
-	struct budget_config waits = usual, short_pause = cooling;
-	static const struct {
-		const char *row;
-		int64_t successes, retries;
-		nanos delay, pause;
-		enum admission_answer denied;
-		nanos next;
-	} rows[] = {
-		{ "one is left", 0, 9, SECONDS(0), 0, ADMISSION_GRANTED, 0 },
-		{ "now", 0, 10, 0, 0, ADMISSION_DENIED, SECONDS(4) },
-		{ "too soon", 0, 10, SECONDS(3.9), 0, ADMISSION_DENIED,
-		    SECONDS(4) },
-		{ "one is free then", 0, 10, SECONDS(4), 0, ADMISSION_GRANTED,
-		    0 },
-		{ "not all that count", 0, 11, SECONDS(3.9), 0,
-		    ADMISSION_DENIED, SECONDS(4) },
-		{ "too few succeed", 100, 20, SECONDS(2), 0, ADMISSION_DENIED,
-		    SECONDS(4) },
-		{ "enough succeed", 120, 24, SECONDS(2.5), 0, ADMISSION_GRANTED,
-		    0 },
-		{ "the pause is over", 0, 9, SECONDS(3), SECONDS(3),
-		    ADMISSION_GRANTED, 0 },
-		{ "the pause is longer", 0, 9, SECONDS(3), SECONDS(3.1),
-		    ADMISSION_DENIED, SECONDS(3.1) },
-	};
-
-	waits.wait = 1;
-	short_pause.cooldown = SECONDS(1);
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const char *row = rows[i].row;
-		nanos now = SECONDS(60);
-		struct segment segment = make(-1, -1);
-		struct caller caller = caller_of(&short_pause);
-		struct caller others[] = { caller_of(&waits),
-			caller_of(&careful) };
-		struct visit here = visit(&caller, &segment, now);
-		struct admission admission;
-
-		for (int64_t n = 0; n < rows[i].successes; n++)
-			tell(&caller, &segment, &succeeded, SECONDS(3));
-		for (int64_t n = 0; n < rows[i].retries; n++)
-			window_withdraw(&segment.window,
-			    &(struct terms){ 0, 1000, 0 }, 3, &admission.sums);
-		if (rows[i].pause > 0)
-			segment.cooldown = (uint64_t)(now + rows[i].pause);
-		for (size_t j = 0; j < LENGTH(others); j++) {
-			here.caller = &others[j];
-			EQUAL(row,
-			    admission_foresee(&here, rows[i].delay).answer,
-			    ADMISSION_GRANTED);
-		}
-		EQUAL(row, (int64_t)segment.denied, 0);
-		here.caller = &caller;
-		admission = admission_foresee(&here, rows[i].delay);
-		EQUAL(row, admission.answer, rows[i].denied);
-		EQUAL(row, admission.next, rows[i].next);
-		EQUAL(row, (int64_t)segment.denied,
-		    rows[i].denied == ADMISSION_DENIED);
-		/* A denial begins the pause, and nothing is withdrawn. */
-		EQUAL(row, segment_cooldown(&segment, now),
-		    rows[i].pause > 0                        ? rows[i].pause
-			: rows[i].denied == ADMISSION_DENIED ? SECONDS(1)
-							     : 0);
-		EQUAL(row,
-		    window_look(&segment.window,
-			window_epoch(segment.header.slice,
-			    segment_age(&segment.header, now)))
-			.retries,
-		    rows[i].retries);
-	}
-}
-
-/*
- * The breaker
- */
-
-/* Asks 2 s after a retry that waited; or earlier, after one that did not. */
-static void
-test_the_probe_is_not_left_to_a_retry_that_has_gone(void)
-{
-	static const struct {
-		const char *row;
-		uint64_t waiting;
-		enum admission_answer denied;
-	} rows[] = {
-		{ "never", 0, ADMISSION_GRANTED },
-		{ "now", SECONDS(10), ADMISSION_HELD },
-		{ "just now", SECONDS(8) + 1, ADMISSION_HELD },
-		{ "2 s ago", SECONDS(8), ADMISSION_GRANTED },
-		{ "by a clock that is ahead", SECONDS(12) - 1, ADMISSION_HELD },
-		{ "in the future", SECONDS(12), ADMISSION_GRANTED },
-		{ "corrupt", INT64_MAX, ADMISSION_GRANTED },
-		{ "corrupt", UINT64_MAX, ADMISSION_GRANTED },
-		{ "corrupt", UINT64_C(1) << 63, ADMISSION_GRANTED },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct segment segment = make(-1, -1);
-
-		fail_thrice(&segment, 0);
-		atomic_store(&segment.waiting, rows[i].waiting);
-		EQUAL(rows[i].row,
-		    denied(&segment, &careful, false, SECONDS(10)),
-		    rows[i].denied);
-	}
-}
-
-static const struct {
-	const char *row;
-	enum attempt_result breaker;
-	enum breaker_state state;
-	nanos next;
-} findings[] = {
-	{ "healthy", RESULT_HEALTHY, BREAKER_RECOVERING, 0 },
-	{ "failure", RESULT_FAILURE, BREAKER_OPEN, SECONDS(20) },
-	{ "ignored", RESULT_IGNORED, BREAKER_OPEN, 0 },
-};
-
-static void
-test_a_probe_and_its_result(void)
-{
-	for (size_t i = 0; i < LENGTH(findings); i++) {
-		struct segment segment = make(-1, -1);
-		struct caller caller = caller_of(&careful), other = caller;
-		const struct ending effect = { findings[i].breaker, false };
-		struct breaker_view view;
-
-		fail_thrice(&segment, 0);
-		other.lease = 7; /* is overwritten */
-		EQUAL(findings[i].row,
-		    ask(&caller, &segment, i % 2 == 0, SECONDS(10)).answer,
-		    ADMISSION_GRANTED);
-		HOLDS(findings[i].row, caller.lease != 0);
-		EQUAL(findings[i].row,
-		    ask(&other, &segment, false, SECONDS(10)).answer,
-		    ADMISSION_HELD);
-		HOLDS(findings[i].row, other.lease == 0);
-		other = caller;
-		tell(&caller, &segment, &effect, SECONDS(10));
-		HOLDS(findings[i].row, caller.lease == 0 && caller.counted);
-		view = breaker_look(&segment.breaker, SECONDS(10));
-		EQUAL(findings[i].row, view.state, findings[i].state);
-		EQUAL(findings[i].row, view.next, findings[i].next);
-		/* The same result again changes nothing. */
-		tell(&other, &segment, &effect, SECONDS(10));
-		EQUAL(findings[i].row,
-		    breaker_look(&segment.breaker, SECONDS(10)).state,
-		    findings[i].state);
-	}
-}
-
-/*
- * Recovery
- */
-
-/*
- * The lease of a probe
- */
 
 static void
 test_which_attempts_have_to_ask(void)
@@ -991,75 +932,6 @@ test_which_attempts_have_to_ask(void)
 		EQUAL(rows[i].row, admission_begin(&caller, true, 8),
 		    rows[i].retry);
 		EQUAL(rows[i].row, caller.began, 8);
-	}
-}
-
-/*
- * What is told
- */
-
-static const struct {
-	const char *row;
-	struct caller caller; /* without its config */
-	const struct ending *ending;
-	int64_t firsts, successes, paid, failures;
-} tellings[] = {
-	{ "first, healthy", { .deposits = true, .uses_breaker = true },
-	    &succeeded, 1, 1, 1, 0 },
-	{ "first, no deposit", { .uses_breaker = true }, &succeeded, 1, 1, 0,
-	    0 },
-	{ "retry, healthy",
-	    { .deposits = true, .uses_breaker = true, .counted = true },
-	    &succeeded, 0, 1, 1, 0 },
-	{ "first, failure", { .deposits = true, .uses_breaker = true },
-	    &failure, 1, 0, 0, 2 },
-	{ "retry, failure",
-	    { .deposits = true, .uses_breaker = true, .counted = true },
-	    &failure, 0, 0, 0, 2 },
-	{ "an answer", { .deposits = true, .uses_breaker = true }, &healthy, 1,
-	    0, 0, 1 },
-	{ "ignored", { .deposits = true, .uses_breaker = true }, &ignored, 1, 0,
-	    0, 1 },
-	{ "within another's", { .deposits = true, .uses_breaker = false },
-	    &failure, 1, 0, 0, 1 },
-	{ "within another's, success",
-	    { .deposits = true, .uses_breaker = false }, &succeeded, 1, 1, 1,
-	    1 },
-	{ "lost lease",
-	    { .deposits = true, .uses_breaker = true, .lost_lease = true },
-	    &failure, 1, 0, 0, 1 },
-	{ "lost lease, success",
-	    { .deposits = true, .uses_breaker = true, .lost_lease = true },
-	    &succeeded, 1, 1, 1, 1 },
-	{ "a lease that is gone",
-	    { .deposits = true, .uses_breaker = true, .lease = 7 }, &failure, 1,
-	    0, 0, 1 },
-};
-
-static void
-test_results_of_attempts(void)
-{
-	for (size_t i = 0; i < LENGTH(tellings); i++) {
-		struct segment segment = make(-1, -1);
-		struct caller one = caller_of(&careful);
-		struct caller caller = tellings[i].caller;
-		struct window_sums sums;
-
-		one.counted = true;
-		caller.config = &careful;
-		tell(&one, &segment, &failure, 0);
-		tell(&caller, &segment, tellings[i].ending, SECONDS(1));
-		HOLDS(tellings[i].row, !caller.corrupt && !caller.differs);
-		EQUAL(tellings[i].row, caller.terms.window, SECONDS(60));
-		EQUAL(tellings[i].row, (int64_t)segment.firsts,
-		    tellings[i].firsts);
-		EQUAL(tellings[i].row, (int64_t)segment.successes,
-		    tellings[i].successes);
-		sums = window_look(&segment.window, 1);
-		EQUAL(tellings[i].row, sums.successes, tellings[i].paid);
-		EQUAL(tellings[i].row,
-		    breaker_look(&segment.breaker, 0).failures,
-		    tellings[i].failures);
 	}
 }
 
@@ -1114,11 +986,7 @@ test_other_limits(void)
 static void (*const tests[])(void) = {
 	test_scenes,
 	test_lengths_of_the_pause,
-	test_a_denial_that_is_foreseen,
-	test_the_probe_is_not_left_to_a_retry_that_has_gone,
-	test_a_probe_and_its_result,
 	test_which_attempts_have_to_ask,
-	test_results_of_attempts,
 	test_other_limits,
 };
 
