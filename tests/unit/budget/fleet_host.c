@@ -108,12 +108,119 @@ miss(struct fleet_host *host, const struct fleet_question *question,
 	fleet_host_store(host, &caller, outcome, NULL, now);
 }
 
+/* How scenes begin. */
+#define DENIED "100s a asks, a denied-for "
+#define WAITED "100s a asks, b waits, a drops, b asks "
+#define FIVE "100s a asks, b waits x5, a drops, b asks "
+#define HOSTS(n) "a asks, a granted-some 1 hosts " #n ", 10s "
+#define ALONE(n) "a asks, a granted-some 1 hosts " #n ", a asks, a fails, "
+#define TELLER "a knows-clock, "
+
 /*
  * Scenes: a time, which holds until the next one ("+20ms": so much later); a
  * process, in a small letter if it has not waited before; and what it decides,
- * or what becomes of its last question. "x5" does all of that five times.
+ * or what becomes of its last question; then what it has been told or is asked
+ * for ("hosts 80"), and what must hold of its step, of its question, and of
+ * what the host shows ("next 20ms"). "x5" does all of that five times.
  */
 static const char *const scenes[] = {
+	/* A denial holds for all, for its pause times a random factor, but for
+	 * a window at most, and then ends. */
+	DENIED
+	"2s, b denied next 2s silent 0, +1999999999ns c denied, +1ns b asks",
+	DENIED
+	"2s random least, b denied next 1s, +999999999ns c denied, +1ns b asks",
+	DENIED
+	"0 random most, b denied next 20ms, +19999999ns c denied, +1ns b asks",
+	DENIED "60s, b denied next 60s, +59999999999ns c denied, +1ns b asks",
+	DENIED "60s random most, b denied next 60s, +60s b asks",
+	DENIED "24h, b denied next 60s, +60s b asks",
+	DENIED "ever random most, b denied next 60s, +60s b asks",
+	/* The factor is less than one and a half. */
+	"a asks, a denied-for 2s random most, 1ms b denied next 2999ms",
+
+	/* A question is for all that waited, and what is granted, too; but not
+	 * for more than the window has. */
+	"100s a asks wanted 1, a granted-some 1, c asks",
+	WAITED "wanted 2, b granted-some 2, c granted, c asks",
+	FIVE "wanted 6, b granted-some 6, c granted x5, c asks",
+	FIVE "wanted 6, b granted-some 3, c granted x2, c asks",
+	FIVE "wanted 6, b granted-some 1, c asks",
+	FIVE "most 1 wanted 1, b granted-some 1, c asks",
+	FIVE "most 2 wanted 2, b granted-some 2, c granted, c asks",
+	WAITED "wanted 2, b granted-some 1000000, c granted, c asks",
+	WAITED
+	"wanted 2, b granted-some 9223372036854775807, c granted, c asks",
+
+	/* The first question after a quiet time waits for the opening. */
+	HOSTS(0) "B asks random most next 0",
+	HOSTS(79) "B asks random most next 0",
+	HOSTS(80) "B asks random least next 0",
+	HOSTS(80) "B waits random most next 20ms, +19999999ns c waits, +1ns B "
+		  "asks",
+	HOSTS(80) "B waits next 10ms, +9999999ns c waits, +1ns B asks",
+	HOSTS(10000) "B waits next 1250ms, +1250ms B asks",
+	HOSTS(1000000) "B waits next 2500ms, +2500ms B asks",
+	HOSTS(9223372036854775807) "B waits random most next 5s, +4999999999ns "
+				   "c waits, +1ns B asks",
+	/* The next ones come soon after the opening, a question, a denial. */
+	HOSTS(80) "B waits next 10ms, +30ms c asks",
+	HOSTS(80) "B waits next 10ms, +31ms c waits",
+	HOSTS(80) "B waits next 10ms, +10ms B asks, B granted-some 1 hosts 80, "
+		  "+20ms a asks, a denied-for 30s hosts 80, +30s c asks",
+	HOSTS(80) "B waits next 10ms, +10ms B asks, B denied-for 30s hosts 80, "
+		  "+30020ms c asks",
+	HOSTS(80) "B waits next 10ms, +10ms B asks, B denied-for 30s hosts 80, "
+		  "+30021ms c waits",
+
+	/* The share of a host that is alone: of the fleet's minimum, or as
+	 * asked for. */
+	"a asks, a fails, b alone silent 1, b denied share 1 next 1s alone 1",
+	"a asks, a fails, b alone own 3 x3, b denied own 3 share 3 next 1s",
+	ALONE(1) "b alone silent 1 x200, b denied share 200 next 1s alone 200",
+	ALONE(50) "b alone x4, b denied share 4 next 1s alone 4",
+	ALONE(60) "b alone x3, b denied share 3",
+	ALONE(200) "b alone, b denied share 1",
+	ALONE(1000) "b alone, b denied share 1",
+	ALONE(3) "b alone minimum 0, b denied minimum 0 share 1",
+	ALONE(50) "b alone own 7 x7, b denied own 7 share 7",
+	ALONE(50) "b denied own 0 share 0 next 1s alone 0",
+
+	/* Words of another fleet are empty; only the retries made alone are
+	 * those of all. */
+	"a asks, a denied-for 2s, b denied, c asks tag 8 clock 0, c fails tag "
+	"8, c alone tag 8 share 1, 2s b asks alone 1",
+	"c asks tag 8, c fails tag 8, 300ms b asks",
+
+	/* What is shown. */
+	"a shows denied 0 down 0 hosts 0 limit 0 alone 0, a asks, a denied-for "
+	"2s, 500ms a shows denied 1500ms hosts 50 retries 180 limit 200, 2s a "
+	"asks, a fails, b alone, 2500ms a shows denied 0 down 500ms alone 1, "
+	"70s a shows down 0 alone 0",
+
+	/* A success is told once: ages in milliseconds, successes and retries
+	 * made alone. */
+	TELLER "10s a claims nothing, 8s a succeeds x3, 10s a succeeds x2, "
+	       "10100ms a claims 2600:3/0+600:2/0, 10200ms a claims nothing, "
+	       "10s a succeeds, 10300ms a claims 800:1/0, 11s a succeeds x4, a "
+	       "claims 500:4/0, 10900ms a claims nothing",
+	/* A retry made alone is told until there is an answer. By a clock that
+	 * is behind it counts in the next slice. */
+	TELLER "10s a retries x2, a succeeds, 10500ms a claims 1000:1/2, 11s a "
+	       "claims 1500:0/2, a retries, 11500ms b claims "
+	       "2000:0/2+1000:0/1, a told, a claims 1000:0/1, a told, b told, "
+	       "a claims nothing, 10s a retries, 11500ms a claims 1000:0/1",
+	/* The server counts a host once in a window. */
+	TELLER "10s a claims nothing first 1",
+	TELLER "100s a claims nothing first 1, 101s b claims nothing first 1, "
+	       "a told, b claims nothing first 0, 159s b claims nothing first "
+	       "0, 160s b claims nothing first 1, 99s b claims nothing first "
+	       "0, 20s b claims nothing first 1",
+	/* One is elected in each slice. */
+	"a elected, 999ms b passed-over, 1s b elected, a passed-over, 999ms b "
+	"passed-over, 900s a elected, 839s b passed-over, 838s b elected",
+	"a elected-for-ever, 900s b elected",
+
 	/* A longer denial is not cut short. */
 	"a asks, 1s b asks, b denied-for 20s, a denied-for 5s, 20s c denied, "
 	"21s c asks",
@@ -131,6 +238,7 @@ static const char *const scenes[] = {
 	/* Those who waited long ago are not counted. */
 	"a asks, b waits x5, a drops, 1s a asks wanted 6",
 	"a asks, b waits x5, a drops, 2s a asks wanted 1",
+	"a asks, b waits x5, 1s a drops, 1271ms a asks wanted 1",
 	/* No more than 4095 are counted. */
 	"a asks, b waits x5000, a drops, a asks wanted 4096",
 
@@ -140,6 +248,8 @@ static const char *const scenes[] = {
 	"900ms a asks, b waits x2, a drops, a asks, 1010ms a granted-some 3, b "
 	"asks",
 	"a asks, b waits, a drops, a asks, a granted-some 2, b granted, b asks",
+	"900ms a asks, b waits x2, a drops, a asks, a granted-some 3, 1s b "
+	"asks, c waits, b drops, b asks, b granted-some 2, c granted, c asks",
 	/* A late answer leaves later credits alone. */
 	"900ms a asks, b waits x2, a drops, a asks, 910ms b waits x2, 1200ms c "
 	"asks, 1210ms c granted-some 3, 1220ms a granted-some 3, 1230ms b "
@@ -168,10 +278,61 @@ static const char *const scenes[] = {
 	"a asks, a fails, 1s b asks, C alone, C denied silent 1 next 270ms",
 };
 
-/* One step, up to a comma, "x" or the end. */
+/* A host, and the processes of a scene. */
+struct world {
+	struct fleet_host host;
+	struct window window; /* of the successes */
+	struct fleet_wait waits[3];
+	struct fleet_question questions[3];
+	nanos now;
+};
+
+/* Compares rows with "age:successes/alone", age in ms. */
 static void
-check_step(struct script *script, struct fleet_host *host,
-    struct fleet_wait *wait, struct fleet_question *question, nanos now)
+same_rows(const char *row, const struct fleet_question *tally, const char *want)
+{
+	char got[4096] = "";
+
+	for (size_t i = 0; i < tally->count; i++) {
+		size_t length = strlen(got);
+
+		snprintf(got + length, sizeof got - length,
+		    "%s%" PRId64 ":%" PRId64 "/%" PRId64, i == 0 ? "" : "+",
+		    tally->told[i].age / NANOS_MS, tally->told[i].successes,
+		    tally->told[i].alone);
+	}
+	SAME(row, tally->count == 0 ? "nothing" : got, want);
+}
+
+/* What a process is told of the world, up to the end of its step. */
+static void
+read_circumstances(struct script script, struct fleet_policy *own,
+    struct fleet_caller *caller, int64_t *most, int64_t *hosts)
+{
+	static const char factors[][8] = { "least", "one", "most" };
+	static const uint64_t randoms[] = { HALF, ONE, MOST };
+
+	while (script_next(&script) && !script_is(&script, ","))
+		if (script_is(&script, "most"))
+			*most = script_number(&script);
+		else if (script_is(&script, "hosts"))
+			*hosts = script_number(&script);
+		else if (script_is(&script, "own"))
+			own->alone = script_number(&script);
+		else if (script_is(&script, "minimum"))
+			own->terms.min = script_number(&script);
+		else if (script_is(&script, "tag"))
+			caller->tag = (uint16_t)script_number(&script);
+		else if (script_is(&script, "random")) {
+			script_next(&script);
+			caller->random = randoms[script_name(&script, factors,
+			    sizeof factors[0], LENGTH(factors))];
+		}
+}
+
+/* What a process does, or decides. */
+static struct host_step
+act(struct script *script, struct world *world, int who)
 {
 	static const char decisions[][16] = {
 		[HOST_GRANTED] = "granted",
@@ -180,75 +341,146 @@ check_step(struct script *script, struct fleet_host *host,
 		[HOST_WAIT] = "waits",
 		[HOST_ASK] = "asks",
 	};
+	static const struct terms many = { 0, 1000, 0 };
 	const char *row = script->rest;
+	struct fleet_host *host = &world->host;
+	struct fleet_question *question = &world->questions[who];
+	struct fleet_answer answer = answer_at(world->now, 0);
+	struct fleet_policy own = policy;
+	struct fleet_caller caller = usual;
 	struct host_step step = { .next = -1 };
+	struct window_sums sums;
+	int64_t most = INT64_MAX;
 
 	script_next(script);
+	read_circumstances(*script, &own, &caller, &most, &answer.hosts);
+	caller.policy = &own;
+	caller.question = *question;
 	if (script_is(script, "drops"))
-		miss(host, question, FLEET_CUT, now);
+		fleet_host_store(host, &caller, FLEET_CUT, NULL, world->now);
 	else if (script_is(script, "fails"))
-		miss(host, question, FLEET_SILENT, now);
-	else if (script_is(script, "leases-for-ever"))
+		fleet_host_store(host, &caller, FLEET_SILENT, NULL, world->now);
+	else if (script_is(script, "told"))
+		fleet_host_store(host, &caller, FLEET_SENT, NULL, world->now);
+	else if (script_is(script, "granted-some") ||
+	    script_is(script, "denied-for")) {
+		if (script_is(script, "granted-some"))
+			answer.granted = script_number(script);
+		else
+			answer.pause = script_span(script);
+		fleet_host_store(
+		    host, &caller, FLEET_ANSWERED, &answer, world->now);
+		EQUAL(row, caller.granted, answer.granted > 0);
+	} else if (script_is(script, "leases-for-ever"))
 		host->lease = (UINT64_C(1) << 40) - 1;
 	else if (script_is(script, "fails-for-ever"))
 		host->link =
 		    (UINT64_C(7) << 8 | 5) << 40 | ((UINT64_C(1) << 40) - 1);
-	else if (script_is(script, "granted-some")) {
-		struct fleet_answer answer =
-		    answer_at(now, script_number(script));
-
-		settle(host, question, &answer, now, ONE);
-	} else if (script_is(script, "denied-for")) {
-		struct fleet_answer answer = answer_at(now, 0);
-
-		answer.pause = script_span(script);
-		settle(host, question, &answer, now, ONE);
-	} else {
-		step = ask(host, wait, now);
+	else if (script_is(script, "elected-for-ever"))
+		host->elected = UINT64_MAX;
+	else if (script_is(script, "knows-clock"))
+		host->offset = (uint64_t)usual.tag << 48 | 1;
+	else if (script_is(script, "elected") ||
+	    script_is(script, "passed-over"))
+		EQUAL(row, fleet_host_elect(host, &caller, world->now),
+		    script_is(script, "elected"));
+	else if (script_is(script, "succeeds"))
+		EQUAL(row,
+		    window_deposit(&world->window, world->now / SECONDS(1)),
+		    WINDOW_GRANTED);
+	else if (script_is(script, "retries"))
+		EQUAL(row,
+		    window_withdraw(
+			&host->alone, &many, world->now / SECONDS(1), &sums),
+		    WINDOW_GRANTED);
+	else if (script_is(script, "claims")) {
+		fleet_host_claim(host, &world->window, &caller, world->now);
+		script_next(script);
+		*question = caller.question;
+		same_rows(row, question, script->word);
+	} else if (!script_is(script, "shows")) {
+		step =
+		    ask_as(&caller, host, &world->waits[who], most, world->now);
 		EQUAL(row, step.decision,
 		    script_name(script, decisions, sizeof decisions[0],
 			LENGTH(decisions)));
 		if (step.decision == HOST_ASK)
 			*question = asked;
 	}
+	return step;
+}
+
+/* What holds then, up to a comma, "x" or the end. */
+static void
+check_step(struct script *script, struct world *world, int who)
+{
+	const char *row = script->rest;
+	struct host_step step = act(script, world, who);
+	struct fleet_question *question = &world->questions[who];
+	struct host_view view =
+	    fleet_host_look(&world->host, SECONDS(1), world->now);
+	static const char circumstances[][8] = { "most", "hosts", "own",
+		"minimum", "tag", "random" };
+	bool shows = script_is(script, "shows");
+	const struct {
+		const char *name;
+		int64_t value;
+	} facts[] = {
+		{ "wanted", question->wanted },
+		{ "clock", question->by },
+		{ "first", question->first },
+		{ "next", step.next },
+		{ "silent", step.silent },
+		{ "share", step.share },
+		{ "alone", view.alone },
+		{ "denied", view.denied },
+		{ "down", view.down },
+		{ "limit", view.limit },
+		{ "retries", view.retries },
+		{ "hosts", shows ? view.hosts : -1 },
+	};
+
 	while (script_next(script) && !script_is(script, ",") &&
-	    script->word[0] != 'x')
-		if (script_is(script, "wanted"))
-			EQUAL(row, asked.wanted, script_number(script));
-		else if (script_is(script, "next"))
-			EQUAL(row, step.next, script_span(script));
-		else if (script_is(script, "silent"))
-			EQUAL(row, step.silent, script_number(script));
-		else
-			script_refuse(script);
+	    script->word[0] != 'x') {
+		struct script value = *script;
+		size_t i = 0;
+
+		while (i < LENGTH(facts) && !script_is(script, facts[i].name))
+			i++;
+		if (i == LENGTH(facts))
+			script_name(script, circumstances,
+			    sizeof circumstances[0], LENGTH(circumstances));
+		script_next(script);
+		if (i == LENGTH(facts) || facts[i].value < 0)
+			continue;
+		EQUAL(row, facts[i].value,
+		    strchr(script->word, 's') != NULL ? script_span(&value)
+						      : script_number(&value));
+	}
 }
 
 static void
 play(const char *scene)
 {
 	struct script script = script_of(scene);
-	struct fleet_host host = { .lease = 0 };
-	struct fleet_wait waits[3] = { { .waits = false } };
-	struct fleet_question questions[3];
-	nanos now = 0, span;
+	struct world world = { .now = 0 };
 	int left = 0;
 
 	do {
-		struct script start = script;
-		bool later;
+		struct script start = script, time;
 		int who;
 
 		script_next(&script);
-		later = script.word[0] == '+';
-		if (duration_parse(script.word + later,
-			strlen(script.word + later), &span)) {
-			now = later ? now + span : span;
+		if (script.word[0] < 'A') {
+			time = script_of(script.word + (script.word[0] == '+'));
+			world.now = (script.word[0] == '+' ? world.now : 0) +
+			    script_span(&time);
 			script_next(&script);
 		}
 		who = (script.word[0] | 0x20) - 'a';
 		if (script.word[0] >= 'a')
-			waits[who] = (struct fleet_wait){ .waits = false };
-		check_step(&script, &host, &waits[who], &questions[who], now);
+			world.waits[who] = (struct fleet_wait){ 0 };
+		check_step(&script, &world, who);
 		if (script.word[0] == 'x') {
 			left = left == 0 ? atoi(script.word + 1) - 1 : left - 1;
 			if (left > 0)
@@ -264,178 +496,6 @@ test_scenes(void)
 {
 	for (size_t i = 0; i < LENGTH(scenes); i++)
 		play(scenes[i]);
-}
-
-/*
- * Denials
- */
-
-static const struct {
-	const char *row;
-	nanos pause;
-	uint64_t random;
-	nanos denied;
-} denials[] = {
-	{ "a pause", SECONDS(2), ONE, SECONDS(2) },
-	{ "the least factor", SECONDS(2), HALF, SECONDS(1) },
-	{ "nothing", 0, MOST, FLEET_HOST_LOOK },
-	{ "a window", SECONDS(60), ONE, SECONDS(60) },
-	{ "a window, longer", SECONDS(60), MOST, SECONDS(60) },
-	{ "a day", NANOS_DAY, ONE, SECONDS(60) },
-	{ "for ever", NANOS_MAX, MOST, SECONDS(60) },
-};
-
-static void
-test_a_denial_holds_for_all_and_then_ends(void)
-{
-	const nanos now = SECONDS(100);
-
-	for (size_t i = 0; i < LENGTH(denials); i++) {
-		const char *row = denials[i].row;
-		struct fleet_host host = { .lease = 0 };
-		struct fleet_question question = question_at(row, &host, now);
-		struct fleet_answer answer = answer_at(now, 0);
-		struct fleet_wait wait = { .waits = false };
-		struct host_step step;
-
-		answer.pause = denials[i].pause;
-		HOLDS(row,
-		    !settle(&host, &question, &answer, now, denials[i].random));
-		step = ask(&host, &wait, now);
-		EQUAL(row, step.decision, HOST_DENIED);
-		EQUAL(row, step.next, denials[i].denied);
-		HOLDS(row, !step.silent);
-		EQUAL(row, decides(&host, now + denials[i].denied - 1),
-		    HOST_DENIED);
-		EQUAL(row, decides(&host, now + denials[i].denied), HOST_ASK);
-	}
-}
-
-static void
-test_a_random_factor_is_less_than_one_and_a_half(void)
-{
-	struct fleet_host host = { .lease = 0 };
-	struct fleet_question question = question_at("asked", &host, 0);
-	struct fleet_answer answer = answer_at(0, 0);
-	struct fleet_wait wait = { .waits = false };
-
-	settle(&host, &question, &answer, 0, MOST);
-	EQUAL("most", ask(&host, &wait, MS(1)).next, MS(2999));
-}
-
-/*
- * Grants
- */
-
-static const struct {
-	const char *row;
-	int64_t waiting, most, wanted, granted, left;
-} grants[] = {
-	{ "one", 0, 100, 1, 1, 0 },
-	{ "one waits", 1, 100, 2, 2, 1 },
-	{ "five wait", 5, 100, 6, 6, 5 },
-	{ "fewer are granted", 5, 100, 6, 3, 2 },
-	{ "one is granted", 5, 100, 6, 1, 0 },
-	{ "the window has one", 5, 1, 1, 1, 0 },
-	{ "the window has two", 5, 2, 2, 2, 1 },
-	{ "more than was wanted", 1, 100, 2, 1000000, 1 },
-	{ "for ever", 1, 100, 2, INT64_MAX, 1 },
-};
-
-/* So many processes wait while another one asks, whose answer comes too late.
- */
-static void
-let_wait(const char *row, struct fleet_host *host, int64_t waiting, nanos now)
-{
-	struct fleet_question question = question_at(row, host, now);
-
-	for (int64_t i = 0; i < waiting; i++)
-		EQUAL(row, decides(host, now), HOST_WAIT);
-	miss(host, &question, FLEET_CUT, now);
-}
-
-static void
-test_a_question_is_for_all_that_waited(void)
-{
-	const nanos now = SECONDS(100);
-
-	for (size_t i = 0; i < LENGTH(grants); i++) {
-		const char *row = grants[i].row;
-		struct fleet_host host = { .lease = 0 };
-		struct fleet_answer answer = answer_at(now, grants[i].granted);
-		struct fleet_wait wait = { .waits = false };
-		struct host_step step;
-
-		let_wait(row, &host, grants[i].waiting, now);
-		step = ask_as(&usual, &host, &wait, grants[i].most, now);
-		EQUAL(row, step.decision, HOST_ASK);
-		EQUAL(row, asked.wanted, grants[i].wanted);
-		HOLDS(row, settle(&host, &asked, &answer, now, ONE));
-		for (int64_t left = grants[i].left; left > 0; left--)
-			EQUAL(row, decides(&host, now), HOST_GRANTED);
-		EQUAL(row, decides(&host, now), HOST_ASK);
-	}
-}
-
-/*
- * The opening
- */
-
-static const struct {
-	const char *row;
-	int64_t hosts;
-	uint64_t random;
-	nanos wait;
-} openings[] = {
-	{ "not known", 0, MOST, 0 },
-	{ "few hosts", 79, MOST, 0 },
-	{ "80 hosts, late", 80, MOST, MS(20) },
-	{ "80 hosts", 80, ONE, MS(10) },
-	{ "80 hosts, at once", 80, HALF, 0 },
-	{ "10,000 hosts", 10000, ONE, MS(1250) },
-	{ "a million hosts", 1000000, ONE, MS(2500) },
-	{ "any number", INT64_MAX, MOST, SECONDS(5) },
-};
-
-static void
-test_the_first_question_waits_for_the_opening(void)
-{
-	for (size_t i = 0; i < LENGTH(openings); i++) {
-		const char *row = openings[i].row;
-		struct fleet_host host = { .lease = 0 };
-		struct fleet_wait wait = { .waits = false };
-		struct fleet_answer answer = answer_at(0, 1);
-		struct fleet_question question = question_at(row, &host, 0);
-		struct fleet_caller caller = usual;
-		struct fleet_host later;
-		struct host_step step;
-		nanos now = SECONDS(10);
-
-		caller.random = openings[i].random;
-		answer.hosts = openings[i].hosts;
-		settle(&host, &question, &answer, 0, ONE);
-		step = ask_as(&caller, &host, &wait, 1, now);
-		EQUAL(row, step.next, openings[i].wait);
-		if (openings[i].wait > 0) {
-			EQUAL(row, step.decision, HOST_WAIT);
-			now += step.next - 1;
-			EQUAL(row, decides(&host, now), HOST_WAIT);
-			later = host;
-			EQUAL(row, decides(&later, ++now + MS(20)), HOST_ASK);
-			step = ask(&host, &wait, now);
-		}
-		EQUAL(row, step.decision, HOST_ASK);
-		settle(&host, &asked, &answer, now, ONE);
-		/* The next questions come soon after a question, a denial. */
-		now += MS(20);
-		question = question_at(row, &host, now);
-		answer.granted = 0;
-		answer.pause = SECONDS(30);
-		settle(&host, &question, &answer, now, ONE);
-		later = host;
-		EQUAL(row, decides(&later, now + SECONDS(30)), HOST_ASK);
-		EQUAL(row, decides(&host, now + MS(30020)), HOST_ASK);
-	}
 }
 
 /*
@@ -470,56 +530,6 @@ test_pauses_double_while_there_is_no_answer(void)
 	question = question_at("later", &host, now);
 	miss(&host, &question, FLEET_SILENT, now);
 	EQUAL("anew", decides(&host, now + SECONDS(1)), HOST_ASK);
-}
-
-static const struct {
-	const char *row;
-	int64_t hosts, min, alone, share;
-} shares[] = {
-	{ "before any answer", 0, 200, -1, 1 },
-	{ "one host", 1, 200, -1, 200 },
-	{ "50 hosts", 50, 200, -1, 4 },
-	{ "rounded down", 60, 200, -1, 3 },
-	{ "as many hosts", 200, 200, -1, 1 },
-	{ "more hosts", 1000, 200, -1, 1 },
-	{ "no min", 3, 0, -1, 1 },
-	{ "asked for", 50, 200, 7, 7 },
-	{ "none", 50, 200, 0, 0 },
-	{ "asked for, before any answer", 0, 200, 3, 3 },
-};
-
-static void
-test_the_share_of_a_host_that_is_alone(void)
-{
-	for (size_t i = 0; i < LENGTH(shares); i++) {
-		const char *row = shares[i].row;
-		struct fleet_host host = { .lease = 0 };
-		struct fleet_policy mine = policy;
-		struct fleet_caller caller = usual;
-		struct fleet_wait wait = { .waits = false };
-		struct fleet_answer answer = answer_at(0, 1);
-		struct fleet_question question = question_at(row, &host, 0);
-		struct host_step step;
-
-		answer.hosts = shares[i].hosts;
-		mine.terms.min = shares[i].min;
-		mine.alone = shares[i].alone;
-		caller.policy = &mine;
-		settle(&host, &question, &answer, 0, ONE);
-		question = question_at(row, &host, 0);
-		miss(&host, &question, FLEET_SILENT, 0);
-		for (int64_t left = shares[i].share; left > 0; left--) {
-			step = ask_as(&caller, &host, &wait, 1, 0);
-			EQUAL(row, step.decision, HOST_ALONE);
-			HOLDS(row, step.silent);
-		}
-		step = ask_as(&caller, &host, &wait, 1, 0);
-		EQUAL(row, step.decision, HOST_DENIED);
-		EQUAL(row, step.share, shares[i].share);
-		EQUAL(row, step.next, SECONDS(1));
-		EQUAL(row, fleet_host_look(&host, SECONDS(1), 0).alone,
-		    shares[i].share);
-	}
 }
 
 /* What a process decides after it has asked in vain, if it has asked. */
@@ -583,32 +593,6 @@ test_questions_end_on_the_servers_clock(void)
 	    by_after(&host, SERVER + SECONDS(3600) + MS(1040)),
 	    SERVER + SECONDS(3600) + MS(1040 + 250 + 1));
 	EQUAL("before the segment", by_after(&host, 5), 0);
-}
-
-static void
-test_words_of_another_fleet_are_empty(void)
-{
-	struct fleet_caller other = usual;
-	struct fleet_host host = { .lease = 0 };
-	struct fleet_wait wait = { .waits = false };
-	struct fleet_question question = question_at("mine", &host, 0);
-	struct fleet_answer answer = answer_at(0, 0);
-	struct host_step step;
-
-	other.tag = 8;
-	settle(&host, &question, &answer, 0, ONE);
-	EQUAL("denied here", decides(&host, 0), HOST_DENIED);
-	step = ask_as(&other, &host, &wait, 9, 0);
-	EQUAL("not there", step.decision, HOST_ASK);
-	EQUAL("another clock", asked.by, 0);
-	other.question = asked;
-	fleet_host_store(&host, &other, FLEET_SILENT, NULL, 0);
-	step = ask_as(&other, &host, &wait, 9, 0);
-	EQUAL("the server there", step.decision, HOST_ALONE);
-	EQUAL("hosts there", step.share, 1);
-	/* Only the retries made alone are those of all. */
-	EQUAL("here", decides(&host, SECONDS(2)), HOST_ASK);
-	EQUAL("all", fleet_host_look(&host, SECONDS(1), 0).alone, 1);
 }
 
 static void
@@ -713,46 +697,6 @@ retry_alone(struct teller *teller, int64_t second, int times)
 		    WINDOW_GRANTED);
 }
 
-/* Compares rows with "age:successes/alone", age in ms. */
-static void
-same_rows(const char *row, const struct fleet_question *tally, const char *want)
-{
-	char got[4096] = "";
-
-	for (size_t i = 0; i < tally->count; i++) {
-		size_t length = strlen(got);
-
-		snprintf(got + length, sizeof got - length,
-		    "%s%" PRId64 ":%" PRId64 "/%" PRId64, i == 0 ? "" : " ",
-		    tally->told[i].age / NANOS_MS, tally->told[i].successes,
-		    tally->told[i].alone);
-	}
-	SAME(row, got, want);
-}
-
-static void
-test_a_success_is_told_once(void)
-{
-	struct teller teller = new_teller();
-	struct fleet_question tally = claim(&teller, SECONDS(10));
-
-	same_rows("nothing", &tally, "");
-	succeed(&teller, 8, 3);
-	succeed(&teller, 10, 2);
-	tally = claim(&teller, MS(10100));
-	same_rows("all", &tally, "2600:3/0 600:2/0");
-	tally = claim(&teller, MS(10200));
-	same_rows("once", &tally, "");
-	succeed(&teller, 10, 1);
-	tally = claim(&teller, MS(10300));
-	same_rows("one more", &tally, "800:1/0");
-	succeed(&teller, 11, 4);
-	tally = claim(&teller, MS(11000));
-	same_rows("the next slice", &tally, "500:4/0");
-	tally = claim(&teller, MS(10900));
-	same_rows("a clock that is behind", &tally, "");
-}
-
 static void
 test_only_what_is_in_the_window_is_told(void)
 {
@@ -769,77 +713,7 @@ test_only_what_is_in_the_window_is_told(void)
 	EQUAL("the oldest", tally.told[0].alone, 1);
 	EQUAL("the latest", tally.told[60].age, MS(500));
 	tally = claim(&teller, SECONDS(400));
-	same_rows("after long", &tally, "");
-}
-
-static void
-test_a_retry_made_alone_is_told_until_there_is_an_answer(void)
-{
-	struct teller teller = new_teller();
-	struct fleet_question tally, other;
-
-	retry_alone(&teller, 10, 2);
-	succeed(&teller, 10, 1);
-	tally = claim(&teller, MS(10500));
-	same_rows("both", &tally, "1000:1/2");
-	tally = claim(&teller, MS(11000));
-	same_rows("no answer", &tally, "1500:0/2");
-	retry_alone(&teller, 11, 1);
-	other = claim(&teller, MS(11500));
-	same_rows("one more", &other, "2000:0/2 1000:0/1");
-	told(&teller, &tally);
-	tally = claim(&teller, MS(11500));
-	same_rows("the first ones are told", &tally, "1000:0/1");
-	told(&teller, &tally);
-	told(&teller, &other);
-	tally = claim(&teller, MS(11500));
-	same_rows("all are told", &tally, "");
-	/* A retry by a clock that is behind counts in the next slice. */
-	retry_alone(&teller, 10, 1);
-	tally = claim(&teller, MS(11500));
-	same_rows("late", &tally, "1000:0/1");
-}
-
-static void
-test_the_server_counts_a_host_once_in_a_window(void)
-{
-	struct teller teller = new_teller();
-	struct fleet_question tally = claim(&teller, SECONDS(100));
-
-	HOLDS("the first", tally.first);
-	HOLDS("no answer", claim(&teller, SECONDS(101)).first);
-	told(&teller, &tally);
-	HOLDS("counted", !claim(&teller, SECONDS(101)).first);
-	HOLDS("counted", !claim(&teller, SECONDS(159)).first);
-	HOLDS("a window later", claim(&teller, SECONDS(160)).first);
-	HOLDS("a clock that is behind", !claim(&teller, SECONDS(99)).first);
-	HOLDS("corrupt", claim(&teller, SECONDS(20)).first);
-}
-
-static bool
-elects(struct fleet_host *host, nanos now)
-{
-	struct fleet_caller caller = usual;
-
-	return fleet_host_elect(host, &caller, now);
-}
-
-static void
-test_one_is_elected_in_each_slice(void)
-{
-	struct fleet_host host = { .lease = 0 };
-
-	HOLDS("the first", elects(&host, 0));
-	HOLDS("one", !elects(&host, MS(999)));
-	HOLDS("the next slice", elects(&host, MS(1000)));
-	HOLDS("one", !elects(&host, MS(1000)));
-	HOLDS("behind", !elects(&host, MS(999)));
-	HOLDS("much later", elects(&host, SECONDS(900)));
-	HOLDS(
-	    "behind by a window", !elects(&host, SECONDS(900 - WINDOW_WORDS)));
-	HOLDS("behind by more", elects(&host, SECONDS(900 - WINDOW_WORDS - 1)));
-	host.elected = UINT64_MAX;
-	HOLDS("corrupt", elects(&host, SECONDS(900)));
+	same_rows("after long", &tally, "nothing");
 }
 
 static void
@@ -852,12 +726,13 @@ test_corrupt_marks_tell_nothing(void)
 	retry_alone(&teller, 100, 1);
 	teller.host.successes_told = UINT64_MAX;
 	tally = claim(&teller, SECONDS(100));
-	same_rows("successes", &tally, "");
+	same_rows("successes", &tally, "nothing");
 	told(&teller, &tally);
 	teller.host.successes_told = 0;
+	succeed(&teller, 102, 1);
 	teller.host.alone_told = UINT64_C(162) << 32;
 	tally = claim(&teller, SECONDS(100));
-	same_rows("alone", &tally, "");
+	same_rows("alone", &tally, "nothing");
 	teller.host.alone_told = (UINT64_C(100) << 32) + 5;
 	tally = claim(&teller, SECONDS(100));
 	same_rows("more than there are", &tally, "500:1/0");
@@ -865,43 +740,7 @@ test_corrupt_marks_tell_nothing(void)
 	teller.host.alone_told = UINT64_C(161) << 32;
 	succeed(&teller, 161, 1);
 	tally = claim(&teller, SECONDS(100));
-	same_rows("ahead", &tally, "0:1/0");
-}
-
-/*
- * Reports
- */
-
-static void
-test_what_is_shown(void)
-{
-	struct fleet_host host = { .lease = 0 };
-	struct host_view view = fleet_host_look(&host, SECONDS(1), 0);
-	struct fleet_question question;
-	struct fleet_answer answer = answer_at(0, 0);
-
-	EQUAL("nothing", view.denied, 0);
-	EQUAL("nothing", view.down, 0);
-	EQUAL("nothing", view.hosts, 0);
-	EQUAL("nothing", view.limit, 0);
-	EQUAL("nothing", view.alone, 0);
-	question = question_at("asked", &host, 0);
-	settle(&host, &question, &answer, 0, ONE);
-	view = fleet_host_look(&host, SECONDS(1), MS(500));
-	EQUAL("denied", view.denied, MS(1500));
-	EQUAL("denied", view.hosts, 50);
-	EQUAL("denied", view.retries, 180);
-	EQUAL("denied", view.limit, 200);
-	question = question_at("later", &host, SECONDS(2));
-	miss(&host, &question, FLEET_SILENT, SECONDS(2));
-	EQUAL("alone", decides(&host, SECONDS(2)), HOST_ALONE);
-	view = fleet_host_look(&host, SECONDS(1), MS(2500));
-	EQUAL("down", view.denied, 0);
-	EQUAL("down", view.down, MS(500));
-	EQUAL("down", view.alone, 1);
-	view = fleet_host_look(&host, SECONDS(1), SECONDS(70));
-	EQUAL("over", view.down, 0);
-	EQUAL("over", view.alone, 0);
+	same_rows("ahead", &tally, "0:1/0+0:1/0");
 }
 
 /* random: as a part of all random numbers, in 65536ths. */
@@ -931,24 +770,13 @@ test_a_thousand_hosts_tell(void)
 
 static void (*const tests[])(void) = {
 	test_scenes,
-	test_a_denial_holds_for_all_and_then_ends,
-	test_a_random_factor_is_less_than_one_and_a_half,
-	test_a_question_is_for_all_that_waited,
-	test_the_first_question_waits_for_the_opening,
 	test_pauses_double_while_there_is_no_answer,
-	test_the_share_of_a_host_that_is_alone,
 	test_the_share_is_for_a_window,
 	test_questions_end_on_the_servers_clock,
-	test_words_of_another_fleet_are_empty,
 	test_each_server_has_a_tag,
 	test_corrupt_words_end,
-	test_a_success_is_told_once,
 	test_only_what_is_in_the_window_is_told,
-	test_a_retry_made_alone_is_told_until_there_is_an_answer,
-	test_the_server_counts_a_host_once_in_a_window,
-	test_one_is_elected_in_each_slice,
 	test_corrupt_marks_tell_nothing,
-	test_what_is_shown,
 	test_a_thousand_hosts_tell,
 };
 
