@@ -176,11 +176,11 @@ tidies()
 	said tidied
 }
 
-# The first of these hears TERM while the loop that it started before does not.
+# What begins only then does not get the signal.
 tidies_with_new_process()
 {
 	limited 124 -k 10 -- sh -c '
-		trap "sleep 0.2; sh -c \"trap : TERM; sleep 0.3; echo tidied\"" TERM
+		trap "sleep 0.2; sh -c \"sleep 0.3 && echo tidied\"" TERM
 		while :; do sleep 0.1; done & echo ready; wait; kill $!'
 	said tidied
 }
@@ -577,6 +577,7 @@ overlaps_not()
 @test "a second attempt waits until the first has ended" {
 	beside 'the command' overlaps_not 'eval "$0"'
 	beside 'its grandchild' overlaps_not 'sh -c "$0" & wait'
+	beside 'its child in a session of its own' overlaps_not 'setsid sh -c "$0"; true'
 	isolate -p -f --mount-proc
 	beside 'as PID 1' overlaps_not 'eval "$0"' "${isolate[@]}"
 }
