@@ -169,7 +169,7 @@ beside()
 	local name=$1 place
 	shift
 	next_row
-	run_row "$@" 3>&- &
+	run_row "$@" <&0 3>&- & # without that its input would be /dev/null
 	beside+=("$! $place $name")
 }
 
