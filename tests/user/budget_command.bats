@@ -535,10 +535,10 @@ goes_on()
 	    only else retry-v1.$EUID.x $v4.{junk,open,paused,retried,succeeded}
 	what becomes idle when its window is over
 	    "$RETRY" -q -B api -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
-	    older 58
+	    older 50
 	    says 0 '' --budget-gc
 	    only "retry-v4.$EUID.api"
-	    older 4
+	    older 12
 	    says 0 '' --budget-gc
 	    only
 	    says 0 '' -v --budget-gc
@@ -599,6 +599,14 @@ goes_on()
 		retry: budget file 'ONE': cannot remove: Operation not permitted
 		retry: budget file 'OTHER': removed: idle
 	END
+	# What retry lacks counts more, whichever comes last.
+	fail 1 one
+	fail 1 two
+	is 125 strace -qq -o /dev/null -P "$(segment one)" -P "$(segment two)" \
+	    -e 'inject=?open,?openat:error=EMFILE:when=1' \
+	    -e 'inject=?unlink,?unlinkat:error=EPERM' "$RETRY" --budget-gc
+	grep -q 'cannot open: Too many open files\|cannot open: No file desc' err
+	grep -q 'cannot remove: Operation not permitted' err
 }
 
 @test "a member of a group whose files are each his own is told what he cannot remove" {

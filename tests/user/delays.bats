@@ -209,6 +209,7 @@ took()
 # How long it takes
 #
 
+# bats test_tags=slow
 @test "no wait and no limit is shorter than announced" {
 	rows beside eval <<-'END'
 	the delay
@@ -232,23 +233,23 @@ took()
 	    [ ! -s err ]
 	a splay takes at most half the time to the deadline
 	    for seed in 1 2 3; do
-	        want=0 took 0 --seed $seed --splay 1h -T 400ms echo ran
+	        want=0 took 0 --seed $seed --splay 1h -T 1s echo ran
 	        [ "$(<out)" = ran ]
 	    done
 	the deadline counts from before the splay
-	    took 590 --splay 300ms -T 600ms sleep 20
+	    took 990 --splay 300ms -T 1s sleep 20
 	    [[ $(<err) == *'giving up: deadline' ]]
 	a command in flight is ended at the deadline
 	    took 290 -T 300ms sleep 20
 	    [[ $(<err) == 'retry: attempt 1 ended by the deadline after '*', giving up: deadline' ]]
 	a later one, too
-	    took 390 -T 400ms -d 1ms -j none \
+	    took 990 -T 1s -d 1ms -j none \
 	        sh -c '[ "$RETRY_ATTEMPT" -eq 1 ] || exec sleep 20; exit 1'
 	    [[ $(tail -n 1 err) == 'retry: attempt 2 ended by the deadline after '* ]]
 	a timeout
 	    took 290 -n 2 -d 0 -t 150ms sleep 20
 	with equal jitter less than two base delays are left before the deadline
-	    want=1 took 390 -T 500ms -d 50ms,1h -j equal false
+	    want=1 took 1390 -T 1500ms -d 50ms,1h -j equal false
 	    read_delays
 	    [ "${#delays[@]}" -ge 2 ]
 	END
@@ -277,10 +278,10 @@ took()
 	    holds err 'retry: attempt 1 failed (exit 1), retrying in 1ms' \
 	        'retry: attempt 2 failed (exit 1), giving up: deadline'
 	a drawn one is trimmed
-	    announced -T 400ms -d 50ms,1h -j full false
+	    announced -T 1500ms -d 50ms,1h -j full false
 	    # without trimming: two attempts
 	    [ "${#delays[@]}" -ge 2 ]
-	    each 'd <= 350' "${delays[@]}"
+	    each 'd <= 1450' "${delays[@]}"
 	    [[ $(tail -n 1 err) == *'giving up: deadline' ]]
 	END
 }

@@ -355,14 +355,8 @@ sends()
 		# Of both the last one counts.
 		'exited 3' 0 '' -v -q -n 1 sh -c 'exit 3'
 		'exited 3' 0 '*|ended after 1 attempt in *s: attempts' -q -v -n 1 sh -c 'exit 3'
-		# The reasons.
-		'exited 0' 0 '*|ended after 1 attempt in *s: succeeded' -v --success-on 3 sh -c 'exit 3'
-		'exited 3' 0 '*|ended after 1 attempt in *s: stop-rule' -v --stop-on 3 sh -c 'exit 3'
-		'exited 3' 0 '*|ended after 1 attempt in *s: not-retryable' -v --retry-on 4 sh -c 'exit 3'
-		'exited 3' 0 '*|ended after 1 attempt in *s: deadline' -v -T 1 -d 2 -j none sh -c 'exit 3'
+		# Of the reasons, tests/user/docs has all.
 		'exited 124' 0 '*|ended after 1 attempt in *s: deadline' -v -T 50ms sleep 20
-		'exited 127' 0 '*|ended after 1 attempt in *s: not-executable' -v ./nosuch
-		'exited 126' 0 '*|ended after 1 attempt in *s: not-executable' -v /
 	END
 }
 
