@@ -274,7 +274,7 @@ const struct scenario scenario_drills[] = {
 		.variants = {
 			{ .name = "full", .options = DRILL_ENDS },
 			{ .name = "budget, breaker",
-			    .options = DRILL_ENDS SHARED "--breaker 5,100ms" },
+			    .options = DRILL_ENDS SHARED "--breaker 5,20s" },
 		},
 	},
 	{
