@@ -108,32 +108,14 @@ enum { LIFE = 15, MANY = 3000, STORM = 300 };
 static const struct {
 	const char *name;
 	int number;
-} signals[] = {
-	{ "HUP", SIGHUP },
-	{ "INT", SIGINT },
-	{ "QUIT", SIGQUIT },
-	{ "ILL", SIGILL },
-	{ "TRAP", SIGTRAP },
-	{ "ABRT", SIGABRT },
-	{ "BUS", SIGBUS },
-	{ "FPE", SIGFPE },
-	{ "KILL", SIGKILL },
-	{ "USR1", SIGUSR1 },
-	{ "SEGV", SIGSEGV },
-	{ "USR2", SIGUSR2 },
-	{ "PIPE", SIGPIPE },
-	{ "ALRM", SIGALRM },
-	{ "TERM", SIGTERM },
-	{ "CHLD", SIGCHLD },
-	{ "CONT", SIGCONT },
-	{ "WINCH", SIGWINCH },
-	{ "SYS", SIGSYS },
-	{ "XFSZ", SIGXFSZ },
-	{ "STOP", SIGSTOP },
-	{ "TSTP", SIGTSTP },
-	{ "TTIN", SIGTTIN },
-	{ "TTOU", SIGTTOU },
-};
+} signals[] = { { "HUP", SIGHUP }, { "INT", SIGINT }, { "QUIT", SIGQUIT },
+	{ "ILL", SIGILL }, { "TRAP", SIGTRAP }, { "ABRT", SIGABRT },
+	{ "BUS", SIGBUS }, { "FPE", SIGFPE }, { "KILL", SIGKILL },
+	{ "USR1", SIGUSR1 }, { "SEGV", SIGSEGV }, { "USR2", SIGUSR2 },
+	{ "PIPE", SIGPIPE }, { "ALRM", SIGALRM }, { "TERM", SIGTERM },
+	{ "CHLD", SIGCHLD }, { "CONT", SIGCONT }, { "WINCH", SIGWINCH },
+	{ "SYS", SIGSYS }, { "XFSZ", SIGXFSZ }, { "STOP", SIGSTOP },
+	{ "TSTP", SIGTSTP }, { "TTIN", SIGTTIN }, { "TTOU", SIGTTOU } };
 
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
