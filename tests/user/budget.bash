@@ -24,6 +24,8 @@
 #     older SECONDS [KEY]  makes a segment that much older, as if nobody had
 #                       called for so long
 #     aged SECONDS [KEY]  the same, up to an age
+#     outdate [KEY]     makes a segment be of an earlier boot; skips the test where
+#                       memory does not outlive a boot
 #     opened [KEY]      prints how old KEY's segment will be, in seconds, when
 #                       its breaker's probe is due or its lease ends
 #     notes             prints what ./err has about budgets and breakers
@@ -243,6 +245,18 @@ aged()
 	read -r uptime _ </proc/uptime
 	move_back "$((words[24 / 8] - $(nanos "$uptime") + $(nanos "$1")))" \
 		"${2-api}"
+}
+
+outdate()
+{
+	local file
+	file=$(segment "${1-api}")
+	case $(stat -f -c %T budgets) in
+	tmpfs | ramfs) skip 'memory does not outlive a boot' ;;
+	esac
+	LC_ALL=C sed -i "s/$(</proc/sys/kernel/random/boot_id)/$(tr 0-9a-f \
+		1-9a-f0 </proc/sys/kernel/random/boot_id)/" "$file"
+	chmod 600 "$file"
 }
 
 opened()

@@ -858,7 +858,7 @@ mounted()
 	[ "$(<status)" = "$want" ]
 }
 
-@test "a file that is a mount point is written in place" {
+@test "a file that is a mount point is written in place, as far as there is room" {
 	rows row eval <<-'END'
 	where it can be
 	    printf '%0100000d\n' 7 >there
@@ -891,6 +891,13 @@ mounted()
 	        "$RETRY" -q --report place/r.json true "$(printf '%0100000d' 7)"
 	    unwritten place/r.json '' 'No space left on device'
 	    [ "$(<seen)" = old ]
+	without room for another file the old one stays
+	    mounted 0 'mount -t tmpfs -o size=64k none place && echo old >place/r.json &&
+	        head -c 56k /dev/zero >place/zeros' \
+	        "$RETRY" -q --report place/r.json true "$(printf '%0100000d' 7)"
+	    unwritten place/r.json '' 'No space left on device'
+	    [ "$(<seen)" = old ]
+	    [ "$(<listing)" = $'r.json\nzeros' ]
 	where it may not grow, too
 	    echo old >there
 	    mounted 0 ': >place/r.json && : >place/m.prom &&
