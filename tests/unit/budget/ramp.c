@@ -156,8 +156,8 @@ static const char *const rows[] = {
 	"none rate 12 take -> rate 12 taken 1 awaited",
 	"awaited rate 12 taken 1 after 0 -> rate 12 taken 1 awaited",
 	"awaited rate 12 taken 1 quiet 1 after 1 -> rate 12 awaited",
-	"awaited step 1 rate 12 taken 1 after 2046 -> step 2047 rate 12 "
-	"awaited",
+	("awaited step 1 rate 12 taken 1 after 2046 -> step 2047 rate 12 "
+	 "awaited"),
 	"awaited step 1 rate 12 taken 1 after 2047 -> over",
 	"awaited rate 12 succeed take after 0 -> rate 12 taken 1 served 1",
 	"awaited rate 12 fail take after 0 -> rate 12 taken 1 failed 1",
