@@ -444,7 +444,7 @@ fertile()
 	is 124 "$RETRY" -n 1 -t 3 -k 4 -- sh -c '
 		(setsid sh -c "echo \$\$ >daemon
 			sleep 20 & echo \$! >child
-			for i in \$(seq 100); do
+			for i in \$(seq 500); do
 				[ ! -e asked ] || break
 				sleep 0.02
 			done
@@ -561,7 +561,7 @@ hidden()
 #
 
 # Says "overlap" where another one runs, too.
-exclusive='trap "sleep 0.3; rmdir running; exit 1" TERM
+exclusive='trap "sleep 0.3 && rmdir running; exit 1" TERM
 	mkdir running || echo overlap
 	while :; do sleep 0.02; done'
 
@@ -577,7 +577,9 @@ overlaps_not()
 @test "a second attempt waits until the first has ended" {
 	beside 'the command' overlaps_not 'eval "$0"'
 	beside 'its grandchild' overlaps_not 'sh -c "$0" & wait'
-	beside 'its child in a session of its own' overlaps_not 'setsid sh -c "$0"; true'
+	# It ends before that child, which does not hear of the limit again.
+	beside 'its child in a session of its own' overlaps_not \
+	    'trap "sleep 0.1; exit 1" TERM; setsid sh -c "$0" & wait'
 	isolate -p -f --mount-proc
 	beside 'as PID 1' overlaps_not 'eval "$0"' "${isolate[@]}"
 }
