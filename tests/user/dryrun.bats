@@ -260,15 +260,17 @@ delays()
 
 # bats test_tags=slow
 @test "attempts end as the forecast for a deadline says" {
-	set -- -n 3 -t 500ms -d 400ms -b constant -j none -k 0
-	tells 'Deadline 2s does not fit: attempt 3 of 3 would be cut off' -T 2 "$@"
-	run "$RETRY" -v -T 2 "$@" sleep 20
+	set -- -n 2 -b constant -j none -k 0
+	tells 'Deadline 3.9s does not fit: attempt 2 of 2 would be cut off' \
+	    -T 3.9 -t 2 -d 100ms "$@"
+	run "$RETRY" -v -T 3.9 -t 2 -d 100ms "$@" sleep 20
 	[ "$status" = 124 ]
-	[[ ${lines[2]} == 'retry: attempt 3/3 ended by the deadline after '* ]]
-	tells 'Deadline 1.6s does not fit: attempt 3 of 3 would not begin' -T 1.6 "$@"
-	run "$RETRY" -v -T 1.6 "$@" sleep 20
+	[[ ${lines[1]} == 'retry: attempt 2/2 ended by the deadline after '* ]]
+	tells 'Deadline 5s does not fit: attempt 2 of 2 would not begin' \
+	    -T 5 -t 100ms -d 10 "$@"
+	run "$RETRY" -v -T 5 -t 100ms -d 10 "$@" sleep 20
 	[ "$status" = 124 ]
-	[[ ${lines[1]} == 'retry: attempt 2/3 '*', giving up: deadline' ]]
+	[[ ${lines[0]} == 'retry: attempt 1/2 '*', giving up: deadline' ]]
 }
 
 @test "times that the worst case does not count are named" {

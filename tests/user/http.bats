@@ -15,6 +15,7 @@ setup()
 	helper_setup
 	unset CURL_HOME XDG_CONFIG_HOME {http,https,all}_proxy {HTTPS,ALL}_PROXY
 	export HOME=$PWD TMPDIR=$PWD/tmp no_proxy='*'
+	mkdir tmp
 }
 
 # serve: a fresh server (server.py) at $url, which writes ./log; nothing listens
@@ -202,7 +203,6 @@ once='giving up: a POST is not sent twice without --idempotency-key'
 
 @test "of --http and -O, a variable gets only what the success wrote" {
 	serve
-	mkdir tmp
 	local target="$url/503;body=busy/200;body=7"
 	[ "$("$RETRY" -q -d 0 --http -- curl -sS "$target")" = busy7 ]
 	[ "$("$RETRY" -q -d 0 -O --http -- curl -sS "$target?again")" = 7 ]
@@ -217,7 +217,6 @@ or curl's own -f"
 
 @test "after an answer with which curl exits with 0 one line names --http, unless the user has a rule" {
 	serve
-	mkdir tmp
 	table asks <<-'END'
 		0 1 "$advice" -- curl -sS -o page /503 && [ "$(lines err)" -eq 1 ]
 		0 1 "$advice" -- timeout 20 curl -sS "${url#http://}/200"
@@ -246,10 +245,7 @@ or curl's own -f"
 	asks 0 2 '*' --http -- curl -sSfLobody /503/200
 	asks 0 2 '*' --http -- curl /503/200 --fail --output body --silent
 	[ "$(<body)" = 'answer 2' ]
-}
-
-@test "--http leaves curl's own output as it is" {
-	serve
+	# curl's own output stays as it is.
 	asks 0 1 '' --http -- curl -sS '/200;body=a%0Ab'
 	curl -sS "$url/200;body=a%0Ab" | cmp - out
 	asks 22 1 "$not_404" --http -- curl -sSf /404
@@ -291,12 +287,6 @@ or curl's own -f"
 		1 2 '*' --http -- curl -sS '/503;flood=70'
 		22 1 '*' --http -- curl -sSf '/404;flood=70'
 	END
-}
-
-@test "the next attempt is told a last status of 1 where the failure exited 0" {
-	ends 1 -n 2 --http-status "$F" sh -c 'echo 503 >"$F"
-		echo "${RETRY_LAST_STATUS-none}" >>last'
-	holds last none 1
 }
 
 #
@@ -425,14 +415,12 @@ or curl's own -f"
 	ends 1 --http --fail-on 0 -- true
 	says "attempt 2/2 failed (exit 0)$spent"
 	missed "$help"
-	mkdir tmp
 	ends 0 -E --http -- sh -c 'echo noise >&2'
 	missed "$help"
 	[ "$(lines err)" -eq 1 ]
 }
 
 @test "nothing is said where a status was found, none was asked for, or it failed" {
-	mkdir tmp
 	silently() # silently STATUS [OPTION]... COMMAND...
 	{
 		ends "$@" && without 'status found' && { [ "$1" != 0 ] || tells ''; }
@@ -601,7 +589,6 @@ under_sudo='curl under sudo cannot write to $RETRY_HTTP_STATUS, put sudo in fron
 }
 
 @test "even after SIGKILL there is no file of ours" {
-	mkdir tmp
 	start "$RETRY" --http -- sh -c 'echo "$RETRY_HTTP_STATUS" >path
 		echo 503 >"$RETRY_HTTP_STATUS"; : >written; exec sleep 20'
 	wait_for test -e written
@@ -612,9 +599,7 @@ under_sudo='curl under sudo cannot write to $RETRY_HTTP_STATUS, put sudo in fron
 	ended
 	[ ! -e "$path" ]
 	[ -z "$(ls -A tmp)" ]
-}
-
-@test "the command does not inherit the private file's descriptor" {
+	# The command does not inherit its descriptor.
 	"$RETRY" --http -- ls -l /proc/self/fd \
 	    >out 3<&0 4<&0 5<&0 6<&0 7<&0 8<&0 9<&0
 	run ! grep -q memfd out
@@ -624,7 +609,6 @@ under_sudo='curl under sudo cannot write to $RETRY_HTTP_STATUS, put sudo in fron
 # temporary files.
 bare()
 {
-	mkdir tmp
 	isolate -m
 	"${isolate[@]}" sh -c 'mount -t tmpfs none /proc' 2>/dev/null ||
 		skip 'no right to cover /proc here'
@@ -645,7 +629,6 @@ bare()
 
 @test "under a /proc of other processes nobody else's file is taken for ours" {
 	isolate -p -f -m --mount-proc
-	mkdir tmp
 	echo precious >victim
 	# Number 1 of that /proc; retry is number 1 of what is not mounted.
 	cat >within <<-'END'
@@ -821,13 +804,13 @@ for n in range(1, 999):
 	asks 1 4 '*' --http -- curl -sS -D heads "/200;body=$body" "$url/503?mine"
 }
 
-@test "--http-status names the file to the command" {
-	ends 1 --http-status "a b" sh -c 'echo 404 >"$RETRY_HTTP_STATUS"'
-	tells "attempt 1/2 failed (exit 0, $not_404"
-	[ "$(<'a b')" = 404 ]
-}
-
-@test "a status file is emptied before each attempt and stays the same file" {
+@test "a status file is named to the command, emptied before each attempt, and stays the same" {
+	ends 1 --http-status "a b" sh -c 'echo 503 >"$RETRY_HTTP_STATUS"
+		echo "${RETRY_LAST_STATUS-none}" >>last'
+	tells "attempt 2/2 failed (exit 0, HTTP 503)$spent"
+	holds 'a b' 503
+	# A failure that exited 0 has the status 1.
+	holds last none 1
 	echo 503 >"$F"
 	inode=$(stat -c %i "$F")
 	runs 0 1 '' --http-status "$F" sh -c 'echo >>ran'
