@@ -241,16 +241,16 @@ const struct scenario scenarios[] = {
 #define ENDLESS "-n inf -d 1m --max-delay 1m -j none "
 
 #define DRILL_SIZE \
-	.clients = 30, .capacity = { .rate = 100, .end = NANOS_SECOND / 2 }, \
+	.clients = 12, .capacity = { .rate = 40, .end = NANOS_SECOND / 2 }, \
 	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
 
 /* The server stays down, and so nothing depends on how fast the clients are.
  * Each ends where it may not retry. */
 #define DRILL_DOWN \
-	.clients = 30, .capacity = { .rate = 100, .end = 30 * NANOS_SECOND }, \
+	.clients = 12, .capacity = { .rate = 40, .end = 30 * NANOS_SECOND }, \
 	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
 
-#define DRILL_ENDS "-n 6 -d 50ms "
+#define DRILL_ENDS "-n 4 -d 10ms "
 
 /* Who is not served in the end was not admitted by a host that is alone. */
 #define DRILL_ALONE \
@@ -260,7 +260,7 @@ const struct scenario scenarios[] = {
 const struct scenario scenario_drills[] = {
 	{
 		.name = "drill",
-		.title = "30 at once, 100 a second, down for 0.5 s",
+		.title = "12 at once, 40 a second, down for 0.5 s",
 		DRILL_SIZE,
 		.variants = {
 			{ .name = "full", .options = DRILL,
@@ -269,17 +269,7 @@ const struct scenario scenario_drills[] = {
 	},
 	{
 		.name = "drill-down",
-		.title = "30 at once, and a server that is down",
-		DRILL_DOWN,
-		.variants = {
-			{ .name = "full", .options = DRILL_ENDS },
-			{ .name = "budget, breaker",
-			    .options = DRILL_ENDS SHARED "--breaker 5,20s" },
-		},
-	},
-	{
-		.name = "drill-bars",
-		.title = "the same, and nobody could keep to these bars",
+		.title = "12 at once, and nobody could keep to these bars",
 		DRILL_DOWN,
 		.variants = {
 			{ .name = "full", .options = DRILL_ENDS,
@@ -289,11 +279,13 @@ const struct scenario scenario_drills[] = {
 			    .beside = "full", .most_beside = 1 },
 			{ .name = "given up", .options = "-n 1",
 			    .most_p99 = 1000 },
+			{ .name = "budget, breaker",
+			    .options = DRILL_ENDS SHARED "--breaker 5,20s" },
 		},
 	},
 	{
 		.name = "endless",
-		.title = "30 that wait for a minute",
+		.title = "12 that wait for a minute",
 		DRILL_SIZE,
 		.variants = {
 			{ .name = "patient", .options = ENDLESS },
@@ -315,7 +307,7 @@ const struct scenario scenario_drills[] = {
 	},
 	{
 		.name = "drill-alone",
-		.title = "30 on 3 hosts, and the fleet's server fails after 0.25 s",
+		.title = "12 on 3 hosts, and the fleet's server fails after 0.25 s",
 		DRILL_SIZE,
 		.hosts = 3,
 		.variants = {
@@ -329,7 +321,7 @@ const struct scenario scenario_drills[] = {
 	},
 	{
 		.name = "drill-endless",
-		.title = "30 on 3 hosts that wait for a minute",
+		.title = "12 on 3 hosts that wait for a minute",
 		DRILL_SIZE,
 		.hosts = 3,
 		.variants = {

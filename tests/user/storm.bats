@@ -28,7 +28,7 @@ setup()
 	driver=("$STORM/driver" "$RETRY" "$STORM/client" .)
 }
 
-# total KEY: prints the value of KEY in each line of ./totals.
+# total KEY: prints the value of KEY in each line of ./totals
 total()
 {
 	sed -n "s/.*\<$1=\([0-9]*\).*/\1/p" totals
@@ -55,67 +55,10 @@ nothing_left()
 	! processes_there && ! files_there
 }
 
-@test "every client of a storm is served in the end" {
-	"${driver[@]}" drill full >out
-	[ "$(total clients)" = 30 ]
-	[ "$(total lost)" = 0 ]
-	[ "$(total served)" = 30 ]
-	grep -q '^physical limit: ' out
-	picture=$BATS_TEST_DIRNAME/../simulation/picture
-	"$picture" picture.txt >svg
-	grep -q '>full jitter</text>' svg
-	grep -q '</svg>' svg
-	printf '%s\n' title:A bin:2 rate:2 outage:0:2 run:B:1234:never \
-		requests:2:4 requests:4:96 | tr : '\t' | "$picture" >svg
-	grep -q '>A; higher bars are cut off<' svg
-	grep -q '>1,234 requests wasted, fewer than 99 % served<' svg
-	grep -q "'served' d='M58.0 180.0H381.0V171.6H58.0zM381.0 180.0H704.0V163.2H381.0z'" svg
-	grep -q "'rejected' d='M58.0 171.6H381.0V154.8H58.0zM381.0 163.2H704.0V96.0H381.0z'" svg
-}
-
-@test "every request of a storm is counted, and a budget with a breaker makes fewer" {
-	local wasted
-	"${driver[@]}" drill-down full >out
-	"${driver[@]}" drill-down 'budget, breaker' >>out
-	mapfile -t wasted < <(total wasted)
-	[ "${wasted[0]}" = 180 ]
-	[ "${wasted[1]}" -lt 40 ] # the budget alone admits ten retries
-	grep -q ' wasted=180 retries=150 ' totals
-}
-
-@test "a storm without a process for its server fails, and leaves nothing" {
-	inject '?clone,?clone3:error=EAGAIN:when=2'
-	run "${inject[@]}" sh -c 'echo $$ >pid && exec "$@"' - \
-		"${driver[@]}" drill full
-	[ "$status" = 1 ]
-	[[ $output = *': fork: Resource temporarily unavailable' ]]
-	read -r pid <pid
-	wait_for nothing_left
-	[ ! -s totals ]
-	"${driver[@]}" drill full >out
-	[ "$(total served)" = 30 ]
-}
-
-# cut_short DRILL SIGNAL STATUS: its driver gets a signal and ends with that
-# status, and nothing is left.
-cut_short()
+# Without the program the tests of the driver fail, too.
+works()
 {
 	"$RETRY" --version | grep -q '^retry '
-	start "${driver[@]}" "$1"
-	wait_for clients_there
-	files_there
-	kill -s "$2" "$pid"
-	ended
-	[ "$status" = "$3" ]
-	wait_for nothing_left
-}
-
-@test "a storm that is cut short leaves no process and no file behind" {
-	cut_short endless TERM 143
-}
-
-@test "a storm whose driver is killed leaves no process and no file behind" {
-	cut_short endless KILL 137
 }
 
 # With a fleet's server, or none of these tests is run.
@@ -124,8 +67,25 @@ with_fleet()
 	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
 }
 
-@test "a storm that misses its bars says which, and fails" {
-	run "${driver[@]}" drill-bars
+@test "every client of a storm is served in the end" {
+	local picture=$BATS_TEST_DIRNAME/../simulation/picture
+	"${driver[@]}" drill full >out
+	holds <(total clients; total served; total lost) 12 12 0
+	grep -q '^physical limit: ' out
+	"$picture" picture.txt >svg
+	grep -q '>full jitter</text>' svg
+	printf '%s\n' title:A bin:2 rate:2 outage:0:2 run:B:1234:never \
+		requests:2:4 requests:4:96 | tr : '\t' | "$picture" >svg
+	grep -q '</svg>' svg
+	grep -q '>A; higher bars are cut off<' svg
+	grep -q '>1,234 requests wasted, fewer than 99 % served<' svg
+	grep -q "'served' d='M58.0 180.0H381.0V171.6H58.0zM381.0 180.0H704.0V163.2H381.0z'" svg
+	grep -q "'rejected' d='M58.0 171.6H381.0V154.8H58.0zM381.0 163.2H704.0V96.0H381.0z'" svg
+}
+
+@test "every request of a storm is counted, and a budget with a breaker makes fewer" {
+	local wasted
+	run "${driver[@]}" drill-down
 	[ "$status" = 1 ]
 	sed -n 's/^\(MISSED: .*\) [0-9.inf]*, at most .*/\1/p' <<<"$output" >missed
 	holds missed 'MISSED: full: wasted' 'MISSED: full: retries wasted' \
@@ -133,50 +93,69 @@ with_fleet()
 		'MISSED: full: all served after seconds' \
 		'MISSED: full again: retries wasted' \
 		'MISSED: given up: p99 in seconds'
+	mapfile -t wasted < <(total wasted)
+	[ "${wasted[*]:0:3}" = '48 48 12' ]
+	[ "${wasted[3]}" -lt 22 ] # the budget alone admits ten retries
+	grep -q ' wasted=48 retries=36 ' totals
 }
 
-# bats test_tags=slow
 @test "the hosts of a storm make fewer retries if they share a fleet's budget" {
 	with_fleet
 	"${driver[@]}" drill-hosts >out
-	grep -Eq '^host budgets +60 +30 ' out
+	grep -Eq '^host budgets +42 +30 ' out
 	grep -Eq '^fleet budget +[0-9]+ .* [1-9][0-9]* +[0-9.]+s *$' out
 	grep -q '^fleet budget: [12] retries wasted, at most 7 (25 %' out
 	"${driver[@]}" drill-hosts 'fleet budget' >out
 	grep -q '^fleet budget: its retries are not compared' out
 }
 
-# bats test_tags=slow
 @test "hosts whose fleet's server fails in a storm retry alone, and are served" {
 	with_fleet
 	"${driver[@]}" drill-alone >out
-	[ "$(total served | uniq -c | xargs)" = '3 30' ]
+	holds <(total served) 12 12 12
 	# The one that stops goes on after five seconds, if the storm takes so long.
 	[ "$(grep -Ec ": the fleet's server failed after [0-9.]*s(\$|, )" out)" = 3 ]
 }
 
-@test "a storm that is cut short leaves no server of a fleet behind" {
-	with_fleet
-	"$RETRY" --version | grep -q '^retry ' # whose clients wait for the signal
-	cut_short drill-endless TERM 143
-	cut_short drill-endless KILL 137
+# cut_short SIGNAL STATUS: a driver that gets a signal ends with that status, and
+# nothing is left.
+cut_short()
+{
+	start "${driver[@]}" "${FLEET_SERVER:+drill-}endless"
+	wait_for clients_there
+	files_there
+	kill -s "$1" "$pid"
+	ended
+	[ "$status" = "$2" ]
+	wait_for nothing_left
 }
 
-@test "a storm over hosts fails if no server for a fleet is installed, or starts" {
+@test "a storm that is cut short leaves no process and no file behind" {
+	works
+	cut_short TERM 143
+	cut_short KILL 137
+}
+
+@test "a storm without a process or a program for its server fails, and leaves nothing" {
 	local file
+	works
+	inject '?clone,?clone3:error=EAGAIN:when=2'
+	run "${inject[@]}" sh -c 'echo $$ >pid && exec "$@"' - \
+		"${driver[@]}" drill full
+	[ "$status" = 1 ]
+	[[ $output = *': fork: Resource temporarily unavailable' ]]
+	read -r pid <pid
+	wait_for nothing_left
 	export FLEET_SERVER=''
-	run "${driver[@]}" drill-hosts
+	run "${driver[@]}" drill-hosts 'fleet budget'
 	[ "$status" = 1 ]
 	grep -qF 'no redis-server or valkey-server here, left out' <<<"$output"
-	[ ! -s totals ]
 	for file in "$PWD/missing" "$(command -v false)"; do
-		FLEET_SERVER=$file start "${driver[@]}" drill-hosts
+		FLEET_SERVER=$file start "${driver[@]}" drill-hosts 'fleet budget'
 		ended
 		[ "$status" = 1 ]
 		grep -qF "$file does not start" err
 		wait_for nothing_left
 	done
-	rm totals
-	"${driver[@]}" drill full >>out
-	[ "$(total served)" = 30 ]
+	[ ! -s totals ]
 }
