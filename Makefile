@@ -283,7 +283,7 @@ lint:
 	@printf '%s\n' src/*.h src/*/*.h | $(EACH) 1 sh -c 'echo "extern int \
 		declared;" | $(COMPILE) -Werror -fsyntax-only -include "$$1" -x c -' sh
 	@$(QUIET) $(JOBS) WERROR=-Werror $(CHECKS:%=$(B)/%)
-	@$(QUIET) $(JOBS) CC=clang CFLAGS=-O2 WERROR=-Werror B=build/clang \
+	@$(QUIET) $(JOBS) CC=clang CFLAGS=-O0 WERROR=-Werror B=build/clang \
 		BIN=build/clang/retry build/clang/retry \
 		$(UNITS:%=build/clang/%) $(CHECKS:%=build/clang/%)
 	@$(QUIET) $(JOBS) CC=gcc CFLAGS='-O2 -fanalyzer' WERROR=-Werror \
