@@ -1,82 +1,112 @@
 /*
- * preset: the table against lines that tools print; tests/tools/replay has
- * whole captures.
+ * preset: the table, and what retry makes of the lines and runs of tools in
+ * tests/fixtures/tools.
  */
 #include "unit.h"
-#include "policy/conditions.h"
+#include <glob.h>
+#include "cli/options.h"
 #include "match/pattern.h"
 #include "preset/preset.h"
 
-static struct watch watch_room[CONDITIONS_WATCHES];
+#define FIXTURES "tests/fixtures/tools/"
 
-static struct pattern pattern; /* too large for the stack */
+/* A run of a tool: the members of its line in a fixture. */
+enum member { CMD, STATUS, OPTIONS, TRUTH, OUT, ERR, HEAD, MEMBERS };
 
-/* How a failure is judged by a preset alone. */
+static const char members[MEMBERS][8] = { "cmd", "status", "options", "truth",
+	"out", "err", "head" };
+static char run[MEMBERS][8192];
+
+/* What retry makes of a run; and how a line, and a capture, tell it. */
 enum means { SUCCESS, STOP, RETRY, NEITHER };
 
-static const char *const words[] = { "success", "stop", "retry", "neither" };
+static const char words[][8] = { "success", "stop", "retry", "neither" };
+static const char *const truths[] = { "S", "P", "T", "P" };
 
-static bool
-matches(const char *ere, const char *text, size_t length)
+/* Reads the words of a command line of retry. */
+static const struct policy *
+policy_of(const char *line)
 {
-	struct pattern_error error;
+	static char last[3 * sizeof run[0]], split[sizeof last];
+	static struct policy policy;
+	char *argv[16] = { NULL }, *rest = split;
+	int argc = 0;
 
-	if (ere == NULL)
-		return false;
-	if (!pattern_compile(&pattern, ere, strlen(ere), &error))
-		return false;
-	pattern_start(&pattern);
-	pattern_feed(&pattern, text, length);
-	return pattern_end(&pattern);
+	if (strcmp(line, last) == 0)
+		return &policy;
+	for (int i = 0; i < policy.watches.count; i++) {
+		struct watch *watch = &policy.watches.list[i];
+
+		if (watch->hint != NULL)
+			free(watch->hint);
+		else if (watch->number == 0)
+			free(watch->pattern);
+	}
+	for (struct given *given; (given = policy.given) != NULL;) {
+		policy.given = given->next;
+		free(given);
+	}
+	strcpy(last, line);
+	strcpy(split, line);
+	while ((argv[argc] = strsep(&rest, " ")) != NULL)
+		argc++;
+	options_parse(argc, argv, &policy);
+	return &policy;
 }
 
-static bool
-either(const char *err, const char *out, const char *on_err, const char *on_out)
-{
-	return matches(err, on_err, strlen(on_err)) ||
-	    matches(out, on_out, strlen(on_out));
-}
-
+/* What retry makes of the run, with options and a command as in line. */
 static enum means
-judge(const struct preset *p, int status, const char *err, const char *out)
+judge(const char *line)
 {
-	struct conditions codes = { 0 };
-	struct watches watches = {
-		.list = watch_room
-	}; /* codes of presets are plain */
-	struct conditions_error error;
+	const struct policy *policy = policy_of(line);
+	struct outcome outcome = { .end = END_EXITED,
+		.code = atoi(run[STATUS]),
+		.curl = policy->http,
+		.http = http_status_parse(
+		    run[HEAD], strlen(run[HEAD]), HTTP_STATUS_FROM_DUMP, 0) };
 
-	if (status == 0 && !either(p->err.failed, p->out.failed, err, out))
+	for (int i = 0; i < policy->watches.count; i++) {
+		const struct watch *watch = &policy->watches.list[i];
+		const char *text = run[watch->fd == 1 ? OUT : ERR];
+
+		if (watch->hint != NULL)
+			continue;
+		if (watch->number == 0) {
+			pattern_start(watch->pattern);
+			pattern_feed(watch->pattern, text, strlen(text));
+			pattern_end(watch->pattern);
+		}
+		if (pattern_seen(watch->pattern, watch->number))
+			outcome.seen |= UINT64_C(1) << i;
+	}
+	switch (verdict_of(&policy->rules, &outcome).verdict) {
+	case VERDICT_DONE:
 		return SUCCESS;
-	if (either(p->err.fatal, p->out.fatal, err, out))
-		return STOP;
-	if (!conditions_parse(&codes, &watches, p->codes, &error))
-		return STOP;
-	if (conditions_has_exit(&codes, status) ||
-	    either(p->err.transient, p->out.transient, err, out))
+	case VERDICT_RETRY:
 		return RETRY;
-	return NEITHER;
+	default:
+		return verdict_fails_by(&policy->rules.fatal, &outcome)
+		    ? STOP
+		    : NEITHER;
+	}
 }
 
 /*
- * Takes the lines of a text apart, into two rooms of the same size: a line
- * behind "> " is on standard output, any other on standard error.
+ * Takes the lines of a text apart: a line behind "> " is on standard output,
+ * any other on standard error.
  */
 static void
-split(const char *text, char *err, char *out, size_t size)
+split(const char *text)
 {
-	size_t used[2] = { 0, 0 };
-
-	*err = *out = '\0';
+	memset(run, 0, sizeof run);
 	for (size_t length; *text != '\0'; text += length) {
-		bool on_out = strncmp(text, "> ", 2) == 0;
+		bool out = strncmp(text, "> ", 2) == 0;
 		const char *end = strstr(text, "\\n");
-		size_t *at = &used[on_out];
 
-		text += on_out ? 2 : 0;
+		text += out ? 2 : 0;
 		length = end == NULL ? strlen(text) : (size_t)(end - text);
-		*at += (size_t)snprintf((on_out ? out : err) + *at, size - *at,
-		    "%s%.*s", *at > 0 ? "\n" : "", (int)length, text);
+		strncat(run[out ? OUT : ERR], text, length);
+		strcat(run[out ? OUT : ERR], "\n");
 		length += end == NULL ? 0 : 2;
 	}
 }
@@ -84,29 +114,88 @@ split(const char *text, char *err, char *out, size_t size)
 static void
 test_lines(void)
 {
-	FILE *file = fopen("tests/fixtures/tools/lines", "r");
-	char row[512], name[32], means[16], err[512], out[512];
-	int status, rows = 0;
+	FILE *file = fopen(FIXTURES "lines", "r");
+	char row[512], name[32], means[16], line[64];
+	int rows = 0;
 
-	if (file == NULL)
-		perror("tests/fixtures/tools/lines");
+	HOLDS(FIXTURES "lines", file != NULL);
 	while (file != NULL && fgets(row, sizeof row, file) != NULL) {
 		const char *text = strstr(row, ": ");
-		struct preset preset;
 
 		row[strcspn(row, "\n")] = '\0';
 		if (row[0] == '#')
 			continue;
-		rows++;
+		split(text == NULL ? "" : text + 2);
 		EQUAL(row,
-		    sscanf(row, "%31s %d %15[a-z]", name, &status, means), 3);
-		HOLDS(row, preset_find(name, strlen(name), &preset));
-		split(text == NULL ? "" : text + 2, err, out, sizeof err);
-		SAME(row, words[judge(&preset, status, err, out)], means);
+		    sscanf(row, "%31s %3s %15[a-z]", name, run[STATUS], means),
+		    3);
+		snprintf(line, sizeof line, "retry --preset %s x", name);
+		SAME(row, words[judge(line)], means);
+		rows++;
 	}
 	HOLDS("rows", rows > 400);
 	if (file != NULL)
 		fclose(file);
+}
+
+/*
+ * Reads a member of a line of JSON: a number, or a text without its escapes;
+ * empty if there is none. A quote in a text is escaped.
+ */
+static void
+read_member(const char *line, enum member member)
+{
+	char name[16], end, *room = run[member];
+	const char *at;
+
+	snprintf(name, sizeof name, "\"%s\": ", members[member]);
+	at = strstr(line, name);
+	at = at == NULL ? "\"\"" : at + strlen(name);
+	end = *at == '"' ? *at++ : ',';
+	for (; *at != end && *at != '\0'; at++, room++) {
+		unsigned int code;
+
+		*room = *at;
+		if (*at != '\\')
+			continue;
+		at++;
+		*room = *at == 'n' ? '\n' : *at == 'r' ? '\r' : *at;
+		*room = *at == 't' ? '\t' : *room;
+		if (sscanf(at, "u%4x", &code) == 1) {
+			*room = (char)code;
+			at += 4;
+		}
+	}
+	*room = '\0';
+}
+
+static void
+test_captures(void)
+{
+	static char text[sizeof run[0]], line[3 * sizeof run[0]];
+	glob_t files;
+	int rows = 0;
+
+	EQUAL("files", glob(FIXTURES "*.jsonl", 0, NULL, &files), 0);
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		FILE *file = fopen(files.gl_pathv[i], "r");
+
+		while (file != NULL && fgets(text, sizeof text, file) != NULL) {
+			for (int member = 0; member < MEMBERS; member++)
+				read_member(text, (enum member)member);
+			run[CMD][strcspn(run[CMD], " ")] = '\0';
+			snprintf(line, sizeof line, "retry %s %s",
+			    *run[OPTIONS] == '\0' ? "--preset auto"
+						  : run[OPTIONS],
+			    run[CMD]);
+			SAME(text, truths[judge(line)], run[TRUTH]);
+			rows++;
+		}
+		if (file != NULL)
+			fclose(file);
+	}
+	HOLDS("rows", rows > 1000);
+	globfree(&files);
 }
 
 /*
@@ -121,6 +210,8 @@ found(const char *name)
 
 	return preset_find(name, strlen(name), &row) ? row.name : NULL;
 }
+
+static struct pattern pattern; /* too large for the stack */
 
 static void
 check_pattern(const char *name, const char *ere)
@@ -139,12 +230,13 @@ check_pattern(const char *name, const char *ere)
 static void
 test_rows_are_whole(void)
 {
+	static struct watch room[CONDITIONS_WATCHES];
 	char before[32] = "";
 	struct preset row, *p = &row;
 
 	for (size_t i = 0; preset_at(i, p); i++) {
 		struct conditions codes = { 0 };
-		struct watches watches = { .list = watch_room };
+		struct watches watches = { .list = room };
 		struct conditions_error error = { "", "", 0 };
 
 		HOLDS(p->name,
@@ -238,6 +330,7 @@ test_programs(void)
 
 static void (*const tests[])(void) = {
 	test_lines,
+	test_captures,
 	test_rows_are_whole,
 	test_programs_have_one_row,
 	test_programs,
