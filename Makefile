@@ -74,7 +74,7 @@ $(BIN): $(B)/retry.o $(FIRST) $(EDGE_OBJS) $(PURE_OBJS)
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/models/attempt/*.c)) \
 	$(B)/tests/unit/unit.o $(B)/retry.o $(EDGE_OBJS) $(PURE_OBJS)
 $(B)/unit_storm: $(B)/tests/unit/main.o $(B)/tests/unit/unit.o \
-	$(patsubst %,$(B)/tests/simulation/%.o,check tally figure queue cores \
+	$(patsubst %,$(B)/tests/simulation/%.o,check tally figure queue \
 	scenario capacity) $(PURE_OBJS)
 $(B)/unit: $(UNIT_OBJS) $(EDGE_OBJS) $(PURE_OBJS)
 # Each includes the source that it checks, with smaller numbers.
@@ -90,9 +90,9 @@ $(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/simulation/bench/%.o
 $(B)/match $(B)/window: $(PURE_OBJS)
 
 $(B)/simulate: $(patsubst %,$(B)/tests/simulation/%.o,simulate agree tune fleets \
-	model fleet_model cores queue tally figure scenario capacity) $(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
+	model fleet_model queue tally figure scenario capacity) $(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/tests/simulation/%.o,driver crowd child \
-	redis server usage capacity scenario tally figure) \
+	redis server capacity scenario tally figure) \
 	$(B)/src/text/number.o
 $(B)/storm/client: $(B)/tests/simulation/client.o
 

@@ -132,42 +132,35 @@ liken_all(const struct scenario *scenario, const struct totals *simulated,
 	return worst != NEAR && real->others > OTHERS ? UNKNOWN : worst;
 }
 
+/* A row without its end. */
 static void
-put(const char *name, const struct totals *totals)
+put(FILE *out, const char *name, const struct totals *totals)
 {
-	char wasted[FIGURE_ROOM], retries[FIGURE_ROOM];
-	char p50[FIGURE_ROOM], p99[FIGURE_ROOM];
-
-	printf("%-36s  %10s  %10s  %6s  %6s  %6" PRId64, name,
-	    figure_count(wasted, totals->wasted),
-	    figure_count(retries, totals->retries),
-	    figure_time(p50, totals->p50), figure_time(p99, totals->p99),
-	    totals->lost);
+	fprintf(out, "%s\t%s\t%s\t%s\t%s\t%" PRId64, name,
+	    figure_count(totals->wasted), figure_count(totals->retries),
+	    figure_time(totals->p50), figure_time(totals->p99), totals->lost);
 }
 
 /* Prints both runs. */
 static enum likeness
-compare(const struct scenario *scenario, const struct variant *variant,
-    const struct machine *machine, const struct totals *real)
+compare(FILE *out, const struct scenario *scenario,
+    const struct variant *variant, const struct machine *machine,
+    const struct totals *real)
 {
+	static const char *const words[] = { "", "(by few)", "DIFFERS",
+		"(others had much of the machine)" };
 	struct machine own = machine_in(machine, variant, real);
 	struct totals simulated = simulate_median(scenario, variant, &own);
 	enum likeness likeness = liken_all(scenario, &simulated, real);
 	char name[64];
 
 	snprintf(name, sizeof name, "%s: %s", scenario->name, variant->name);
-	put(name, real);
-	putchar('\n');
-	put("  simulated", &simulated);
-	printf("  %+6.1f %%  %+6.1f %%",
+	put(out, name, real);
+	fputc('\n', out);
+	put(out, "  simulated", &simulated);
+	fprintf(out, "\t%+.1f %%\t%+.1f %%\t%s\n",
 	    difference(simulated.wasted, real->wasted),
-	    difference(simulated.retries, real->retries));
-	if (likeness == UNKNOWN)
-		printf("  (others had %" PRId64 " %% of the machine)",
-		    real->others);
-	puts(likeness == APART            ? "  DIFFERS"
-		: likeness == NEAR_BY_FEW ? "  (by few)"
-					  : "");
+	    difference(simulated.retries, real->retries), words[likeness]);
 	return likeness;
 }
 
@@ -177,6 +170,7 @@ agree_show(void)
 	FILE *file = fopen(TALLY_FILE, "re");
 	struct machine machine;
 	struct totals real;
+	FILE *out;
 	int counts[UNKNOWN + 1] = { 0 }, missing = 0;
 
 	if (file == NULL) {
@@ -192,8 +186,8 @@ agree_show(void)
 	       "few: %d or fewer\n\n",
 	    machine.cores, (double)machine.start / 1e6,
 	    (double)machine.attempt / 1e6, SIMULATE_SEEDS, SOME);
-	printf("%-36s  %10s  %10s  %6s  %6s  %6s  %8s  %8s\n", "", "wasted",
-	    "retries", "p50", "p99", "lost", "wasted", "retries");
+	out = figure_begin();
+	fputs("\n\twasted\tretries\tp50\tp99\tlost\twasted\tretries\n", out);
 	for (const struct scenario *at = scenarios; at->name != NULL; at++)
 		for (size_t i = 0; at->variants[i].name != NULL; i++) {
 			const struct variant *variant = &at->variants[i];
@@ -202,10 +196,12 @@ agree_show(void)
 			if (variant->fault != REDIS_SOUND || variant->simulated)
 				continue;
 			if (tally_find(file, at->name, variant->name, &real))
-				counts[compare(at, variant, &machine, &real)]++;
+				counts[compare(
+				    out, at, variant, &machine, &real)]++;
 			else
 				missing++;
 		}
+	figure_end(out);
 	printf("\n%d within %d %%, %d by few requests, %d differ, %d not "
 	       "judged since others were busy,\n%d not run with processes\n",
 	    counts[NEAR], PERCENT, counts[NEAR_BY_FEW], counts[APART],

@@ -1,11 +1,9 @@
 /*
  * storm: what the storms are counted and simulated with: the tally, the axes of
- * its figures, the queue of events, the cores of the machine, and what the
- * server can do.
+ * its figures, the queue of events, and what the server can do.
  */
 #include "unit.h"
 #include "capacity.h"
-#include "cores.h"
 #include "figure.h"
 #include "queue.h"
 #include "tally.h"
@@ -185,14 +183,12 @@ test_words(void)
 	} times[] = { { 0, "0.00s" }, { 350 * MS, "0.35s" },
 		{ 9990 * MS, "9.99s" }, { 9996 * MS, "10.0s" },
 		{ 15 * S, "15.0s" }, { NANOS_MAX, "never" } };
-	char room[FIGURE_ROOM];
 
 	for (size_t i = 0; i < LENGTH(counts); i++)
-		SAME(counts[i].text, figure_count(room, counts[i].value),
+		SAME(counts[i].text, figure_count(counts[i].value),
 		    counts[i].text);
 	for (size_t i = 0; i < LENGTH(times); i++)
-		SAME(times[i].text, figure_time(room, times[i].value),
-		    times[i].text);
+		SAME(times[i].text, figure_time(times[i].value), times[i].text);
 }
 
 /* Whether events come in order of time, and of putting within an instant. */
@@ -264,51 +260,6 @@ static const struct {
 		{ 2, true, 0 }, { 2, false, 0 } } },
 };
 
-static bool
-offer(struct cores *cores, enum kind kind, uint32_t who)
-{
-	const struct piece piece = { .who = who };
-
-	return cores_offer(cores, kind, &piece);
-}
-
-/* Who gets the core that has become free; -1: nobody. */
-static int64_t
-next(struct cores *cores)
-{
-	struct piece piece;
-
-	return cores_next(cores, &piece) ? (int64_t)piece.who : -1;
-}
-
-static void
-test_cores(void)
-{
-	struct cores cores;
-	int64_t first = 10;
-
-	cores_start(&cores, 2);
-	HOLDS("a free core", offer(&cores, KIND_BEGUN, 1));
-	HOLDS("another one", offer(&cores, KIND_WOKEN, 2));
-	HOLDS("waits", !offer(&cores, KIND_BEGUN, 3));
-	HOLDS("waits", !offer(&cores, KIND_WOKEN, 4));
-	HOLDS("waits", !offer(&cores, KIND_WOKEN, 5));
-	EQUAL("who has slept comes first", next(&cores), 4);
-	EQUAL("in order", next(&cores), 5);
-	EQUAL("who has begun", next(&cores), 3);
-	EQUAL("nobody", next(&cores), -1);
-	HOLDS("free again", offer(&cores, KIND_BEGUN, 6));
-	for (uint32_t i = 0; i < 1000; i++) {
-		offer(&cores, KIND_BEGUN, 10 + i);
-		if (i % 3 == 0)
-			EQUAL("a long line", next(&cores), first++);
-	}
-	while (first < 1010)
-		EQUAL("a long line", next(&cores), first++);
-	EQUAL("empty", next(&cores), -1);
-	cores_end(&cores);
-}
-
 static void
 test_capacity(void)
 {
@@ -335,7 +286,6 @@ static void (*const tests[])(void) = {
 	test_text,
 	test_words,
 	test_queue,
-	test_cores,
 	test_capacity,
 };
 

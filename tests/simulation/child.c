@@ -1,12 +1,8 @@
 #include "child.h"
 
 #include <err.h>
-#include <errno.h>
-#include <ftw.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-#include "clock.h"
 
 pid_t
 child_fork(int signal)
@@ -23,43 +19,26 @@ child_fork(int signal)
 	return 0;
 }
 
-static int
-remove_one(
-    const char *path, const struct stat *status, int type, struct FTW *ftw)
+nanos
+child_cpu(const struct rusage *usage)
 {
-	(void)status;
-	(void)type;
-	(void)ftw;
-	(void)remove(path);
-	return 0;
+	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) *
+	    NANOS_SECOND +
+	    (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000;
 }
 
-pid_t
-child_keep(const char *directory, const int life[2])
+nanos
+clock_now(void)
 {
-	enum { OPEN = 4, TRIES = 500 };
-	struct timespec pause = clock_span(10 * NANOS_MS);
-	pid_t keeper = fork();
-	char byte;
+	struct timespec now;
 
-	if (keeper == -1) {
-		(void)rmdir(directory);
-		err(1, "fork");
-	}
-	if (keeper > 0)
-		return keeper;
-	/* What kills the process group of the driver does not kill it. */
-	setsid();
-	close(life[1]);
-	while (read(life[0], &byte, 1) == -1 && errno == EINTR)
-		continue;
-	/* Clients that are being ended may still make files. */
-	for (int i = 0; i < TRIES; i++) {
-		(void)nftw(directory, remove_one, OPEN, FTW_DEPTH | FTW_PHYS);
-		if (access(directory, F_OK) == -1)
-			_exit(0);
-		nanosleep(&pause, NULL);
-	}
-	warnx("%s: cannot be removed", directory);
-	_exit(1);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (nanos)now.tv_sec * NANOS_SECOND + now.tv_nsec;
+}
+
+struct timespec
+clock_span(nanos span)
+{
+	return (struct timespec){ (time_t)(span / NANOS_SECOND),
+		(long)(span % NANOS_SECOND) };
 }

@@ -1,22 +1,24 @@
 /*
- * child: processes of a storm, of which none outlives the driver for long.
+ * child: processes of a storm, of which none outlives the driver for long, and
+ * their clock.
  */
 #ifndef CHILD_H
 #define CHILD_H
 
+#include <sys/resource.h>
 #include <sys/types.h>
+#include <time.h>
+#include "text/duration.h"
 
 /* As fork, but the child gets the signal when the driver ends, however it
  * ends. If there can be no child, the program ends. */
 pid_t child_fork(int signal);
 
-/*
- * Starts a process that removes a directory when the driver has no more use for
- * it, or has ended, even by SIGKILL: when nobody has the second end of life, a
- * pipe, open any more. The caller has blocked the signals that end a storm. If
- * there can be no such process, the program ends, and the directory, which must
- * be empty, has been removed.
- */
-pid_t child_keep(const char *directory, const int life[2]);
+/* The CPU time in a usage. */
+nanos child_cpu(const struct rusage *usage);
+
+/* CLOCK_MONOTONIC; and a span or an instant, as the kernel takes it. */
+nanos clock_now(void);
+struct timespec clock_span(nanos span);
 
 #endif

@@ -3,17 +3,18 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "child.h"
-#include "clock.h"
 #include "redis.h"
 #include "server.h"
 
@@ -25,6 +26,10 @@
 enum { GAVE_UP = 1, HELD_BACK = 75, NOT_EXECUTED = 126 };
 
 enum { ARGS = SCENARIO_OPTIONS + 6, ROOM = 64 };
+
+struct ticks {
+	long long busy, all;
+};
 
 struct crowd {
 	const struct scenario *scenario;
@@ -41,6 +46,8 @@ struct crowd {
 	int life[2]; /* a pipe: while its second end is open, the server lives
 			and the directory is kept */
 	int64_t begun, ended;
+	nanos looked; /* at the ticks, which were those: */
+	struct ticks ticks;
 	bool ending; /* those who are still there have been told to end */
 	sigset_t signals, before; /* that it waits for; blocked by others */
 	struct record *record;
@@ -50,6 +57,77 @@ static nanos
 arrival(const struct crowd *crowd, int64_t client)
 {
 	return crowd->start + client * crowd->scenario->apart;
+}
+
+/*
+ * How much of the machine it uses
+ */
+
+static nanos
+cpu_time(void)
+{
+	static const int whose[] = { RUSAGE_SELF, RUSAGE_CHILDREN };
+	struct rusage usage;
+	nanos sum = 0;
+
+	for (int i = 0; i < 2; i++) {
+		if (getrusage(whose[i], &usage) == -1)
+			err(1, "getrusage");
+		sum += child_cpu(&usage);
+	}
+	return sum;
+}
+
+/* Both in the kernel's ticks of all processors; 0 where there is no /proc. */
+static struct ticks
+read_ticks(void)
+{
+	FILE *file = fopen("/proc/stat", "re");
+	long long n[8]; /* those of index 3 and 4 are idle */
+	struct ticks ticks = { 0, 0 };
+
+	if (file == NULL)
+		return ticks;
+	if (fscanf(file, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &n[0],
+		&n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7]) == 8) {
+		ticks.busy = n[0] + n[1] + n[2] + n[5] + n[6] + n[7];
+		ticks.all = ticks.busy + n[3] + n[4];
+	}
+	fclose(file);
+	return ticks;
+}
+
+/* Once a second it finds out how busy the machine has been meanwhile. */
+static void
+look(struct crowd *crowd)
+{
+	struct ticks ticks, *last = &crowd->ticks;
+	nanos now = clock_now();
+	double part;
+
+	if (now - crowd->looked < NANOS_SECOND)
+		return;
+	ticks = read_ticks();
+	part = (double)(ticks.busy - last->busy) /
+	    (double)(ticks.all > last->all ? ticks.all - last->all : 1);
+	if (part > crowd->cost.busiest)
+		crowd->cost.busiest = part;
+	crowd->looked = now;
+	*last = ticks;
+}
+
+/* The percentage of all CPU time that others had; 0 if that is unknown. */
+static int64_t
+part_of_others(const struct ticks *before, nanos cpu)
+{
+	nanos tick = NANOS_SECOND / sysconf(_SC_CLK_TCK), others;
+	struct ticks ticks = read_ticks();
+
+	others = (ticks.busy - before->busy) * tick - cpu;
+	ticks.all -= before->all;
+	return ticks.all <= 0 || others <= 0
+	    ? 0
+	    : 100 * others / (ticks.all * tick);
 }
 
 /*
@@ -73,6 +151,53 @@ place(struct crowd *crowd, int64_t client)
 	}
 	snprintf(crowd->variable, sizeof crowd->variable, "RETRY_BUDGET_DIR=%s",
 	    crowd->budgets);
+}
+
+static int
+remove_one(
+    const char *path, const struct stat *status, int type, struct FTW *ftw)
+{
+	(void)status;
+	(void)type;
+	(void)ftw;
+	(void)remove(path);
+	return 0;
+}
+
+/*
+ * Starts a process that removes the directory, which is empty, when the driver
+ * has no more use for it, or has ended, even by SIGKILL: when nobody has the
+ * second end of life open any more.
+ */
+static void
+start_keeper(struct crowd *crowd)
+{
+	enum { OPEN = 4, TRIES = 500 };
+	struct timespec pause = clock_span(10 * NANOS_MS);
+	char byte;
+
+	crowd->keeper = fork();
+	if (crowd->keeper == -1) {
+		(void)rmdir(crowd->directory);
+		err(1, "fork");
+	}
+	if (crowd->keeper > 0)
+		return;
+	/* What kills the process group of the driver does not kill it. */
+	setsid();
+	close(crowd->life[1]);
+	while (read(crowd->life[0], &byte, 1) == -1 && errno == EINTR)
+		continue;
+	/* Clients that are being ended may still make files. */
+	for (int i = 0; i < TRIES; i++) {
+		(void)nftw(
+		    crowd->directory, remove_one, OPEN, FTW_DEPTH | FTW_PHYS);
+		if (access(crowd->directory, F_OK) == -1)
+			_exit(0);
+		nanosleep(&pause, NULL);
+	}
+	warnx("%s: cannot be removed", crowd->directory);
+	_exit(1);
 }
 
 static void
@@ -104,7 +229,7 @@ prepare(struct crowd *crowd, const struct programs *programs,
 		err(1, "pipe");
 	if (mkdtemp(crowd->directory) == NULL)
 		err(1, "%s", crowd->directory);
-	crowd->keeper = child_keep(crowd->directory, crowd->life);
+	start_keeper(crowd);
 	crowd->redis = (struct redis){ .directory = crowd->directory,
 		.hosts = crowd->scenario->hosts,
 		.fault = variant->fault,
@@ -276,7 +401,7 @@ run(struct crowd *crowd)
 		nap(crowd, until);
 		reap(crowd);
 		redis_look(&crowd->redis, clock_now());
-		usage_look(&crowd->cost.usage);
+		look(crowd);
 	}
 	if (crowd->cost.signal == 0)
 		crowd->cost.late = scenario->clients - crowd->ended;
@@ -301,9 +426,13 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 	struct crowd crowd = { .scenario = scenario, .tally = tally };
 	const struct redis *redis = &crowd.redis;
 	struct cost *cost = &crowd.cost;
+	struct ticks ticks;
+	nanos began, cpu;
 
 	prepare(&crowd, programs, variant);
-	usage_start(&cost->usage);
+	ticks = crowd.ticks = read_ticks();
+	crowd.looked = began = clock_now();
+	cpu = cpu_time();
 	if (scenario_has_fleet(variant))
 		redis_start(&crowd.redis, programs->redis);
 	crowd.start = clock_now();
@@ -317,7 +446,9 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 	cost->back = redis->back > 0 ? redis->back - crowd.start : 0;
 	close(crowd.life[1]);
 	await_end(crowd.server);
-	usage_end(&cost->usage);
+	cost->elapsed = clock_now() - began;
+	cost->cpu = cpu_time() - cpu;
+	cost->others = part_of_others(&ticks, cost->cpu);
 	await_end(crowd.keeper);
 	for (size_t i = 0; i < crowd.record->count; i++) {
 		const struct http_request *request = &crowd.record->requests[i];

@@ -10,7 +10,6 @@
 #define CROWD_H
 
 #include <stdbool.h>
-#include "usage.h"
 #include "scenario.h"
 #include "tally.h"
 
@@ -20,7 +19,9 @@ struct programs {
 };
 
 struct cost {
-	struct usage usage;
+	nanos elapsed, cpu; /* of the driver and all of its processes */
+	double busiest; /* part of the machine, its most in a second */
+	int64_t others; /* percent of the machine that others used */
 	nanos started; /* after so long the last client was there */
 	int64_t late; /* invocations that had to be ended */
 	int64_t odd; /* invocations that ended neither well nor by giving up */

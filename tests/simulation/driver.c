@@ -14,7 +14,6 @@
  * fleet are left out; if one of them is named, that is a failure.
  */
 #include <err.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -23,7 +22,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "clock.h"
 #include "crowd.h"
 #include "figure.h"
 
@@ -59,37 +57,31 @@ chosen(const char *text, const char *name, long number)
 	return end != text && *end == '\0' && typed == number;
 }
 
-static double
-seconds(nanos span)
-{
-	return span == NANOS_MAX ? (double)INFINITY
-				 : (double)span / (double)NANOS_SECOND;
-}
-
 /* Warns where the machine was busy: then it was slow, not the server. */
 static void
-print_costs(const struct runs *runs)
+print_costs(const struct runs *runs, double cores)
 {
-	printf("\n%-24s %7s  %7s  %7s  %7s  %5s  %7s\n", "", "", "last", "CPU",
-	    "CPU a", "whole", "busiest");
-	printf("%-24s %7s  %7s  %7s  %7s  %5s  %7s\n", "the machine", "time",
-	    "started", "time", "request", "run", "second");
+	FILE *out = figure_begin();
+
+	fputs("\t\tlast\tCPU\tCPU a\twhole\tbusiest\n"
+	      "the machine\ttime\tstarted\ttime\trequest\trun\tsecond\n",
+	    out);
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct totals *totals = &runs->results[i].totals;
 		const struct cost *cost = &runs->costs[i];
-		const struct usage *usage = &cost->usage;
+		double cpu = figure_seconds(cost->cpu);
+		double elapsed = figure_seconds(cost->elapsed);
 		int64_t requests = totals->served + totals->wasted;
-		double cores = (double)usage_cores();
 
-		printf("%-24s %6.1fs  %6.1fs  %6.1fs  %4.1f ms  %4.0f%%  "
-		       "%6.0f%%\n",
-		    runs->results[i].variant->name, seconds(usage->elapsed),
-		    seconds(cost->started), seconds(usage->cpu),
-		    requests > 0 ? 1e3 * seconds(usage->cpu) / (double)requests
-				 : 0,
-		    100 * seconds(usage->cpu) / seconds(usage->elapsed) / cores,
-		    100 * usage->busiest);
+		fprintf(out,
+		    "%s\t%.1fs\t%.1fs\t%.1fs\t%.1f ms\t%.0f%%\t%.0f%%\n",
+		    runs->results[i].variant->name, elapsed,
+		    figure_seconds(cost->started), cpu,
+		    requests > 0 ? 1e3 * cpu / (double)requests : 0,
+		    100 * cpu / elapsed / cores, 100 * cost->busiest);
 	}
+	putchar('\n');
+	figure_end(out);
 }
 
 /* 0: there is no bar. */
@@ -107,7 +99,7 @@ judge(const struct runs *runs, const struct result *result,
 {
 	const struct variant *variant = result->variant;
 	const struct totals *totals = &result->totals;
-	double limit = seconds(scenario_limit(runs->scenario)) / 100;
+	double limit = figure_seconds(scenario_limit(runs->scenario)) / 100;
 	double retries = (double)totals->retries, beside = (double)INFINITY;
 	bool well = true;
 
@@ -134,10 +126,10 @@ judge(const struct runs *runs, const struct result *result,
 		    (double)variant->published_wasted },
 		{ "retries wasted", retries, bar(variant->most_retries, 1), 0 },
 		{ "retries wasted", retries, beside, 0 },
-		{ "p99 in seconds", seconds(totals->p99),
+		{ "p99 in seconds", figure_seconds(totals->p99),
 		    bar(variant->most_p99, limit),
-		    seconds(variant->published_p99) },
-		{ "all served after seconds", seconds(totals->max),
+		    figure_seconds(variant->published_p99) },
+		{ "all served after seconds", figure_seconds(totals->max),
 		    bar(variant->most_max, limit), 0 },
 	};
 	for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
@@ -200,7 +192,6 @@ write_picture(const struct driver *driver, const struct runs *runs)
 {
 	const struct scenario *scenario = runs->scenario;
 	const struct capacity *capacity = &scenario->capacity;
-	char p99[FIGURE_ROOM];
 	size_t wanted = 0, drawn = 0;
 	FILE *out;
 
@@ -212,8 +203,8 @@ write_picture(const struct driver *driver, const struct runs *runs)
 		return;
 	out = open_file(driver, "picture.txt", "we");
 	fprintf(out, "title\t%s\nbin\t%g\nrate\t%" PRId64 "\noutage\t%g\t%g\n",
-	    scenario->title, seconds(scenario->width), capacity->rate,
-	    seconds(capacity->begin), seconds(capacity->end));
+	    scenario->title, figure_seconds(scenario->width), capacity->rate,
+	    figure_seconds(capacity->begin), figure_seconds(capacity->end));
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct result *result = &runs->results[i];
 		const struct tally *tally = result->tally;
@@ -222,7 +213,7 @@ write_picture(const struct driver *driver, const struct runs *runs)
 			continue;
 		fprintf(out, "run\t%s\t%" PRId64 "\t%s\n",
 		    result->variant->drawn, result->totals.wasted,
-		    figure_time(p99, result->totals.p99));
+		    figure_time(result->totals.p99));
 		for (size_t bin = 0; bin < tally->count; bin++)
 			fprintf(out, "requests\t%" PRId64 "\t%" PRId64 "\n",
 			    tally->bins[bin].served, tally->bins[bin].rejected);
@@ -236,7 +227,6 @@ static bool
 run_scenario(struct driver *driver, const struct scenario *scenario)
 {
 	static struct runs runs;
-	char room[FIGURE_ROOM];
 	bool fleet = false;
 
 	for (const struct variant *v = scenario->variants; v->name != NULL; v++)
@@ -274,9 +264,9 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 			    scenario_end(scenario)),
 			.questions = cost->questions,
 			.redis = cost->redis };
-		result->totals.cpu = cost->usage.cpu;
-		result->totals.others = cost->usage.others;
-		result->totals.cores = usage_cores();
+		result->totals.cpu = cost->cpu;
+		result->totals.others = cost->others;
+		result->totals.cores = sysconf(_SC_NPROCESSORS_ONLN);
 		tally_put(driver->totals, scenario->name, variant->name,
 		    &result->totals);
 		/* A storm that is cut short leaves the totals of earlier ones.
@@ -288,21 +278,20 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 		return false;
 
 	printf("\n%s\n\n", scenario->title);
-	figure_table(stdout, scenario, runs.results, runs.count);
+	figure_table(scenario, runs.results, runs.count);
 	for (size_t i = 0; i < runs.count; i++) {
 		const struct cost *cost = &runs.costs[i];
 
 		if (cost->failed == 0)
 			continue;
 		printf("%s: the fleet's server failed after %s",
-		    runs.results[i].variant->name,
-		    figure_time(room, cost->failed));
+		    runs.results[i].variant->name, figure_time(cost->failed));
 		if (cost->back > 0)
-			printf(", for %s",
-			    figure_time(room, cost->back - cost->failed));
+			printf(
+			    ", for %s", figure_time(cost->back - cost->failed));
 		puts("");
 	}
-	print_costs(&runs);
+	print_costs(&runs, (double)sysconf(_SC_NPROCESSORS_ONLN));
 	write_picture(driver, &runs);
 	for (size_t i = 0; i < runs.count; i++) {
 		if (!judge(&runs, &runs.results[i], &runs.costs[i]))

@@ -1,196 +1,183 @@
 #include "figure.h"
 
+#include <err.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Room for the text of a cell. */
-#define CELL 64
+enum { COLUMNS = 24, HEADINGS = 2, TEXTS = 16, ROOM = 32 };
 
-enum column {
-	NAME,
-	WASTED,
-	WASTED_PUBLISHED,
-	RETRIES,
-	PEAK,
-	PEAK_OVER_CAPACITY,
-	PEAK_SERVED,
-	PEAK_PUBLISHED,
-	STABLE,
-	P50,
-	P99,
-	P99_PUBLISHED,
-	P99_OVER_LIMIT,
-	MAX,
-	LOST,
-	QUESTIONS,
-	REDIS,
-	COLUMNS,
-};
+/* The table that is being printed. */
+static char *text;
+static size_t size;
 
-/* The two lines of each heading. */
-static const char *const headings[COLUMNS][2] = {
-	[NAME] = { "", "" },
-	[WASTED] = { "wasted", "requests" },
-	[WASTED_PUBLISHED] = { "", "(publ.)" },
-	[RETRIES] = { "of them", "retries" },
-	[PEAK] = { "peak", "arrive/s" },
-	[PEAK_OVER_CAPACITY] = { "over", "capac." },
-	[PEAK_SERVED] = { "peak", "served/s" },
-	[PEAK_PUBLISHED] = { "", "(publ.)" },
-	[STABLE] = { "", "stable" },
-	[P50] = { "", "p50" },
-	[P99] = { "", "p99" },
-	[P99_PUBLISHED] = { "", "(publ.)" },
-	[P99_OVER_LIMIT] = { "over", "limit" },
-	[MAX] = { "", "max" },
-	[LOST] = { "not", "served" },
-	[QUESTIONS] = { "fleet's", "questions" },
-	[REDIS] = { "server's", "CPU" },
-};
-
-static double
-seconds(nanos time)
+FILE *
+figure_begin(void)
 {
-	return (double)time / (double)NANOS_SECOND;
-}
+	FILE *table = open_memstream(&text, &size);
 
-static size_t
-greater(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
-/* A number that is unknown, or of no interest, is 0. */
-static void
-put_count(char room[CELL], double number)
-{
-	if (number > 0)
-		figure_count(room, (int64_t)(number + 0.5));
-}
-
-static void
-put_ratio(char room[CELL], int decimals, double number, double unit)
-{
-	if (number > 0 && unit > 0)
-		snprintf(room, CELL, "%.*fx", decimals, number / unit);
-}
-
-/* When clients were served. Those who were still waiting when watching ended
- * may have been served later. */
-static void
-put_latency(char room[CELL], const struct variant *variant, nanos time)
-{
-	char text[FIGURE_ROOM];
-
-	if (time == NANOS_MAX && variant->until > 0)
-		snprintf(
-		    room, CELL, "over %s", figure_time(text, variant->until));
-	else
-		figure_time(room, time);
-}
-
-/* The texts of a run: empty where it has nothing to say. */
-static void
-fill(char cells[COLUMNS][CELL], const struct scenario *scenario,
-    const struct result *result)
-{
-	const struct variant *variant = result->variant;
-	const struct totals *totals = &result->totals;
-	/* Requests in one bin, as a rate. */
-	double bins = totals->width > 0 ? 1 / seconds(totals->width) : 0;
-	double peak = (double)totals->peak * bins;
-
-	memset(cells, 0, COLUMNS * CELL);
-	snprintf(cells[NAME], CELL, "%s", variant->name);
-	figure_count(cells[WASTED], totals->wasted);
-	put_count(cells[WASTED_PUBLISHED], (double)variant->published_wasted);
-	if (scenario->hosts > 0)
-		figure_count(cells[RETRIES], totals->retries);
-	put_count(cells[PEAK], peak);
-	put_ratio(cells[PEAK_OVER_CAPACITY], 1, peak,
-	    (double)scenario->capacity.rate);
-	put_count(cells[PEAK_SERVED], (double)totals->peak_served * bins);
-	put_count(cells[PEAK_PUBLISHED], (double)variant->published_peak);
-	figure_time(cells[STABLE], totals->stable);
-	put_latency(cells[P50], variant, totals->p50);
-	put_latency(cells[P99], variant, totals->p99);
-	if (variant->published_p99 > 0)
-		figure_time(cells[P99_PUBLISHED], variant->published_p99);
-	if (totals->p99 < NANOS_MAX)
-		put_ratio(cells[P99_OVER_LIMIT], 2, seconds(totals->p99),
-		    seconds(scenario_limit(scenario)));
-	put_latency(cells[MAX], variant, totals->max);
-	put_count(cells[LOST], (double)totals->lost);
-	put_count(cells[QUESTIONS], (double)result->questions);
-	if (result->questions > 0)
-		figure_time(cells[REDIS], result->redis);
+	if (table == NULL)
+		err(1, "table");
+	return table;
 }
 
 void
-figure_table(FILE *out, const struct scenario *scenario,
-    const struct result *results, size_t count)
+figure_end(FILE *table)
 {
-	static char cells[SCENARIO_VARIANTS][COLUMNS][CELL];
-	nanos limit = scenario_limit(scenario);
-	size_t widths[COLUMNS] = { 0 };
-	char room[CELL];
+	int widths[COLUMNS] = { 0 };
+	bool used[COLUMNS] = { true };
 
-	for (size_t row = 0; row < count; row++) {
-		fill(cells[row], scenario, &results[row]);
-		for (int i = 0; i < COLUMNS; i++)
-			widths[i] = greater(widths[i], strlen(cells[row][i]));
-	}
-	for (size_t row = 0; row < 2 + count; row++) {
-		for (int i = 0; i < COLUMNS; i++) {
-			const char *text =
-			    row < 2 ? headings[i][row] : cells[row - 2][i];
-			size_t heading = greater(
-			    strlen(headings[i][0]), strlen(headings[i][1]));
-			int width = (int)greater(widths[i], heading);
+	fclose(table);
+	/* First it only finds how wide the columns are. */
+	for (int pass = 0; pass < 2; pass++) {
+		const char *at = text;
 
-			/* The first column is aligned to the left; one whose
-			 * cells are empty is left out. */
-			if (i == NAME)
-				fprintf(out, "%-*s", width, text);
-			else if (widths[i] > 0)
-				fprintf(out, "  %*s", width, text);
+		for (int line = 0, column = 0; at < text + size;) {
+			int length = (int)strcspn(at, "\t\n");
+			int width = widths[column];
+
+			if (length > width)
+				widths[column] = length;
+			used[column] |= line >= HEADINGS && length > 0;
+			if (pass == 1 && used[column])
+				printf("%s%*.*s", column == 0 ? "" : "  ",
+				    column == 0 ? -width : width, length, at);
+			column++;
+			at += length + 1;
+			if (at[-1] == '\t')
+				continue;
+			line++;
+			column = 0;
+			if (pass == 1)
+				putchar('\n');
 		}
-		fputc('\n', out);
 	}
+	free(text);
+	fflush(stdout);
+}
+
+/* A number that is unknown, or of no interest, is 0. */
+static const char *
+known(double number)
+{
+	return number > 0 ? figure_count((int64_t)(number + 0.5)) : "";
+}
+
+/* A cell with how many units that is, where both are known. */
+static void
+put_ratio(FILE *out, int decimals, double number, double unit)
+{
+	if (number > 0 && unit > 0)
+		fprintf(out, "%.*fx", decimals, number / unit);
+	fputc('\t', out);
+}
+
+/* A cell with when clients were served. Those who were still waiting when
+ * watching ended may have been served later. */
+static void
+put_latency(FILE *out, const struct variant *variant, nanos time)
+{
+	bool over = time == NANOS_MAX && variant->until > 0;
+
+	fprintf(out, "%s%s\t", over ? "over " : "",
+	    figure_time(over ? variant->until : time));
+}
+
+void
+figure_table(
+    const struct scenario *scenario, const struct result *results, size_t count)
+{
+	double limit = figure_seconds(scenario_limit(scenario));
+	FILE *out = figure_begin();
+
+	fputs("\twasted\t\tof them\tpeak\tover\tpeak\t\t\t\t\t\tover\t\tnot"
+	      "\tfleet's\tserver's\n"
+	      "\trequests\t(publ.)\tretries\tarrive/s\tcapac.\tserved/s\t"
+	      "(publ.)\tstable\tp50\tp99\t(publ.)\tlimit\tmax\tserved\t"
+	      "questions\tCPU\n",
+	    out);
+	for (const struct result *at = results; at < results + count; at++) {
+		const struct variant *variant = at->variant;
+		const struct totals *totals = &at->totals;
+		/* Requests in one bin, as a rate. */
+		double bins =
+		    totals->width > 0 ? 1 / figure_seconds(totals->width) : 0;
+		double peak = (double)totals->peak * bins;
+
+		fprintf(out, "%s\t%s\t%s\t%s\t%s\t", variant->name,
+		    figure_count(totals->wasted),
+		    known((double)variant->published_wasted),
+		    scenario->hosts > 0 ? figure_count(totals->retries) : "",
+		    known(peak));
+		put_ratio(out, 1, peak, (double)scenario->capacity.rate);
+		fprintf(out, "%s\t%s\t%s\t",
+		    known((double)totals->peak_served * bins),
+		    known((double)variant->published_peak),
+		    figure_time(totals->stable));
+		put_latency(out, variant, totals->p50);
+		put_latency(out, variant, totals->p99);
+		fprintf(out, "%s\t",
+		    variant->published_p99 > 0
+			? figure_time(variant->published_p99)
+			: "");
+		put_ratio(out, 2,
+		    totals->p99 < NANOS_MAX ? figure_seconds(totals->p99) : 0,
+		    limit);
+		put_latency(out, variant, totals->max);
+		fprintf(out, "%s\t%s\t%s\n", known((double)totals->lost),
+		    known((double)at->questions),
+		    at->questions > 0 ? figure_time(at->redis) : "");
+	}
+	figure_end(out);
 	if (limit > 0)
-		fprintf(out,
-		    "physical limit: 0 wasted, the last is served after %s\n",
-		    figure_time(room, limit));
+		printf("physical limit: 0 wasted, the last is served after "
+		       "%s\n",
+		    figure_time(scenario_limit(scenario)));
 	if (scenario->source != NULL)
-		fprintf(out, "(publ.): %s\n", scenario->source);
+		printf("(publ.): %s\n", scenario->source);
 }
 
-char *
-figure_count(char room[FIGURE_ROOM], int64_t value)
+/* Where the next text is made. */
+static char *
+room(void)
 {
-	char digits[FIGURE_ROOM];
-	size_t length, to = 0;
+	static char rooms[TEXTS][ROOM];
+	static unsigned next;
 
-	snprintf(digits, sizeof digits, "%" PRId64, value);
-	length = strlen(digits);
-	for (size_t i = 0; i < length; i++) {
-		room[to++] = digits[i];
-		if (length - i > 1 && (length - i) % 3 == 1 && digits[i] != '-')
-			room[to++] = ',';
+	return rooms[next++ % TEXTS];
+}
+
+const char *
+figure_count(int64_t value)
+{
+	char digits[ROOM], *to = room(), *made = to;
+	int left = snprintf(digits, sizeof digits, "%" PRId64, value);
+
+	for (const char *from = digits; *from != '\0'; from++) {
+		*to++ = *from;
+		if (--left > 0 && left % 3 == 0 && *from != '-')
+			*to++ = ',';
 	}
-	room[to] = '\0';
-	return room;
+	*to = '\0';
+	return made;
 }
 
-char *
-figure_time(char room[FIGURE_ROOM], nanos time)
+const char *
+figure_time(nanos time)
 {
-	double seconds = (double)time / (double)NANOS_SECOND;
+	double seconds = figure_seconds(time);
+	char *made = room();
 
 	if (time == NANOS_MAX)
-		snprintf(room, FIGURE_ROOM, "never");
-	else
-		snprintf(room, FIGURE_ROOM, "%.*fs", seconds < 9.995 ? 2 : 1,
-		    seconds);
-	return room;
+		return "never";
+	snprintf(made, ROOM, "%.*fs", seconds < 9.995 ? 2 : 1, seconds);
+	return made;
+}
+
+double
+figure_seconds(nanos time)
+{
+	return time == NANOS_MAX ? (double)INFINITY
+				 : (double)time / (double)NANOS_SECOND;
 }

@@ -1,5 +1,5 @@
 /*
- * figure: the totals of storms as a table, and their numbers as words.
+ * figure: what storms have come to, as tables and words.
  */
 #ifndef FIGURE_H
 #define FIGURE_H
@@ -19,12 +19,22 @@ struct result {
 };
 
 /* Has columns for the physical limit and for what was published. */
-void figure_table(FILE *out, const struct scenario *scenario,
-    const struct result *results, size_t count);
+void figure_table(const struct scenario *scenario, const struct result *results,
+    size_t count);
 
-/* Into room, which is returned: "8,468"; "0.35s", "15.2s"; "never". */
-#define FIGURE_ROOM 32
-char *figure_count(char room[FIGURE_ROOM], int64_t value);
-char *figure_time(char room[FIGURE_ROOM], nanos time);
+/*
+ * A table of any rows. What is printed to the stream, cells with tabs between
+ * them, comes out as columns at the end: the first one aligned to the left, and
+ * one that has nothing but its heading, the first two lines, left out.
+ */
+FILE *figure_begin(void);
+void figure_end(FILE *table);
+
+/* "8,468"; "0.35s", "15.2s"; "never". A text lasts for 15 more calls. */
+const char *figure_count(int64_t value);
+const char *figure_time(nanos time);
+
+/* NANOS_MAX: infinity. */
+double figure_seconds(nanos time);
 
 #endif

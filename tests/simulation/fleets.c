@@ -42,156 +42,116 @@ static const struct scenario storm = {
 /* Requests take as long as this; processes cost nothing. */
 static const struct machine machine = { .latency = 2 * NANOS_MS };
 
-static void
-show_heading(void)
+/* Runs what a model, which lacks what all of them have in common, says. The
+ * caller ends record->questions. */
+static struct totals
+run(struct model model, struct fleet_record *record)
 {
-	printf(
-	    "%-24s  %11s  %11s  %7s  %7s  %6s  %7s  %7s  %9s  %6s  %7s  "
-	    "%5s  %6s\n%-24s  %11s  %11s  %7s  %7s  %6s  %7s  %7s  %9s  %6s  "
-	    "%7s  %5s  %6s\n",
-	    "", "wasted", "of them", "", "", "over", "", "not", "questions", "",
-	    "", "open", "its", "", "requests", "retries", "p50", "p99", "limit",
-	    "last", "served", "peak/s", "mean", "no ans.", "most", "memory");
+	*record = (struct fleet_record){ .granted = 0 };
+	tally_start(&record->questions, NANOS_SECOND);
+	model.age = NANOS_HOUR;
+	model.record = record;
+	return simulate_run(&model, NULL);
 }
 
-static double
-seconds(nanos time)
+static FILE *
+begin_rows(void)
 {
-	return (double)time / (double)NANOS_SECOND;
+	FILE *out = figure_begin();
+
+	fputs("\twasted\tof them\t\t\tover\t\tnot\tquestions\t\t\topen\tits\n"
+	      "\trequests\tretries\tp50\tp99\tlimit\tlast\tserved\tpeak/s\t"
+	      "mean\tno ans.\tmost\tmemory\n",
+	    out);
+	return out;
 }
 
-static void
-show_questions(struct fleet_record *record)
-{
-	struct totals asked = tally_sum(&record->questions, 0, NANOS_MAX);
-	char peak[FIGURE_ROOM], silent[FIGURE_ROOM], open[FIGURE_ROOM];
-	double bytes =
-	    BUDGET_BYTES + CONNECTION_BYTES * (double)record->most_open;
-
-	printf("  %9s  %6.0f  %7s  %5s  %4.1fMB",
-	    figure_count(peak, asked.peak),
-	    (double)(asked.served + asked.wasted) /
-		(double)record->questions.count,
-	    figure_count(silent, record->silent),
-	    figure_count(open, record->most_open), bytes / 1e6);
-}
-
-/* Ends a row. True if nothing misses its limit. */
+/* The mean of some seeds, for a model that has no policy yet. True if nothing
+ * misses its limit; a p99 is in percent of the physical one. */
 static bool
-end_row(bool well)
+show_row(FILE *out, struct model model, const struct variant *variant,
+    uint64_t seeds)
 {
-	puts(well ? "" : "  MISSES");
-	fflush(stdout);
-	return well;
-}
-
-/* In percent of the physical limit. */
-static int64_t
-p99_of(const struct scenario *scenario, const struct totals *totals)
-{
+	const struct scenario *scenario = model.scenario;
+	struct policy policy = simulate_policy(variant);
 	nanos limit = scenario->capacity.end + machine.latency +
 	    scenario->clients * NANOS_SECOND / scenario->capacity.rate;
-
-	return totals->p99 * 100 / limit;
-}
-
-static void
-show_times(const struct scenario *scenario, const struct totals *totals)
-{
-	char p50[FIGURE_ROOM], p99[FIGURE_ROOM], max[FIGURE_ROOM];
-
-	printf("  %7s  %7s", figure_time(p50, totals->p50),
-	    figure_time(p99, totals->p99));
-	if (totals->p99 == NANOS_MAX)
-		printf("  %6s", "");
-	else
-		printf("  %5.2fx", (double)p99_of(scenario, totals) / 100);
-	printf("  %7s", figure_time(max, totals->max));
-}
-
-struct run {
+	int64_t times = (int64_t)seeds, percent;
+	struct totals mean = { .lost = 0 };
 	struct fleet_record record;
-	struct tally tally;
-	struct totals totals;
-};
+	bool well = true;
 
-/* Simulates a model, which lacks what all of them have in common. */
-static void
-begin_run(struct run *run, const struct model *model)
-{
-	struct model whole = *model;
+	model.policy = &policy;
+	model.machine = &machine;
+	if (policy.fleet.text == NULL)
+		model.known = 0;
+	while (model.seed++ < seeds) {
+		struct totals totals = run(model, &record);
 
-	run->record = (struct fleet_record){ .granted = 0 };
-	tally_start(&run->record.questions, NANOS_SECOND);
-	whole.age = NANOS_HOUR;
-	whole.record = &run->record;
-	run->totals = simulate_run(&whole, &run->tally);
-}
+		mean.wasted += totals.wasted / times;
+		mean.retries += totals.retries / times;
+		mean.lost += totals.lost;
+		mean.p50 += totals.p50 / times;
+		mean.p99 += totals.p99 / times;
+		mean.max += totals.max / times;
+		if (model.seed < seeds)
+			tally_end(&record.questions);
+	}
+	percent = mean.p99 * 100 / limit;
+	fprintf(out, "%s\t%s\t%s\t%s\t%s\t", variant->name,
+	    figure_count(mean.wasted), figure_count(mean.retries),
+	    figure_time(mean.p50), figure_time(mean.p99));
+	if (mean.p99 < NANOS_MAX)
+		fprintf(out, "%.2fx", (double)percent / 100);
+	fprintf(
+	    out, "\t%s\t%s", figure_time(mean.max), figure_count(mean.lost));
+	if (policy.fleet.text != NULL && seeds == 1) {
+		struct totals asked =
+		    tally_sum(&record.questions, 0, NANOS_MAX);
 
-static void
-end_run(struct run *run)
-{
-	tally_end(&run->tally);
-	tally_end(&run->record.questions);
-}
-
-/* Whether a run keeps to the limits of its variant. */
-static bool
-is_well(const struct scenario *scenario, const struct variant *variant,
-    const struct totals *totals)
-{
-	if (variant->most_retries > 0 &&
-	    totals->retries > variant->most_retries)
-		return false;
-	return variant->most_p99 == 0 ||
-	    (totals->lost == 0 &&
-		p99_of(scenario, totals) <= variant->most_p99);
-}
-
-static bool
-show_row(const struct scenario *scenario, const struct variant *variant)
-{
-	struct policy policy = simulate_policy(variant);
-	bool fleet = policy.fleet.text != NULL;
-	const struct model model = { .scenario = scenario,
-		.policy = &policy,
-		.machine = &machine,
-		.host = PROCESSES,
-		.known = fleet ? scenario->clients / PROCESSES : 0,
-		.seed = 1 };
-	char wasted[FIGURE_ROOM], again[FIGURE_ROOM], lost[FIGURE_ROOM];
-	struct run run;
-
-	begin_run(&run, &model);
-	printf("%-24s  %11s  %11s", variant->name,
-	    figure_count(wasted, run.totals.wasted),
-	    figure_count(again, run.totals.retries));
-	show_times(scenario, &run.totals);
-	printf("  %7s", figure_count(lost, run.totals.lost));
-	if (fleet)
-		show_questions(&run.record);
-	end_run(&run);
-	return end_row(is_well(scenario, variant, &run.totals));
+		fprintf(out, "\t%s\t%.0f\t%s\t%s\t%.1fMB",
+		    figure_count(asked.peak),
+		    (double)(asked.served + asked.wasted) /
+			(double)record.questions.count,
+		    figure_count(record.silent), figure_count(record.most_open),
+		    (BUDGET_BYTES +
+			CONNECTION_BYTES * (double)record.most_open) /
+			1e6);
+	}
+	tally_end(&record.questions);
+	if (variant->most_retries > 0)
+		well = mean.retries <= variant->most_retries;
+	if (variant->most_wasted > 0)
+		well = well && mean.wasted <= variant->most_wasted;
+	if (variant->most_p99 > 0)
+		well = well && mean.lost == 0 && percent <= variant->most_p99;
+	fputs(well ? "\n" : "\tMISSES\n", out);
+	return well;
 }
 
 static bool
 show_hosts(int64_t hosts)
 {
 	struct scenario scenario = storm;
-	char count[FIGURE_ROOM], rate[FIGURE_ROOM];
 	bool well = true;
+	FILE *out = begin_rows();
 
 	scenario.clients = hosts * PROCESSES;
 	scenario.apart = APART / hosts;
 	scenario.capacity.rate = hosts * RATE;
 	printf("\nfleet: %s hosts with %d processes each, %s a second, down "
 	       "for 10 s;\nthe physical limit is %.0f s\n\n",
-	    figure_count(count, hosts), PROCESSES,
-	    figure_count(rate, scenario.capacity.rate),
-	    seconds(scenario.capacity.end) + (double)PROCESSES / RATE);
-	show_heading();
-	for (size_t i = 0; scenario.variants[i].name != NULL; i++)
-		well = show_row(&scenario, &scenario.variants[i]) && well;
+	    figure_count(hosts), PROCESSES,
+	    figure_count(scenario.capacity.rate),
+	    figure_seconds(scenario.capacity.end) + (double)PROCESSES / RATE);
+	for (size_t i = 0; scenario.variants[i].name != NULL; i++) {
+		const struct model model = {
+			.scenario = &scenario, .host = PROCESSES, .known = hosts
+		};
+
+		well = show_row(out, model, &scenario.variants[i], 1) && well;
+	}
+	figure_end(out);
 	return well;
 }
 
@@ -242,61 +202,35 @@ static const struct outage outages[] = {
 	    6200, 120 },
 };
 
-/* The mean of a few seeds. */
-static bool
-show_outage(const struct outage *outage)
-{
-	const struct variant variant = { .name = outage->name,
-		.options = FLEET "--breaker 5,500ms,2s",
-		.most_p99 = outage->most_p99 };
-	const int64_t clients = OUTAGE_HOSTS * outage->each;
-	const struct scenario scenario = { .clients = clients,
-		.apart = outage->span / clients,
-		.capacity = outage->capacity,
-		.width = NANOS_SECOND / 10,
-		.most = 200 * NANOS_SECOND };
-	struct policy policy = simulate_policy(&variant);
-	struct model model = { .scenario = &scenario,
-		.policy = &policy,
-		.machine = &machine,
-		.host = outage->each,
-		.known = OUTAGE_HOSTS,
-		.seen = NANOS_SECOND };
-	char wasted[FIGURE_ROOM], again[FIGURE_ROOM], lost[FIGURE_ROOM];
-	struct totals mean = { .lost = 0 };
-	struct run run;
-
-	while (model.seed++ < OUTAGE_SEEDS) {
-		begin_run(&run, &model);
-		mean.wasted += run.totals.wasted / OUTAGE_SEEDS;
-		mean.retries += run.totals.retries / OUTAGE_SEEDS;
-		mean.lost += run.totals.lost;
-		mean.p50 += run.totals.p50 / OUTAGE_SEEDS;
-		mean.p99 += run.totals.p99 / OUTAGE_SEEDS;
-		mean.max += run.totals.max / OUTAGE_SEEDS;
-		end_run(&run);
-	}
-	printf("%-28s  %11s  %11s", outage->name,
-	    figure_count(wasted, mean.wasted),
-	    figure_count(again, mean.retries));
-	show_times(&scenario, &mean);
-	printf("  %7s", figure_count(lost, mean.lost));
-	return end_row(mean.wasted <= outage->most_wasted &&
-	    is_well(&scenario, &variant, &mean));
-}
-
 bool
 fleets_show_recovery(void)
 {
 	bool well = true;
+	FILE *out = begin_rows();
 
 	printf("\nrecovery: %d hosts in a fleet, with breakers, and with so "
-	       "many commands each\n\n%-28s  %11s  %11s  %7s  %7s  %6s  %7s  "
-	       "%7s\n",
-	    OUTAGE_HOSTS, "", "wasted", "of retries", "p50", "p99", "limit",
-	    "last", "lost");
-	for (size_t i = 0; i < sizeof outages / sizeof *outages; i++)
-		well = show_outage(&outages[i]) && well;
+	       "many commands each\n\n",
+	    OUTAGE_HOSTS);
+	for (size_t i = 0; i < sizeof outages / sizeof *outages; i++) {
+		const struct outage *outage = &outages[i];
+		const struct variant variant = { .name = outage->name,
+			.options = FLEET "--breaker 5,500ms,2s",
+			.most_wasted = outage->most_wasted,
+			.most_p99 = outage->most_p99 };
+		const int64_t clients = OUTAGE_HOSTS * outage->each;
+		const struct scenario scenario = { .clients = clients,
+			.apart = outage->span / clients,
+			.capacity = outage->capacity,
+			.width = NANOS_SECOND / 10,
+			.most = 200 * NANOS_SECOND };
+		const struct model model = { .scenario = &scenario,
+			.host = outage->each,
+			.known = OUTAGE_HOSTS,
+			.seen = NANOS_SECOND };
+
+		well = show_row(out, model, &variant, OUTAGE_SEEDS) && well;
+	}
+	figure_end(out);
 	return well;
 }
 
@@ -345,65 +279,60 @@ percent(int64_t part, int64_t whole)
 	return whole == 0 ? 0 : 100 * (double)part / (double)whole;
 }
 
-static void
-show_numbers(const char *name, struct run *run)
-{
-	struct fleet_record *record = &run->record;
-	struct totals asked = tally_sum(&record->questions, 0, NANOS_MAX);
-	const struct totals *totals = &run->totals;
-	char all[FIGURE_ROOM], peak[FIGURE_ROOM], retries[FIGURE_ROOM];
-
-	printf("%-24s  %9s  %6s  %7.1f %%  %6.0fms  %6.0fms  %6.0f %%  %7s  "
-	       "%6" PRId64,
-	    name, figure_count(all, asked.served + asked.wasted),
-	    figure_count(peak, asked.peak),
-	    percent(record->silent, record->awaited), 1000 * seconds(asked.p50),
-	    1000 * seconds(asked.p99), percent(record->told, totals->served),
-	    figure_count(
-		retries, totals->served + totals->wasted - totals->clients),
-	    totals->lost);
-}
-
-static bool
-show_day(const struct day *day)
-{
-	static const struct variant variant = { .name = "fleet budget",
-		.options = FLEET };
-	const struct scenario scenario = { .clients = WAVE * day->each,
-		.apart = day->span / (WAVE * day->each),
-		.capacity = day->capacity,
-		.width = NANOS_SECOND,
-		.most = day->span + WATCH };
-	const struct machine slow = { .latency = day->latency };
-	struct policy policy = simulate_policy(&variant);
-	const struct model model = { .scenario = &scenario,
-		.policy = &policy,
-		.machine = &slow,
-		.host = day->each,
-		.known = day->knows ? WAVE : 0,
-		.mute = day->mute,
-		.seed = 1 };
-	struct run run;
-
-	begin_run(&run, &model);
-	show_numbers(day->name, &run);
-	end_run(&run);
-	return end_row(!day->answered ||
-	    percent(run.record.silent, run.record.awaited) < 1);
-}
-
 bool
 fleets_show_wave(void)
 {
+	static const struct variant variant = { .name = "fleet budget",
+		.options = FLEET };
+	struct policy policy = simulate_policy(&variant);
 	bool well = true;
+	FILE *out = figure_begin();
 
 	printf("\nwave: %d hosts and a server of %d questions a second; all "
 	       "commands fail within\na second, or 1 in 100 requests fails, "
-	       "on an ordinary day\n\n%-24s  %9s  %6s  %9s  %8s  %8s  %8s  "
-	       "%7s  %6s\n",
-	    WAVE, FLEET_MODEL_CONNECTIONS, "", "questions", "peak/s",
-	    "no answer", "p50", "p99", "told", "retries", "lost");
-	for (size_t i = 0; i < sizeof days / sizeof *days; i++)
-		well = show_day(&days[i]) && well;
+	       "on an ordinary day\n\n",
+	    WAVE, FLEET_MODEL_CONNECTIONS);
+	fputs("\n\tquestions\tpeak/s\tno answer\tp50\tp99\ttold\tretries\t"
+	      "lost\n",
+	    out);
+	for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
+		const struct day *day = &days[i];
+		const struct scenario scenario = {
+			.clients = WAVE * day->each,
+			.apart = day->span / (WAVE * day->each),
+			.capacity = day->capacity,
+			.width = NANOS_SECOND,
+			.most = day->span + WATCH,
+		};
+		const struct machine slow = { .latency = day->latency };
+		const struct model model = { .scenario = &scenario,
+			.policy = &policy,
+			.machine = &slow,
+			.host = day->each,
+			.known = day->knows ? WAVE : 0,
+			.mute = day->mute,
+			.seed = 1 };
+		struct fleet_record record;
+		struct totals totals = run(model, &record);
+		struct totals asked =
+		    tally_sum(&record.questions, 0, NANOS_MAX);
+		double silent = percent(record.silent, record.awaited);
+		bool good = !day->answered || silent < 1;
+
+		fprintf(out,
+		    "%s\t%s\t%s\t%.1f %%\t%.0fms\t%.0fms\t%.0f %%\t%s\t"
+		    "%" PRId64 "%s\n",
+		    day->name, figure_count(asked.served + asked.wasted),
+		    figure_count(asked.peak), silent,
+		    1000 * figure_seconds(asked.p50),
+		    1000 * figure_seconds(asked.p99),
+		    percent(record.told, totals.served),
+		    figure_count(
+			totals.served + totals.wasted - totals.clients),
+		    totals.lost, good ? "" : "\tMISSES");
+		tally_end(&record.questions);
+		well = well && good;
+	}
+	figure_end(out);
 	return well;
 }

@@ -5,7 +5,6 @@
 #include "text/number.h"
 #include "text/random.h"
 #include "policy/plan.h"
-#include "cores.h"
 #include "fleet_model.h"
 #include "queue.h"
 
@@ -23,6 +22,19 @@ enum what {
 	WHAT_END, /* of the attempt */
 };
 
+/*
+ * A core does each piece of work without a break. As long as a process waits
+ * that has slept, no other one gets a core: that is what schedulers do for
+ * those that have used least of it. So if a thousand retries are due, all of
+ * them fork before the first of their commands runs. Work of one kind is done
+ * in the order in which it came.
+ */
+enum kind {
+	KIND_WOKEN, /* of a process that has slept */
+	KIND_BEGUN, /* of one that a process has just started */
+	KINDS,
+};
+
 struct client {
 	struct history history;
 	struct caller caller;
@@ -35,7 +47,8 @@ struct storm {
 	struct tally *tally;
 	struct queue queue;
 	struct load load; /* of the server */
-	struct cores cores; /* if processes cost anything */
+	int64_t idle; /* cores, if processes cost anything */
+	struct queue lines[KINDS]; /* work that waits for a core */
 	struct client *clients;
 	struct segment *segments; /* one for each host, or NULL */
 	int64_t hosts;
@@ -61,18 +74,45 @@ put(struct storm *storm, nanos at, uint32_t who, enum what what)
 
 static void happen(struct storm *storm, const struct event *event);
 
+/* A core begins with what ends in that event. */
+static void
+begin_work(struct storm *storm, nanos now, uint32_t who, enum what what)
+{
+	const struct machine *machine = storm->model->machine;
+	nanos cost = what == WHAT_BORN || what == WHAT_STARTED
+	    ? machine->start / 2
+	    : machine->attempt / (what == WHAT_FORKED ? 2 : 4);
+
+	put(storm, now + cost, who, what);
+}
+
 /* Has a core do work for a client, after which something happens to it. */
 static void
-work(struct storm *storm, nanos now, enum kind kind, nanos cost, uint32_t who,
+work(struct storm *storm, nanos now, enum kind kind, uint32_t who,
     enum what what)
 {
-	const struct piece piece = { cost, who, what };
 	const struct event done = { now, who, what };
 
 	if (storm->model->machine->cores == 0)
 		happen(storm, &done);
-	else if (cores_offer(&storm->cores, kind, &piece))
-		put(storm, now + cost, who, what);
+	else if (storm->idle > 0) {
+		storm->idle--;
+		begin_work(storm, now, who, what);
+	} else
+		queue_put(&storm->lines[kind], done);
+}
+
+/* A core has ended its piece of work. */
+static void
+free_core(struct storm *storm, nanos now)
+{
+	struct event next;
+
+	if (queue_take(&storm->lines[KIND_WOKEN], &next) ||
+	    queue_take(&storm->lines[KIND_BEGUN], &next))
+		begin_work(storm, now, next.who, (enum what)next.what);
+	else
+		storm->idle++;
 }
 
 /* One client after the other is on another host. */
@@ -151,14 +191,6 @@ finish(struct storm *storm, uint32_t who, nanos now)
 	follow(storm, who, &step, now);
 }
 
-/* The attempt has its outcome, and has to record it. */
-static void
-answer(struct storm *storm, uint32_t who, nanos now)
-{
-	work(storm, now, KIND_WOKEN, storm->model->machine->attempt / 4, who,
-	    WHAT_END);
-}
-
 /*
  * The request is at the server. A client that shares nothing with others can
  * use the answer at once, which saves an event.
@@ -177,7 +209,7 @@ arrive(struct storm *storm, uint32_t who, nanos now)
 	storm->clients[who].served = got.served;
 	got.at += machine->latency;
 	if (got.at == now)
-		answer(storm, who, now);
+		work(storm, now, KIND_WOKEN, who, WHAT_END);
 	else if (machine->cores == 0 && storm->segments == NULL)
 		finish(storm, who, got.at);
 	else
@@ -196,8 +228,7 @@ begin(struct storm *storm, uint32_t who, nanos now)
 	plan_begin(&client->history);
 	if (client->caller.lease != 0)
 		put(storm, client->caller.renewal, who, WHAT_RENEW);
-	work(storm, now, KIND_WOKEN, storm->model->machine->attempt / 2, who,
-	    WHAT_FORKED);
+	work(storm, now, KIND_WOKEN, who, WHAT_FORKED);
 }
 
 /* The next attempt, if the budget admits it; else a wait, or the end. */
@@ -254,36 +285,29 @@ static void
 happen(struct storm *storm, const struct event *event)
 {
 	const struct model *model = storm->model;
-	const struct machine *machine = model->machine;
 	struct client *client = &storm->clients[event->who];
 	uint32_t who = event->who, next = who + 1;
 	nanos now = event->at;
 	struct visit visit;
-	struct piece piece;
 
-	/* A core has done its piece of work. */
-	if (event->what >= WHAT_BORN && machine->cores > 0 &&
-	    cores_next(&storm->cores, &piece))
-		put(storm, now + piece.cost, piece.who, (enum what)piece.what);
+	if (event->what >= WHAT_BORN && model->machine->cores > 0)
+		free_core(storm, now);
 	switch ((enum what)event->what) {
 	case WHAT_START:
-		work(
-		    storm, now, KIND_WOKEN, machine->start / 2, who, WHAT_BORN);
+		work(storm, now, KIND_WOKEN, who, WHAT_BORN);
 		break;
 	case WHAT_BORN:
 		/* The next client starts when this one is there. */
 		if (next < model->scenario->clients)
 			put(storm, number_greater(now, due(model, next)), next,
 			    WHAT_START);
-		work(storm, now, KIND_BEGUN, machine->start / 2, who,
-		    WHAT_STARTED);
+		work(storm, now, KIND_BEGUN, who, WHAT_STARTED);
 		break;
 	case WHAT_STARTED:
 		start(storm, who, now);
 		break;
 	case WHAT_FORKED:
-		work(storm, now, KIND_BEGUN, machine->attempt / 4, who,
-		    WHAT_ARRIVE);
+		work(storm, now, KIND_BEGUN, who, WHAT_ARRIVE);
 		break;
 	case WHAT_WAKE:
 		wake(storm, who, now);
@@ -292,7 +316,8 @@ happen(struct storm *storm, const struct event *event)
 		arrive(storm, who, now);
 		break;
 	case WHAT_ANSWER:
-		answer(storm, who, now);
+		/* The attempt has its outcome, and has to record it. */
+		work(storm, now, KIND_WOKEN, who, WHAT_END);
 		break;
 	case WHAT_END:
 		finish(storm, who, now);
@@ -349,13 +374,14 @@ void
 model_run(const struct model *model, struct tally *tally)
 {
 	int64_t clients = model->scenario->clients;
-	struct storm storm = { .model = model, .tally = tally };
+	struct storm storm = {
+		.model = model, .tally = tally, .idle = model->machine->cores
+	};
 	struct event event;
 
 	storm.clients = room_for(clients, sizeof *storm.clients);
 	make_segments(&storm);
 	queue_start(&storm.queue);
-	cores_start(&storm.cores, model->machine->cores);
 	put(&storm, 0, 0, WHAT_START);
 	while (queue_take(&storm.queue, &event) &&
 	    event.at < model->scenario->most)
@@ -363,7 +389,8 @@ model_run(const struct model *model, struct tally *tally)
 	for (; storm.ended < clients - model->scouts; storm.ended++)
 		tally_lost(tally);
 	queue_end(&storm.queue);
-	cores_end(&storm.cores);
+	for (size_t i = 0; i < KINDS; i++)
+		queue_end(&storm.lines[i]);
 	fleet_model_end(&storm.fleet);
 	free(storm.segments);
 	free(storm.clients);

@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "child.h"
-#include "clock.h"
 
 /* How long the server may take to start, or to answer. */
 enum { PATIENCE = 10 };
@@ -25,7 +24,7 @@ enum { PATIENCE = 10 };
 #define LINK "link-%" PRId64
 #define NEW_LINK "link"
 
-enum { PATH = 4096, REPLY = 1 << 16 };
+enum { PATH = 4096 };
 
 static struct sockaddr_un
 address_of(const struct redis *redis, const char *name)
@@ -55,77 +54,28 @@ reach(const struct redis *redis)
 	return -1;
 }
 
-/*
- * Questions
- */
-
-/* How often a command was called, as INFO says it. */
-static int64_t
-calls_of(const char *info, const char *command)
-{
-	const char *found = strstr(info, command);
-
-	return found == NULL ? 0 : strtoll(found + strlen(command), NULL, 10);
-}
-
-/* Reads a reply to its end: "$length", and as many bytes in a second line. */
-static bool
-read_reply(int connection, char reply[REPLY])
-{
-	size_t length = 0, whole = REPLY;
-
-	while (length < whole) {
-		ssize_t n =
-		    read(connection, reply + length, REPLY - 1 - length);
-		char *line;
-
-		if (n <= 0)
-			return false;
-		length += (size_t)n;
-		reply[length] = '\0';
-		line = strstr(reply, "\r\n");
-		if (line != NULL)
-			whole = (size_t)(line - reply) + 2 +
-			    strtoul(reply + 1, NULL, 10);
-	}
-	return true;
-}
-
+/* How often scripts were called, as INFO says it. */
 static int64_t
 count_questions(const struct redis *redis)
 {
-	static const char request[] = "INFO commandstats\r\n";
-	static char reply[REPLY];
+	static const char request[] = "INFO commandstats\r\nQUIT\r\n";
 	int connection = reach(redis);
-	int64_t questions = 0;
+	int64_t questions = 0, calls;
+	char line[256];
+	FILE *reply;
 
 	if (connection == -1)
 		return 0;
-	if (send(connection, request, sizeof request - 1, MSG_NOSIGNAL) > 0 &&
-	    read_reply(connection, reply))
-		questions = calls_of(reply, "cmdstat_eval:calls=") +
-		    calls_of(reply, "cmdstat_evalsha:calls=");
-	close(connection);
+	reply = fdopen(connection, "r");
+	if (reply == NULL)
+		err(1, "fdopen");
+	(void)send(connection, request, sizeof request - 1, MSG_NOSIGNAL);
+	while (fgets(line, sizeof line, reply) != NULL)
+		if (sscanf(line, "cmdstat_eval:calls=%" SCNd64, &calls) == 1 ||
+		    sscanf(line, "cmdstat_evalsha:calls=%" SCNd64, &calls) == 1)
+			questions += calls;
+	fclose(reply);
 	return questions;
-}
-
-/*
- * Its life
- */
-
-static void
-execute(const struct redis *redis, const char *program)
-{
-	struct sockaddr_un own = address_of(redis, SOCKET);
-	int nothing = open("/dev/null", O_RDWR);
-
-	dup2(nothing, STDIN_FILENO);
-	dup2(nothing, STDOUT_FILENO);
-	execlp(program, program, "--port", "0", "--unixsocket", own.sun_path,
-	    "--save", "", "--appendonly", "no", "--dir", redis->directory,
-	    "--maxclients", "4000", (char *)NULL);
-	warn("%s", program);
-	_exit(1);
 }
 
 static void
@@ -139,34 +89,36 @@ make_link(const struct redis *redis, int64_t host, const char *target)
 		err(1, "%s", path);
 }
 
-/* Connections to it are made, and nobody accepts them. */
-static int
-listen_nowhere(const struct redis *redis)
-{
-	struct sockaddr_un own = address_of(redis, NOWHERE);
-	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (listener == -1 ||
-	    bind(listener, (const struct sockaddr *)&own, sizeof own) == -1 ||
-	    listen(listener, SOMAXCONN) == -1)
-		err(1, "%s", own.sun_path);
-	return listener;
-}
-
 void
 redis_start(struct redis *redis, const char *program)
 {
+	struct sockaddr_un own = address_of(redis, SOCKET);
+	struct sockaddr_un nowhere = address_of(redis, NOWHERE);
 	nanos until = clock_now() + PATIENCE * NANOS_SECOND;
 	struct timespec pause = clock_span(10 * NANOS_MS);
-	int connection;
+	int nothing, connection;
 
 	for (int64_t host = 0; host < redis->hosts; host++)
 		make_link(redis, host, SOCKET);
 	redis->due = NANOS_MAX;
-	redis->nowhere = listen_nowhere(redis);
+	/* Connections to it are made, and nobody accepts them. */
+	redis->nowhere = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (redis->nowhere == -1 ||
+	    bind(redis->nowhere, (const struct sockaddr *)&nowhere,
+		sizeof nowhere) == -1 ||
+	    listen(redis->nowhere, SOMAXCONN) == -1)
+		err(1, "%s", nowhere.sun_path);
 	redis->pid = child_fork(SIGKILL);
-	if (redis->pid == 0)
-		execute(redis, program);
+	if (redis->pid == 0) {
+		nothing = open("/dev/null", O_RDWR);
+		dup2(nothing, STDIN_FILENO);
+		dup2(nothing, STDOUT_FILENO);
+		execlp(program, program, "--port", "0", "--unixsocket",
+		    own.sun_path, "--save", "", "--appendonly", "no", "--dir",
+		    redis->directory, "--maxclients", "4000", (char *)NULL);
+		warn("%s", program);
+		_exit(1);
+	}
 	while ((connection = reach(redis)) == -1) {
 		if (clock_now() > until ||
 		    waitpid(redis->pid, NULL, WNOHANG) != 0)
@@ -198,9 +150,7 @@ finish(struct redis *redis)
 	redis->questions = count_questions(redis);
 	kill(redis->pid, SIGKILL);
 	if (wait4(redis->pid, NULL, 0, &usage) == redis->pid)
-		redis->cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) *
-			NANOS_SECOND +
-		    (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+		redis->cpu = child_cpu(&usage);
 	redis->pid = 0;
 }
 

@@ -110,7 +110,6 @@ show(const struct scenario *scenario, int64_t factor)
 	const struct machine ideal = { .cores = 0 }; /* nothing costs */
 	struct scenario many = *scenario;
 	struct result results[SCENARIO_VARIANTS] = { { .variant = NULL } };
-	char clients[FIGURE_ROOM], rate[FIGURE_ROOM];
 	double took[SCENARIO_VARIANTS];
 	size_t count = 0;
 
@@ -141,11 +140,11 @@ show(const struct scenario *scenario, int64_t factor)
 	if (factor > 1)
 		printf("\n%s: %s clients, %s a second; %d each share a budget"
 		       "\n\n",
-		    scenario->name, figure_count(clients, many.clients),
-		    figure_count(rate, many.capacity.rate), SIMULATE_HOST);
+		    scenario->name, figure_count(many.clients),
+		    figure_count(many.capacity.rate), SIMULATE_HOST);
 	else
 		printf("\n%s: %s\n\n", scenario->name, scenario->title);
-	figure_table(stdout, &many, results, count);
+	figure_table(&many, results, count);
 	for (size_t i = 0; factor > 1 && i < count; i++)
 		printf("%s %.1fs%s", i == 0 ? "simulated in:" : "", took[i],
 		    i + 1 < count ? "," : "\n");

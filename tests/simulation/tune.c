@@ -51,32 +51,21 @@ make(
 	return it;
 }
 
-/* Requests wasted after the outage. */
-static int64_t
-wasted_after(const struct circumstance *it, const struct tally *tally)
-{
-	int64_t wasted = 0;
-
-	for (size_t i = 0; i < tally->count; i++)
-		if ((nanos)i * tally->width >= it->scenario.capacity.end)
-			wasted += tally->bins[i].rejected;
-	return wasted;
-}
-
 /* How many times the limit. If clients are lost, they have waited for
  * PATIENCE times as long. */
 static void
-show_times(const struct circumstance *it, nanos latency)
+put_times(FILE *out, const struct circumstance *it, nanos latency)
 {
 	if (latency == NANOS_MAX)
-		printf("  >%5dx", PATIENCE);
+		fprintf(out, "\t>%dx", PATIENCE);
 	else
-		printf("  %6.2fx", (double)latency / (double)it->limit);
+		fprintf(out, "\t%.2fx", (double)latency / (double)it->limit);
 }
 
-/* All seeds: the mean and the worst. */
+/* All seeds: the mean and the worst of what was wasted after the outage. */
 static void
-show(const struct circumstance *it, const struct policy *policy)
+put_results(
+    FILE *out, const struct circumstance *it, const struct policy *policy)
 {
 	uint64_t seeds = it->scenario.clients > LARGE ? 1 : SEEDS;
 	int64_t sum = 0, most = 0, lost = 0;
@@ -92,8 +81,11 @@ show(const struct circumstance *it, const struct policy *policy)
 			.seed = seed };
 		struct tally tally;
 		struct totals totals = simulate_run(&model, &tally);
-		int64_t wasted = wasted_after(it, &tally);
+		int64_t wasted = 0;
 
+		for (size_t i = 0; i < tally.count; i++)
+			if ((nanos)i * tally.width >= it->scenario.capacity.end)
+				wasted += tally.bins[i].rejected;
 		sum += wasted;
 		most = number_greater(most, wasted);
 		lost = number_greater(lost, totals.lost);
@@ -101,75 +93,51 @@ show(const struct circumstance *it, const struct policy *policy)
 		last = number_greater(last, totals.max);
 		tally_end(&tally);
 	}
-	printf("  %7" PRId64 "  %7" PRId64, sum / (int64_t)seeds, most);
-	show_times(it, p99);
-	show_times(it, last);
-	printf("  %6" PRId64 "\n", lost);
-	fflush(stdout);
+	fprintf(out, "\t%" PRId64 "\t%" PRId64, sum / (int64_t)seeds, most);
+	put_times(out, it, p99);
+	put_times(out, it, last);
+	fprintf(out, "\t%" PRId64 "\n", lost);
 }
 
+/* First where every retry is paid for. */
 static void
-show_overload(const struct scenario *scenario, const struct policy *policy)
+show_table(
+    const struct scenario *scenario, const struct variant *variant, bool paid)
 {
-	char room[FIGURE_ROOM];
+	struct policy policy = simulate_policy(variant);
+	FILE *out = figure_begin();
 
+	if (paid)
+		policy.budget.terms.min = SEGMENT_MIN_MOST;
+	printf("%s, %s%s: the worst of %d seeds; all but %d come to an open "
+	       "breaker\n\n",
+	    scenario->name, variant->name, paid ? ", every retry paid for" : "",
+	    SEEDS, SCOUTS);
+	fputs("\tcapacity\t\twasted after\t\tover the limit\n"
+	      "request\tor fails\tclients\tmean\tmost\tp99\tlast\tlost\n",
+	    out);
 	for (size_t i = 0; i < COUNT(latencies); i++)
 		for (size_t j = 0; j < COUNT(rates); j++)
 			for (size_t k = 0; k < COUNT(crowds); k++) {
 				struct circumstance it = make(scenario,
 				    latencies[i], rates[j], crowds[k]);
 
-				printf("%7s  %6" PRId64 "/s  %7" PRId64,
-				    figure_time(room, latencies[i]), rates[j],
+				fprintf(out, "%s\t%" PRId64 "/s\t%" PRId64,
+				    figure_time(latencies[i]), rates[j],
 				    crowds[k]);
-				show(&it, policy);
+				put_results(out, &it, &policy);
 			}
-}
-
-static void
-show_flaky(const struct scenario *scenario, const struct policy *policy)
-{
-	char room[FIGURE_ROOM];
-
-	for (size_t i = 0; i < COUNT(latencies); i++)
+	for (size_t i = 0; paid && i < COUNT(latencies); i++)
 		for (size_t j = 0; j < COUNT(flaky); j++) {
 			struct circumstance it =
 			    make(scenario, latencies[i], AMPLE, LARGE);
 
 			it.scenario.capacity.flaky = flaky[j];
-			printf("%7s  1 in %3" PRId64 "  %7d",
-			    figure_time(room, latencies[i]), flaky[j], LARGE);
-			show(&it, policy);
+			fprintf(out, "%s\t1 in %" PRId64 "\t%d",
+			    figure_time(latencies[i]), flaky[j], LARGE);
+			put_results(out, &it, &policy);
 		}
-}
-
-static void
-show_heading(const char *second)
-{
-	printf("\n                              wasted after   over the limit\n"
-	       "request  %s  clients     mean     most     p99     "
-	       "last    lost\n",
-	    second);
-}
-
-static void
-show_table(
-    const struct scenario *scenario, const struct variant *variant, bool paid)
-{
-	struct policy policy = simulate_policy(variant);
-
-	if (paid)
-		policy.budget.terms.min = SEGMENT_MIN_MOST;
-	printf("%s, %s%s: the worst of %d seeds; all but %d come to an open "
-	       "breaker\n",
-	    scenario->name, variant->name, paid ? ", every retry paid for" : "",
-	    SEEDS, SCOUTS);
-	show_heading("capacity");
-	show_overload(scenario, &policy);
-	if (!paid)
-		return;
-	show_heading("  fails ");
-	show_flaky(scenario, &policy);
+	figure_end(out);
 }
 
 bool
