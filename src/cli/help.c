@@ -28,7 +28,7 @@ static const char first_options[] =
 "  -I, --replay-stdin    give each attempt the whole input from a pipe\n"
 "  -O, --hold-stdout     write the output only of the attempt that succeeds\n"
 "  -E, --hold-stderr     write error output only if all attempts fail\n"
-"      --chronic         write nothing unless all attempts fail: for cron\n"
+"      --chronic         write only what the last wrote if all fail: for cron\n"
 "  -B, --budget KEY      share a budget of retries with all that give this KEY\n"
 "  -v, --verbose         report every attempt\n"
 "      --dry-run         print delays, worst case and rules, and run nothing\n";

@@ -421,7 +421,7 @@ static const struct option table[] = {
 	    .command_line = true },
 	{ "nested", '\0', "KIND",
 	    "within another retry: share its budget (default);\n"
-	    "once: no retries; add: none while it is retrying",
+	    "once: no retries; add: none while that one retries",
 	    CHOICE(nested, "share, add or once"), .variable = "RETRY_NESTED" },
 
 	{ "fleet", '\0', "URL",

@@ -178,7 +178,7 @@ find_words(struct message *message, struct pattern *pattern, const char *line,
 	while (to < end && to > from && to[-1] != ' ' &&
 	    strchr(" \t\r\"", *to) == NULL)
 		to++;
-	while (to > from + 1 && strchr(" .,:;", to[-1]) != NULL)
+	while (to > from + 1 && strchr(" \r.,:;", to[-1]) != NULL)
 		to--;
 	return quote(message, from, (size_t)(to - from));
 }
