@@ -629,16 +629,19 @@ happen(int event, int number)
 		events[event].happen(number);
 }
 
-static enum outcome_kind
-outcome_of(int state, int event)
-{
-	enum outcome_kind outcome = UNCHANGED;
+/* What each event makes of each scene. */
+static enum outcome_kind outcomes[STATES][EVENTS];
 
+static void
+fill_outcomes(void)
+{
 	for (size_t i = 0; i < LENGTH(exceptions); i++)
-		if ((exceptions[i].states & BIT(state)) != 0 &&
-		    (exceptions[i].events & BIT(event)) != 0)
-			outcome = exceptions[i].outcome;
-	return outcome;
+		for (int state = 0; state < STATES; state++)
+			for (int event = 0; event < EVENTS; event++)
+				if ((exceptions[i].states & BIT(state)) != 0 &&
+				    (exceptions[i].events & BIT(event)) != 0)
+					outcomes[state][event] =
+					    exceptions[i].outcome;
 }
 
 static const struct {
@@ -665,7 +668,8 @@ static int walked[STATES][EVENTS], met[STATES][EVENTS];
  * Each cell
  */
 
-/* What surrounds retry in a run of a cell: each combination is tried. */
+/* What surrounds retry in a run of a cell. Every other combination is tried, so
+ * that any five come in all of theirs; with the next event, the others. */
 enum {
 	IS_INIT = 1, /* PID 1 */
 	IS_LEADER = 2, /* of its session */
@@ -728,7 +732,7 @@ outcome_around(const struct cell *which, int around)
 	if (which->state == INTERRUPTED && which->event == COMMAND_STOPS &&
 	    (around & (IS_WATCHED | IS_INIT | IS_LEADER)) == IS_WATCHED)
 		return UNCHANGED;
-	return outcome_of(which->state, which->event);
+	return outcomes[which->state][which->event];
 }
 
 static bool
@@ -758,11 +762,15 @@ check_cell(const struct cell *which)
 {
 	char row[128];
 	int failed = unit_failures();
+	int half = which->state + which->event + which->number;
 
 	for (int around = 0; around < SURROUNDINGS && unit_failures() == failed;
 	     around++) {
-		struct ending ending = run_cell(which, around, false);
+		struct ending ending;
 
+		if (__builtin_parity((unsigned)around) != half % 2)
+			continue;
+		ending = run_cell(which, around, false);
 		snprintf(row, sizeof row, "%s; %s; %d %d %d %d",
 		    scenes[which->state].name, events[which->event].name,
 		    which->state, which->event, which->number, around);
@@ -780,7 +788,7 @@ test_every_cell(void)
 		for (int event = 0; event < EVENTS; event++) {
 			const int *number = events[event].numbers;
 
-			if (outcome_of(state, event) == IMPOSSIBLE)
+			if (outcomes[state][event] == IMPOSSIBLE)
 				continue;
 			do
 				check_cell(&(struct cell){ .state = state,
@@ -950,7 +958,7 @@ find_event(int state, bool anytime, bool rarest, int *event)
 	for (int i = 0; i < EVENTS && (rarest || least == INT_MAX); i++) {
 		int other = (first + i) % EVENTS;
 
-		if (outcome_of(state, other) == IMPOSSIBLE ||
+		if (outcomes[state][other] == IMPOSSIBLE ||
 		    (anytime && events[other].when != ANYTIME) ||
 		    met[state][other] >= least)
 			continue;
@@ -1093,7 +1101,7 @@ test_every_cell_was_met(void)
 {
 	for (int state = 0; state < STATES; state++)
 		for (int event = 0; event < EVENTS; event++)
-			if (outcome_of(state, event) != IMPOSSIBLE) {
+			if (outcomes[state][event] != IMPOSSIBLE) {
 				HOLDS(scenes[state].name,
 				    walked[state][event] > 0);
 				/* With each of its numbers. */
@@ -1128,6 +1136,7 @@ SPY(int, main, int argc, char **argv)
 {
 	struct ending ending;
 
+	fill_outcomes();
 	if (argc == 2 && strcmp(argv[1], "large") == 0)
 		runs = RUNS_LARGE;
 	if (argc == 1 || runs == RUNS_LARGE)

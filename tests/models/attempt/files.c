@@ -25,10 +25,6 @@
  */
 #define FIRST 100000
 
-/* A process of somebody else, and retry itself, where files have a start. */
-#define STRANGER INT64_MAX
-#define OURSELVES 0
-
 /* The most blocks of memory. */
 #define HEAP 16
 
@@ -257,59 +253,20 @@ file_trip(nanos pause)
  * Opening and closing
  */
 
-/* Opens a file in the directory of a process, if that is there. */
-static int
-open_of_process(pid_t pid, const char *name)
-{
-	enum file_kind kind = FILE_STAT;
-
-	if (strcmp(name, "/task") == 0)
-		kind = FILE_THREADS;
-	else if (strcmp(name, "/stat") != 0)
-		kind = FILE_CHILDREN;
-	/* The two steps of listing children count as one call. */
-	if (kind != FILE_THREADS)
-		kernel_call();
-	errno = ENOENT;
-	return pid == kernel.self || kernel_find(pid) != NULL ||
-		kernel.taken[pid]
-	    ? file_open(kind, pid, 0)
-	    : -1;
-}
-
-/* Opens the file of a descriptor once more. */
-static int
-open_again(int fd, int flags)
-{
-	struct file file = *file_at(fd);
-	int again = file_open(file.kind, file.of, flags);
-
-	file_at(again)->size = file.size;
-	return again;
-}
-
-static int
-open_in_proc(const char *path, int flags)
-{
-	static const char own[] = "self/fd/";
-	char *end;
-	long pid = strtol(path, &end, 10);
-
-	errno = ENOENT;
-	if (!kernel.visible)
-		return -1;
-	if (pid > 0)
-		return open_of_process((pid_t)pid, end);
-	if (strncmp(path, own, sizeof own - 1) != 0)
-		return -1;
-	return open_again(
-	    (int)strtol(path + sizeof own - 1, NULL, 10), flags & O_ACCMODE);
-}
-
 FAKE(int, open, const char *path, int flags, ...)
 {
-	if (strncmp(path, "/proc/", 6) == 0)
-		return open_in_proc(path + 6, flags);
+	static const char again[] = "/proc/self/fd/";
+
+	errno = ENOENT;
+	/* The file of a descriptor once more. */
+	if (strncmp(path, again, sizeof again - 1) == 0 && kernel.visible) {
+		struct file file =
+		    *file_at((int)strtol(path + sizeof again - 1, NULL, 10));
+		int fd = file_open(file.kind, file.of, flags & O_ACCMODE);
+
+		file_at(fd)->size = file.size;
+		return fd;
+	}
 	if (strncmp(path, SEGMENT_DIRECTORY, sizeof SEGMENT_DIRECTORY - 1) == 0)
 		return file_open(FILE_SEGMENT, 0, O_RDWR);
 	if (strcmp(path, "/dev/tty") == 0)
@@ -318,7 +275,6 @@ FAKE(int, open, const char *path, int flags, ...)
 		return file_open(FILE_OUTPUT, OUTPUT_REPORT, O_WRONLY);
 	if ((flags & O_TMPFILE) == O_TMPFILE)
 		return file_open(FILE_PLAIN, 0, O_RDWR);
-	errno = ENOENT;
 	return -1;
 }
 
@@ -431,50 +387,6 @@ read_watch(struct file *file, struct inotify_event *event)
 	return sizeof *event;
 }
 
-/* A line as proc(5) describes it: 22 fields, the last of which is the start. */
-static ssize_t
-read_stat(const struct file *file, char *text)
-{
-	const struct process *process = kernel_find((pid_t)file->of);
-	bool dead = process != NULL && process->life == LIFE_DEAD;
-	pid_t parent = KERNEL_INIT, session = kernel.session;
-	int64_t start = STRANGER;
-	char digits[NUMBER_ROOM], *at = text;
-
-	if (process != NULL) {
-		parent = kernel_parent(process);
-		session = process->session;
-		start = process->start;
-	} else if (file->of == kernel.self) {
-		parent = KERNEL_SHELL;
-	}
-	at = stpcpy(stpcpy(at, "0 (x) "), dead ? "Z " : "S ");
-	at = stpcpy(stpcpy(at, number_put(digits, parent)), " 0 ");
-	at = stpcpy(at, number_put(digits, session));
-	at = stpcpy(at, " 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 ");
-	at = stpcpy(stpcpy(at, number_put(digits, start)), " 0\n");
-	return at - text;
-}
-
-/* All at once, and then the end. */
-static ssize_t
-read_children(struct file *file, char *text)
-{
-	const struct process *process = kernel_find((pid_t)file->of), *child;
-	int place = process != NULL ? kernel_place(process) : PARENT_SELF;
-	char digits[NUMBER_ROOM], *at = text;
-	int64_t order = 0;
-
-	if (file->over || (process == NULL && file->of != kernel.self))
-		return 0;
-	file->over = true;
-	while ((child = kernel_next_child(place, order)) != NULL) {
-		order = child->order;
-		at = stpcpy(stpcpy(at, number_put(digits, child->pid)), " ");
-	}
-	return at - text;
-}
-
 FAKE(ssize_t, read, int fd, void *bytes, size_t size)
 {
 	struct file *file = file_at(fd);
@@ -488,27 +400,9 @@ FAKE(ssize_t, read, int fd, void *bytes, size_t size)
 		return read_pipe(file, bytes);
 	case FILE_WATCH:
 		return read_watch(file, bytes);
-	case FILE_STAT:
-		return read_stat(file, bytes);
-	case FILE_CHILDREN:
-		return read_children(file, bytes);
 	default:
 		kernel_break("reads what cannot be read");
 	}
-}
-
-/* The only thread of a process, as getdents64(2) tells it. */
-static long
-list_threads(struct file *file, char *entry)
-{
-	static const uint16_t length = 32;
-
-	if (file->over)
-		return 0;
-	file->over = true;
-	memcpy(entry + 16, &length, sizeof length);
-	number_put(entry + 19, file->of);
-	return length;
 }
 
 /* All that is in a temporary file, from an offset on. */
@@ -695,11 +589,12 @@ open_pidfd(pid_t pid)
 	if (!kernel.pidfds)
 		return -1;
 	if (pid == kernel.self)
-		return file_open(FILE_PIDFD, OURSELVES, 0);
+		return file_open(FILE_PIDFD, KERNEL_OURSELVES, 0);
 	errno = ESRCH;
 	if (process != NULL)
 		return file_open(FILE_PIDFD, process->start, 0);
-	return kernel.taken[pid] ? file_open(FILE_PIDFD, STRANGER, 0) : -1;
+	return kernel.taken[pid] ? file_open(FILE_PIDFD, KERNEL_STRANGER, 0)
+				 : -1;
 }
 
 static int
@@ -707,13 +602,13 @@ signal_pidfd(int fd, int number)
 {
 	int64_t start = file_at(fd)->of;
 
-	if (start == OURSELVES && number == 0)
+	if (start == KERNEL_OURSELVES && number == 0)
 		return 0;
 	for (int i = 0; i < kernel.places; i++)
 		if (kernel.list[i].life != LIFE_NONE &&
 		    kernel.list[i].start == start)
 			return kernel_signal(&kernel.list[i], number);
-	if (start == STRANGER)
+	if (start == KERNEL_STRANGER)
 		kernel_break("signals a stranger");
 	errno = ESRCH;
 	return -1;
@@ -763,15 +658,11 @@ FAKE(long, syscall, long number, ...)
 	} else {
 		int first = va_arg(rest, int);
 
-		if (number != SYS_getdents64)
-			kernel_call();
+		kernel_call();
 		if (number == SYS_pidfd_open)
 			result = open_pidfd(first);
 		else if (number == SYS_pidfd_send_signal)
 			result = signal_pidfd(first, va_arg(rest, int));
-		else if (number == SYS_getdents64)
-			result =
-			    list_threads(file_at(first), va_arg(rest, char *));
 		else
 			abort();
 	}

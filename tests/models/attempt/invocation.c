@@ -887,7 +887,7 @@ find_wrong(const struct ending *ending)
 		return "leaves the command behind";
 	if (kernel.hook != NULL)
 		return "leaves a hook behind";
-	if (file_count(FILE_TERMINAL, FILE_CHILDREN) > 0)
+	if (file_count(FILE_TERMINAL, FILE_PIDFD) > 0)
 		return "leaves descriptors open";
 	if (is_late())
 		return "ends long after the deadline";

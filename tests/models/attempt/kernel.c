@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "sys/procfs.h"
 #include "sys/signals.h"
 #include "text/random.h"
 
@@ -114,30 +115,6 @@ is_free(pid_t pid)
 {
 	return pid >= FIRST_PID && !kernel.taken[pid] &&
 	    kernel_find(pid) == NULL && !is_session(pid);
-}
-
-pid_t
-kernel_parent(const struct process *process)
-{
-	if (process->parent >= 0)
-		return kernel.list[process->parent].pid;
-	return process->parent == PARENT_SELF ? kernel.self : KERNEL_INIT;
-}
-
-const struct process *
-kernel_next_child(int parent, int64_t order)
-{
-	const struct process *next = NULL;
-
-	for (int i = 0; i < kernel.places; i++) {
-		const struct process *process = &kernel.list[i];
-
-		if (process->life != LIFE_NONE && process->parent == parent &&
-		    process->order > order &&
-		    (next == NULL || process->order < next->order))
-			next = process;
-	}
-	return next;
 }
 
 /*
@@ -721,23 +698,20 @@ pass(pid_t pid, struct sent sent)
 	kernel.passes++;
 }
 
-/* As kill(2) with 0. */
-static int
+static bool
 is_there(pid_t pid)
 {
-	errno = ESRCH;
 	return pid == kernel.self || kernel_find(pid) != NULL ||
-		kernel.taken[pid]
-	    ? 0
-	    : -1;
+	    kernel.taken[pid];
 }
 
 FAKE(int, kill, pid_t pid, int number)
 {
 	struct process *process;
 
+	errno = ESRCH;
 	if (number == 0)
-		return is_there(pid);
+		return is_there(pid) ? 0 : -1;
 	if (pid == kernel.self) {
 		kernel.raised = number;
 		return 0;
@@ -820,6 +794,75 @@ FAKE(int, waitid, idtype_t type, id_t id, siginfo_t *info, int options)
 	if ((options & WNOWAIT) == 0)
 		bury(process);
 	return 0;
+}
+
+/*
+ * Processes as /proc shows them, without its text. A process that is gone, and
+ * all where there is no /proc, are left to retry.
+ */
+
+FAKE(bool, procfs_visible, void)
+{
+	return kernel.visible;
+}
+
+SPY(enum procfs_look, procfs_look, struct procfs *proc, pid_t pid)
+{
+	const struct process *process;
+
+	if (kernel.visible)
+		kernel_call();
+	if (!kernel.visible || !is_there(pid))
+		return REAL(procfs_look)(proc, pid);
+	process = kernel_find(pid);
+	*proc = (struct procfs){ .parent = KERNEL_INIT,
+		.session = kernel.session,
+		.start = KERNEL_STRANGER };
+	if (pid == kernel.self)
+		proc->parent = KERNEL_SHELL;
+	if (process == NULL)
+		return PROCFS_SEEN;
+	proc->start = process->start;
+	proc->session = process->session;
+	proc->dead = process->life == LIFE_DEAD;
+	if (process->parent >= 0)
+		proc->parent = kernel.list[process->parent].pid;
+	else if (process->parent == PARENT_SELF)
+		proc->parent = kernel.self;
+	return PROCFS_SEEN;
+}
+
+/* All that there are as they are listed, in their order. */
+FAKE(bool, procfs_children, pid_t parent,
+    void (*each)(void *to, pid_t pid, pid_t parent), void *to)
+{
+	const struct process *process, *list[KERNEL_PROCESSES];
+	pid_t pids[KERNEL_PROCESSES];
+	int count = 0, place;
+
+	if (!kernel.visible || !is_there(parent))
+		return false;
+	kernel_call();
+	process = kernel_find(parent);
+	if (process == NULL && parent != kernel.self)
+		return true;
+	place = process == NULL ? PARENT_SELF : kernel_place(process);
+	for (int i = 0; i < kernel.places; i++) {
+		int at = count;
+
+		process = &kernel.list[i];
+		if (process->life == LIFE_NONE || process->parent != place)
+			continue;
+		for (; at > 0 && list[at - 1]->order > process->order; at--)
+			list[at] = list[at - 1];
+		list[at] = process;
+		count++;
+	}
+	for (int i = 0; i < count; i++)
+		pids[i] = list[i]->pid;
+	for (int i = 0; i < count; i++)
+		each(to, pids[i], parent);
+	return true;
 }
 
 FAKE(int, prctl, int option, ...)

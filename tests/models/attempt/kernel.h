@@ -53,6 +53,10 @@
 /* The user of retry, to whom all files belong. */
 #define KERNEL_USER 1000
 
+/* When a process of somebody else, and retry itself, have started. */
+#define KERNEL_STRANGER INT64_MAX
+#define KERNEL_OURSELVES 0
+
 /* Parents that are not in the list. */
 enum { PARENT_SELF = -1, PARENT_INIT = -2 };
 
@@ -127,9 +131,6 @@ enum file_kind {
 	FILE_WATCH, /* of inotify */
 	FILE_TERMINAL,
 	FILE_PIDFD,
-	FILE_STAT, /* of a process in /proc, as the next two */
-	FILE_THREADS,
-	FILE_CHILDREN,
 };
 
 /* The outputs: standard output and error, and the pipe of --report. */
@@ -141,8 +142,7 @@ struct file {
 	int flags; /* of open(2) */
 	int64_t of; /* what the file is about, which depends on its kind: */
 	/* WRITE_END: the place of the other end; OUTPUT: its number; WATCH: the
-	 * descriptor that is watched; PIDFD: the start of the process; STAT,
-	 * THREADS and CHILDREN: the number of the process */
+	 * descriptor that is watched; PIDFD: the start of the process */
 	off_t size; /* bytes in it */
 	bool over; /* a read has returned its end */
 	nanos closes; /* READ_END: when the last process closes the other end */
@@ -260,12 +260,6 @@ void kernel_call(void);
 
 /* The process with a number, dead or alive; NULL if there is none. */
 struct process *kernel_find(pid_t pid);
-
-/* The child of a process that comes after the one of that order, or NULL. */
-const struct process *kernel_next_child(int parent, int64_t order);
-
-/* The number of the parent of a process. */
-pid_t kernel_parent(const struct process *process);
 
 /* Signals a process that still has its number: as kill(2). */
 int kernel_signal(struct process *process, int number);
