@@ -15,7 +15,6 @@
 #include "policy/verdict.h"
 
 #define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
-#define DRAWS 20000
 
 /* Instants are counted from the boot, not from the start of retry. */
 #define BEGAN SECONDS(1000)
@@ -63,10 +62,6 @@ errno_of(struct script *script)
 		{ "ENOMEM", ENOMEM },
 		{ "ENOENT", ENOENT },
 		{ "EACCES", EACCES },
-		{ "ENOEXEC", ENOEXEC },
-		{ "E2BIG", E2BIG },
-		{ "ELOOP", ELOOP },
-		{ "ENOTDIR", ENOTDIR },
 		{ "ETXTBSY", ETXTBSY },
 		{ "0", 0 },
 	};
@@ -173,217 +168,133 @@ outcome_of(const char *text)
 /* What each of the outcomes means, and by which rule. */
 static const char *const verdicts[] = {
 	"exit 0 -> succeeded by exit-status",
-	"exit 1, exit 124, exit 125, exit 126, exit 127 -> retry by default",
-	"exit 130, exit 255, killed HUP, killed TERM -> retry by default",
-	"killed KILL, killed SEGV, killed RTMAX, timeout -> retry by default",
-	"timeout 7, timeout 2, no-fork EAGAIN -> retry by default",
-	"no-fork ENOMEM, no-exec ETXTBSY -> retry by default",
+	"killed RTMAX, timeout, timeout 7, idle -> retry by default",
+	"no-fork EAGAIN, no-exec ETXTBSY -> retry by default",
 	"killed INT, killed QUIT, killed PIPE -> not-retryable by signal",
 	"deadline -> retry by deadline",
 	"no-exec ENOENT, no-exec EACCES -> not-executable by not-executable",
-	"no-exec ENOEXEC, no-exec E2BIG -> not-executable by not-executable",
-	"no-exec ELOOP, no-exec ENOTDIR -> not-executable by not-executable",
 
 	/* --retry-on */
 	"retry=7 | exit 0 -> succeeded by exit-status",
 	"retry=7 | exit 7 -> retry by retry-on",
 	"retry=7 | exit 8, killed 7, timeout 7 -> not-retryable by retry-on",
-	"retry=64-78 | exit 64, exit 78 -> retry by retry-on",
-	"retry=64-78 | exit 63 -> not-retryable by retry-on",
 	"retry=SEGV | killed SEGV -> retry by retry-on",
 	"retry=SEGV | killed BUS, exit 139 -> not-retryable by retry-on",
-	"retry=SEGV | exit 11 -> not-retryable by retry-on",
 	"retry=139 | killed SEGV, exit 139 -> retry by retry-on",
-	"retry=128-192 | killed RTMAX -> retry by retry-on",
 	"retry=signal | killed SEGV -> retry by retry-on",
 	"retry=signal | exit 139, timeout -> not-retryable by retry-on",
 	/* These are retried only if a list names them. */
-	"retry=signal | killed INT, killed QUIT -> not-retryable by signal",
-	"retry=signal | killed PIPE -> not-retryable by signal",
-	"retry=fail | killed INT, killed QUIT -> not-retryable by signal",
-	"retry=fail | killed PIPE -> not-retryable by signal",
+	"retry=signal | killed INT, killed PIPE -> not-retryable by signal",
+	"retry=fail | killed QUIT, killed PIPE -> not-retryable by signal",
 	"retry=INT | killed INT -> retry by retry-on",
-	"retry=QUIT | killed QUIT -> retry by retry-on",
-	"retry=PIPE | killed PIPE -> retry by retry-on",
-	"retry=130 | killed INT -> retry by retry-on",
-	"retry=131 | killed QUIT -> retry by retry-on",
-	"retry=141 | killed PIPE -> retry by retry-on",
 	"retry=INT | killed PIPE -> not-retryable by signal",
+	"retry=141 | killed PIPE -> retry by retry-on",
 	"retry=timeout | timeout, idle -> retry by retry-on",
 	"retry=timeout | exit 124, exit 1 -> not-retryable by retry-on",
 	"retry=124 | timeout, exit 124, idle -> retry by retry-on",
 	"retry=idle | idle -> retry by retry-on",
+	"retry=idle | timeout, exit 1 -> not-retryable by retry-on",
+	"retry=0-123,125-255 | idle 1 -> not-retryable by retry-on",
 	"retry=fail | idle, exit 1, killed SEGV, timeout -> retry by retry-on",
 	"retry=fail | no-fork EAGAIN, no-exec ETXTBSY -> retry by retry-on",
-	"retry=0-123,125-255 | idle 1 -> not-retryable by retry-on",
-	"retry=idle | timeout, exit 1 -> not-retryable by retry-on",
-	"retry=120-130 | timeout 1 -> retry by retry-on",
 	"retry=fail | exit 0 -> succeeded by exit-status",
 	"retry=7 | no-fork EAGAIN -> not-retryable by retry-on",
 	"retry=125 | no-fork EAGAIN -> retry by retry-on",
 	"retry=126 | no-exec ETXTBSY -> retry by retry-on",
 	/* No list makes these retryable. */
 	"retry=fail | no-exec ENOENT -> not-executable by not-executable",
-	"retry=127 | no-exec ENOENT -> not-executable by not-executable",
 	"retry=126 | no-exec EACCES -> not-executable by not-executable",
 
 	/* --stop-on */
 	"stop=22 | exit 22 -> stop-rule by stop-on",
 	"stop=22 | exit 7 -> retry by default",
-	"stop=0-255 | exit 0 -> succeeded by exit-status",
-	"stop=fail | exit 0 -> succeeded by exit-status",
+	"stop=0,fail | exit 0 -> succeeded by exit-status",
 	"stop=fail | exit 1, killed SEGV, timeout -> stop-rule by stop-on",
 	"stop=fail | no-fork EAGAIN -> stop-rule by stop-on",
-	"stop=timeout | timeout -> stop-rule by stop-on",
-	"stop=124 | timeout -> stop-rule by stop-on",
-	"stop=idle | idle -> stop-rule by stop-on",
-	"stop=idle | timeout -> retry by default",
-	"retry=timeout stop=idle | idle -> stop-rule by stop-on",
-	"stop=signal | killed TERM -> stop-rule by stop-on",
-	"stop=TERM | killed TERM -> stop-rule by stop-on",
-	"stop=143 | killed TERM -> stop-rule by stop-on",
-	"stop=TERM | exit 143 -> retry by default",
-	/* It precedes the other rules, but not a command that did not run. */
-	"retry=7 stop=7 | exit 7 -> stop-rule by stop-on",
-	"retry=fail stop=1-10 | exit 7 -> stop-rule by stop-on",
-	"retry=1-10 stop=fail | exit 7 -> stop-rule by stop-on",
-	"retry=PIPE stop=signal | killed PIPE -> stop-rule by stop-on",
+	"stop=timeout | timeout, deadline -> stop-rule by stop-on",
 	"stop=PIPE | killed PIPE -> stop-rule by stop-on",
-	"retry=timeout stop=124 | timeout -> stop-rule by stop-on",
-	"stop=fail | no-exec ENOENT -> not-executable by not-executable",
+	/* It precedes the other rules, but not a command that did not run. */
+	"retry=fail stop=1-10 | exit 7 -> stop-rule by stop-on",
+	"retry=timeout stop=idle | idle -> stop-rule by stop-on",
 	"stop=127 | no-exec ENOENT -> not-executable by not-executable",
 
 	/* --success-on */
 	"success=1 | exit 0 -> succeeded by exit-status",
 	"success=1 | exit 1 -> succeeded by success-on",
 	"success=1 | exit 2, timeout 1 -> retry by default",
-	"success=PIPE | killed PIPE -> succeeded by success-on",
 	"success=141 | killed PIPE -> succeeded by success-on",
-	"success=signal | killed INT -> succeeded by success-on",
 	"success=timeout | timeout 7, idle 7 -> succeeded by success-on",
-	"success=idle | idle 7 -> succeeded by success-on",
 	"success=idle | timeout 7 -> retry by default",
-	"success=7 | idle 7 -> retry by default",
-	"success=0 | timeout -> retry by default",
-	"success=fail | exit 9 -> succeeded by success-on",
+	"success=fail | exit 9, killed INT -> succeeded by success-on",
 	/* A success comes before every rule about failures. */
-	"retry=1 success=1 | exit 1 -> succeeded by success-on",
-	"stop=1 success=1 | exit 1 -> succeeded by success-on",
-	"retry=7 success=1 | exit 2 -> not-retryable by retry-on",
+	"retry=1 stop=1 success=1 | exit 1 -> succeeded by success-on",
 	"stop=2 success=1 | exit 2 -> stop-rule by stop-on",
 	/* A command that did not run cannot be a success. */
 	"success=fail | no-fork EAGAIN -> retry by default",
 	"success=125 | no-fork EAGAIN -> retry by default",
-	"success=126 | no-exec ETXTBSY -> retry by default",
-	"success=127 | no-exec ENOENT -> not-executable by not-executable",
 	"success=fail | no-exec EACCES -> not-executable by not-executable",
 	/* Nor can one that wrote more than may be captured. */
 	"exit 0 overrun -> internal by hold-max",
 	"retry=fail success=fail | exit 7 overrun -> internal by hold-max",
-	"retry=TERM stop=TERM | killed TERM overrun -> internal by hold-max",
 
 	/* A signal ended retry: no rule about failures precedes it. */
 	"exit 0 interrupted -> succeeded by exit-status",
-	"exit 7 interrupted -> interrupted by interrupted",
-	"killed TERM interrupted -> interrupted by interrupted",
+	"exit 7 interrupted, timeout interrupted -> interrupted by interrupted",
 	"killed INT interrupted -> interrupted by interrupted",
-	"timeout interrupted -> interrupted by interrupted",
-	"deadline interrupted -> interrupted by interrupted",
-	"no-fork 0 interrupted -> interrupted by interrupted",
+	"no-exec ENOENT interrupted -> interrupted by interrupted",
 	"success=7 | exit 7 interrupted -> succeeded by success-on",
-	"retry=7 | exit 7 interrupted -> interrupted by interrupted",
-	"retry=8 | exit 7 interrupted -> interrupted by interrupted",
-	"stop=7 | exit 7 interrupted -> interrupted by interrupted",
-	"retry=fail stop=fail | exit 7 interrupted -> interrupted by "
-	"interrupted",
+	"retry=7 stop=7 | exit 7 interrupted -> interrupted by interrupted",
 
 	/* --fail-on: "fail" does not make exit status 0 a failure. */
 	"fail=0 | exit 0 -> retry by fail-on",
 	"fail=0 | exit 7 -> retry by default",
-	"fail=7 | exit 7 -> retry by default",
-	"fail=7 | exit 0 -> succeeded by exit-status",
-	"fail=fail | exit 0 -> succeeded by exit-status",
-	"fail=signal,timeout | exit 0 -> succeeded by exit-status",
+	"fail=7,fail,signal,timeout | exit 0 -> succeeded by exit-status",
 	"fail=0 success=0 | exit 0 -> succeeded by success-on",
 	"fail=0 success=fail | exit 0 -> retry by fail-on",
-	"stop=0 fail=0 | exit 0 -> stop-rule by stop-on",
 	"stop=fail fail=0 | exit 0 -> stop-rule by stop-on",
 	"retry=7 fail=0 | exit 0 -> not-retryable by retry-on",
 	"retry=fail fail=0 | exit 0 -> retry by retry-on",
 	"fail=0 | exit 0 interrupted -> interrupted by interrupted",
-	"fail=stderr:W: | exit 0 seen W: -> retry by fail-on",
-	"fail=stderr:W: | exit 0 -> succeeded by exit-status",
-	"retry=7 fail=stderr:W: | exit 0 seen W: -> not-retryable by retry-on",
-	"retry=stderr:W: fail=stderr:W: | exit 0 seen W: -> retry by retry-on",
-	"fail=stderr:W: success=stdout:ok | exit 0 seen W: seen ok -> "
-	"succeeded by success-on",
 
 	/* Patterns. */
 	"retry=stderr:busy | exit 1 seen busy -> retry by retry-on",
-	"retry=stderr:busy | killed SEGV seen busy -> retry by retry-on",
 	"retry=stderr:busy | timeout seen busy -> retry by retry-on",
 	"retry=stderr:busy | exit 1, timeout -> not-retryable by retry-on",
-	"retry=stderr:busy success=stdout:ok | exit 1 seen ok -> succeeded by "
-	"success-on",
 	"retry=stderr:busy | exit 0 seen busy -> succeeded by exit-status",
 	"retry=stderr:busy | killed INT seen busy -> not-retryable by signal",
 	"retry=7,stderr:busy | exit 7 -> retry by retry-on",
-	"retry=7,stderr:busy | exit 8 -> not-retryable by retry-on",
 	"stop=stderr:no | exit 1 seen no -> stop-rule by stop-on",
-	"stop=stderr:no | exit 1 -> retry by default",
-	"stop=stderr:no | exit 0 seen no -> succeeded by exit-status",
-	"retry=stderr:busy stop=stderr:no | exit 1 seen busy seen no -> "
-	"stop-rule by stop-on",
-	"retry=stderr:busy stop=stderr:busy | exit 1 seen busy -> stop-rule by "
-	"stop-on",
-	"success=stdout:ok | exit 1 seen ok -> succeeded by success-on",
 	"success=stdout:ok | timeout seen ok -> succeeded by success-on",
-	"success=stdout:ok | idle seen ok -> succeeded by success-on",
-	"success=stdout:ok | deadline seen ok -> succeeded by success-on",
 	"success=stdout:ok | exit 1, timeout -> retry by default",
 	"stop=stderr:no success=stdout:ok | exit 1 seen ok seen no -> "
 	"succeeded by success-on",
+	"fail=stderr:W: | exit 0 seen W: -> retry by fail-on",
+	"fail=stderr:W: | exit 0 -> succeeded by exit-status",
 
 	/* Items that name an attempt by the time for which it ran. */
 	"retry=under:5 | exit 1 ran 4.9s -> retry by retry-on",
-	"retry=under:5 | killed SEGV ran 1s -> retry by retry-on",
 	"retry=under:5 | exit 1 ran 5s -> not-retryable by retry-on",
 	"retry=under:5 | no-fork EAGAIN -> not-retryable by retry-on",
 	"retry=over:5 | exit 1 ran 5.1s, timeout ran 6s -> retry by retry-on",
 	"retry=over:5 | exit 1 ran 5s -> not-retryable by retry-on",
 	"retry=under:5 | killed INT ran 1s -> not-retryable by signal",
-	"stop=over:300 | exit 1 ran 301s -> stop-rule by stop-on",
-	"stop=over:300 | exit 1 ran 299s -> retry by default",
 	"stop=over:300 | exit 0 ran 301s -> succeeded by exit-status",
-	"stop=under:5 | no-fork EAGAIN -> retry by default",
-	"stop=under:1 | killed SEGV -> stop-rule by stop-on",
 	"fail=under:1 | exit 0 ran 0.5s -> retry by fail-on",
-	"fail=under:1 | exit 0 ran 1s -> succeeded by exit-status",
-	"success=over:60 | exit 1 ran 61s -> succeeded by success-on",
-	"success=over:60 | timeout ran 61s -> succeeded by success-on",
-	"success=over:60 | exit 1 ran 9s -> retry by default",
-	"success=under:60 | no-exec ENOENT -> not-executable by not-executable",
 
 	/* Presets. */
-	"transient=timeout,75 | exit 75 -> retry by preset",
-	"transient=timeout,75 | exit 1 -> not-retryable by preset",
-	"transient=timeout | timeout -> retry by preset",
-	"transient=timeout | killed SEGV -> not-retryable by preset",
+	"transient=timeout,75 | exit 75, timeout -> retry by preset",
+	"transient=timeout | exit 1, killed SEGV -> not-retryable by preset",
 	"transient=timeout | no-fork EAGAIN -> not-retryable by preset",
 	"transient=stderr:busy | exit 1 seen busy -> retry by preset",
 	"transient=75 fatal=stderr:no | exit 75 seen no -> not-retryable by "
 	"preset",
-	"transient=stderr:busy fatal=stderr:no | exit 1 seen busy seen no -> "
-	"not-retryable by preset",
 	"fatal=stderr:no | exit 0 seen no -> succeeded by exit-status",
 	"fail=0 fatal=stderr:no | exit 0 seen no -> not-retryable by preset",
-	"success=1 fatal=stderr:no | exit 1 seen no -> succeeded by success-on",
 	"retry=fail fatal=stderr:no | exit 1 seen no -> not-retryable by "
 	"preset",
 	"fatal=stderr:no | http 503 seen no -> not-retryable by preset",
 	"stop=1 fatal=stderr:no | exit 1 seen no -> stop-rule by stop-on",
-	"stop=75 transient=75 | exit 75 -> stop-rule by stop-on",
-	"retry=9 transient=75 | exit 9 -> retry by retry-on",
+	"retry=9 transient=75,9 | exit 9 -> retry by retry-on",
 	"retry=9 transient=75 | exit 75 -> retry by preset",
 	"retry=9 transient=75 | exit 1 -> not-retryable by retry-on",
 	"transient=75 | http 503 -> retry by http",
@@ -393,9 +304,10 @@ static const char *const verdicts[] = {
 	"exit 0 http 200, exit 0 http 302 -> succeeded by exit-status",
 	"exit 0 http 0, exit 0 unknown-http 503 -> succeeded by exit-status",
 	"exit 18 http 200, exit 7 http 302, exit 7 http 0 -> retry by default",
-	"timeout http 200, idle http 200 -> retry by default",
+	"timeout http 200 -> retry by default",
 	"http 503, exit 0 http 503 -> retry by http",
 	"http 404, exit 0 http 404, timeout http 404 -> not-retryable by http",
+	"exit 0 http 400 -> not-retryable by http",
 	/* This is not about the command: plan ends it. */
 	"deadline http 404 -> retry by deadline",
 	"killed INT http 503 -> not-retryable by signal",
@@ -407,18 +319,15 @@ static const char *const verdicts[] = {
 	"exit 51 curl http 0, exit 58 curl http 0 -> not-retryable by http",
 	"exit 60 curl http 0, exit 77 curl http 0 -> not-retryable by http",
 	"exit 91 curl http 0 -> not-retryable by http",
-	"exit 35 curl http 0, exit 52 curl http 0 -> retry by default",
-	"exit 61 curl http 0 -> retry by default",
+	"exit 35 curl http 0, exit 61 curl http 0 -> retry by default",
 	/* This is not a status of curl. */
 	"exit 60 http 0, killed RTMAX-4 curl -> retry by default",
 	"timeout 60 curl -> retry by default",
 	"retry=60 | exit 60 curl http 0 -> retry by retry-on",
-	"retry=fail | exit 60 curl http 0 -> retry by retry-on",
-	"success=60 | exit 60 curl http 0 -> succeeded by success-on",
 
 	/* Lists with HTTP statuses, and with other conditions beside them. */
 	"retry=http:404 | http 404, exit 0 http 404 -> retry by retry-on",
-	"retry=http:501 | http 501 -> retry by retry-on",
+	"retry=http:400 | http 400 -> retry by retry-on",
 	"retry=http:404 | http 503 -> not-retryable by retry-on",
 	"retry=http:5xx | http 503, http 501 -> retry by retry-on",
 	"retry=http:503 | exit 1 unknown-http 503 -> not-retryable by retry-on",
@@ -430,25 +339,16 @@ static const char *const verdicts[] = {
 	"retry=http:302 | exit 47 http 302 -> retry by retry-on",
 	/* Without http: in a list the table counts, whatever else is listed. */
 	"retry=7 | http 503 -> retry by http",
-	"retry=22 | http 404 -> not-retryable by http",
-	"retry=stderr:busy | http 404 seen busy -> not-retryable by http",
+	"retry=22,stderr:no | http 404 seen no -> not-retryable by http",
 	"retry=7 | exit 18 http 200 -> not-retryable by retry-on",
 	"stop=http:503 | http 503, exit 0 http 503 -> stop-rule by stop-on",
-	"stop=http:503 | http 502 -> retry by http",
 	"retry=http:5xx stop=http:503 | http 503 -> stop-rule by stop-on",
-	"stop=22 | http 503 -> stop-rule by stop-on",
 	"stop=http:200 | exit 0 http 200 -> succeeded by exit-status",
 	"success=http:404 | http 404 -> succeeded by success-on",
-	"success=http:4xx | exit 0 http 404 -> succeeded by success-on",
-	"success=http:200 | timeout http 200 -> succeeded by success-on",
-	"success=22 | http 503 -> succeeded by success-on",
 	"success=http:404 | http 410 -> not-retryable by http",
 	"fail=http:302 | exit 0 http 302 -> retry by fail-on",
-	"retry=http:204 fail=http:204 | exit 0 http 204 -> retry by retry-on",
 	"retry=7 fail=http:204 | exit 0 http 204 -> not-retryable by retry-on",
 	"fail=http:302 | exit 0 http 200 -> succeeded by exit-status",
-	"fail=http:2xx success=http:204 | exit 0 http 204 -> succeeded by "
-	"success-on",
 
 	/* A request that must not be sent twice. */
 	"exit 0 once -> succeeded by exit-status",
@@ -460,39 +360,16 @@ static const char *const verdicts[] = {
 	"exit 8 once, exit 52 http 0 once -> not-idempotent by idempotency",
 	"exit 7 http 307 once -> not-idempotent by idempotency",
 	"exit 7 once several, timeout 7 once -> not-idempotent by idempotency",
-	"killed SEGV once, killed 7 once -> not-idempotent by idempotency",
-	"deadline once -> not-idempotent by idempotency",
+	"killed 7 once, deadline once -> not-idempotent by idempotency",
 	/* A command that did not run has sent nothing. */
-	"no-fork EAGAIN once, no-exec ETXTBSY once -> retry by default",
 	"no-fork EAGAIN once several -> retry by default",
 	/* All other reasons precede it. */
 	"http 404 once -> not-retryable by http",
-	"killed INT once -> not-retryable by signal",
 	"retry=6 | exit 7 once -> not-retryable by retry-on",
 	"retry=22 | exit 22 once -> not-idempotent by idempotency",
 	"retry=7 | exit 7 once -> retry by retry-on",
-	"stop=7 | exit 7 once -> stop-rule by stop-on",
-	"no-exec ENOENT once -> not-executable by not-executable",
+	"stop=22 | exit 22 once -> stop-rule by stop-on",
 	"exit 22 interrupted once -> interrupted by interrupted",
-
-	/* Several rules at once. */
-	"retry=fail stop=fail | exit 0 -> succeeded by exit-status",
-	"success=timeout | timeout -> succeeded by success-on",
-	"stop=8 success=9 | exit 7 -> retry by default",
-	"stop=fail | exit 7 interrupted -> interrupted by interrupted",
-	"stop=7 | exit 7 -> stop-rule by stop-on",
-	"stop=timeout | deadline -> stop-rule by stop-on",
-	"fatal=stderr:no | exit 1 seen no -> not-retryable by preset",
-	"retry=fail fatal=stderr:no | exit 1 seen no -> not-retryable by "
-	"preset",
-	"transient=75 | exit 75 -> retry by preset",
-	"transient=75 | exit 1 -> not-retryable by preset",
-	"fail=0 transient=75,stderr:W: | exit 0 seen W: -> retry by preset",
-	"retry=7 | deadline -> retry by deadline",
-	"transient=22 | http 503 -> retry by http",
-	"retry=fail | exit 8 -> retry by retry-on",
-	"retry=7 transient=7 | exit 7 -> retry by retry-on",
-	"retry=7 transient=75 | exit 8 -> not-retryable by retry-on",
 };
 
 static void
@@ -597,37 +474,22 @@ test_verdicts_of_every_http_status(void)
 
 /* Only 0 is a success without a list. */
 static void
-test_verdicts_of_every_status(void)
+test_verdicts_of_every_status_and_signal(void)
 {
-	struct rules rules = { .retry_on = { .fail = false } };
-
 	for (int code = 0; code <= 255; code++) {
-		struct outcome outcome = { .code = code };
+		struct outcome exited = { .code = code };
+		struct outcome killed = { .end = END_SIGNALED, .code = code };
+		bool meant =
+		    code == SIGINT || code == SIGQUIT || code == SIGPIPE;
 		char row[NUMBER_ROOM];
 
 		number_put(row, code);
-		EQUAL(row, verdict_of(&rules, &outcome).verdict,
+		EQUAL(row, verdict_with("", exited),
 		    code == 0 ? VERDICT_DONE : VERDICT_RETRY);
-		EQUAL(row, verdict_status(&outcome), code);
-	}
-}
-
-static void
-test_verdicts_of_every_signal(void)
-{
-	struct rules rules = { .retry_on = { .fail = false } };
-
-	for (int number = 1; number <= 64; number++) {
-		struct outcome outcome = { .end = END_SIGNALED,
-			.code = number };
-		bool meant =
-		    number == SIGINT || number == SIGQUIT || number == SIGPIPE;
-		char row[NUMBER_ROOM];
-
-		number_put(row, number);
-		EQUAL(row, verdict_of(&rules, &outcome).verdict,
+		EQUAL(row, verdict_status(&exited), code);
+		EQUAL(row, verdict_with("", killed),
 		    meant ? VERDICT_STOP : VERDICT_RETRY);
-		EQUAL(row, verdict_status(&outcome), 128 + number);
+		EQUAL(row, verdict_status(&killed), 128 + code);
 	}
 }
 
@@ -635,25 +497,17 @@ static void
 test_statuses_of_limits_and_failed_starts(void)
 {
 	static const char *const rows[] = {
-		"timeout -> 124",
 		"timeout 7 -> 124",
-		"timeout 9 -> 124",
-		"deadline -> 124",
 		"deadline 7 -> 124",
 		"timeout 7 preserved -> 7",
 		"timeout 0 preserved -> 0",
-		"idle 7 preserved -> 7",
 		"deadline 143 preserved -> 143",
 		"no-fork EAGAIN -> 125",
-		"no-fork ENOMEM -> 125",
 		/* errno of a fork says nothing about the command. */
 		"no-fork ENOENT -> 125",
 		"no-exec ENOENT -> 127",
 		"no-exec EACCES -> 126",
-		"no-exec ENOEXEC -> 126",
 		"no-exec ETXTBSY -> 126",
-		"no-exec E2BIG -> 126",
-		"no-exec ENOTDIR -> 126",
 		"exit 0 overrun -> 125",
 		"killed TERM overrun -> 125",
 	};
@@ -723,47 +577,34 @@ static const char *const plans[] = {
 	/* A success. */
 	"attempts=4 | exit 0 -> 1 in 0s, succeeded, 0",
 	"attempts=4 | exit 7, killed KILL, exit 0 -> 3 in 3s, succeeded, 0",
-	"attempts=2 | exit 7, exit 0 -> 2 in 1s, succeeded, 0",
 	"attempts=4 success=1 | exit 2, exit 1 -> 2 in 1s, succeeded, 0",
 	"attempts=4 deadline=5s | exit 0 took 6s -> 1 in 6s, succeeded, 0",
 	"attempts=4 | exit 0 interrupted took 1s -> 1 in 1s, succeeded, 0",
 	"attempts=4 | no-fork EAGAIN, exit 0 -> 2 in 1s, succeeded, 0",
-	"attempts=4 | no-exec ETXTBSY, exit 0 -> 2 in 1s, succeeded, 0",
 	"attempts=inf | exit 7 x7, exit 0 -> 8 in 91s, succeeded, 0",
 
 	/* No attempt is left. */
 	"attempts=1 | exit 7 took 2s -> 1 in 2s, attempts, 7",
-	"attempts=4 | exit 7 -> 4 in 7s, attempts, 7",
 	"attempts=3 | exit 7 took 2s -> 3 in 9s, attempts, 7",
 	"attempts=3 | exit 1, exit 2, exit 3 -> 3 in 3s, attempts, 3",
-	"attempts=2 | timeout took 1s -> 2 in 3s, attempts, 124",
 	"attempts=2 | exit 7, timeout 9 took 1s -> 2 in 2s, attempts, 124",
 	"attempts=2 | timeout took 1s, exit 7 -> 2 in 2s, attempts, 7",
-	"attempts=2 | killed SEGV -> 2 in 1s, attempts, 139 SEGV",
 	"attempts=2 | killed SEGV, exit 3 -> 2 in 1s, attempts, 3",
 	"attempts=2 | no-fork ENOMEM -> 2 in 1s, internal, 125",
 	"attempts=2 | no-exec ETXTBSY -> 2 in 1s, attempts, 126",
-	"attempts=2 deadline=3s | exit 7 -> 2 in 1s, attempts, 7",
 
 	/* No retry would help. */
-	"attempts=4 stop=22 | exit 7, exit 22 -> 2 in 1s, stop-rule, 22",
 	"attempts=2 stop=22 | exit 7, exit 22 -> 2 in 1s, stop-rule, 22",
 	"attempts=4 deadline=1s stop=22 | exit 22 took 2s -> 1 in 2s, "
 	"stop-rule, 22",
 	"attempts=4 stop=TERM | killed TERM -> 1 in 0s, stop-rule, 143 TERM",
-	"attempts=4 retry=7 | exit 7, exit 8 -> 2 in 1s, not-retryable, 8",
 	"attempts=1 retry=7 | exit 8 -> 1 in 0s, not-retryable, 8",
 	"attempts=4 | killed INT -> 1 in 0s, not-retryable, 130 INT",
-	"attempts=4 | killed PIPE -> 1 in 0s, not-retryable, 141 PIPE",
 	"attempts=2 retry=PIPE | killed PIPE -> 2 in 1s, attempts, 141 PIPE",
-	"attempts=4 | no-exec ENOENT -> 1 in 0s, not-executable, 127",
 	"attempts=4 | no-exec EACCES -> 1 in 0s, not-executable, 126",
 	"attempts=2 stop=fail | no-exec ENOENT -> 1 in 0s, not-executable, 127",
-	"attempts=4 | exit 7 interrupted took 1s -> 1 in 1s, interrupted, 7",
 	"attempts=1 stop=fail | exit 7 interrupted took 1s -> 1 in 1s, "
 	"interrupted, 7",
-	"attempts=4 | killed TERM interrupted took 1s -> 1 in 1s, interrupted, "
-	"143 TERM",
 	/* The command died of another signal: retry ends in the same way. */
 	"attempts=4 | killed SEGV interrupted took 1s -> 1 in 1s, interrupted, "
 	"139 SEGV",
@@ -776,42 +617,33 @@ static const char *const plans[] = {
 	"deadline=10s | exit 7 -> 4 in 7s, deadline, 7",
 	"deadline=3s | exit 7 -> 2 in 1s, deadline, 7",
 	"deadline=3.5s | exit 7 -> 3 in 3s, deadline, 7",
-	"attempts=inf deadline=100s | exit 7 -> 8 in 91s, deadline, 7",
 	"deadline=3s | killed SEGV -> 2 in 1s, deadline, 139 SEGV",
-	"deadline=3s | timeout took 2s -> 1 in 2s, deadline, 124",
 	"deadline=5s | deadline 15 took 5s -> 1 in 5s, deadline, 124",
-	"deadline=5s | deadline took 5s -> 1 in 5s, deadline, 124",
 	"deadline=5s | deadline took 2s -> 1 in 2s, deadline, 124",
 	"deadline=5s retry=7 | exit 7, deadline took 4s -> 2 in 5s, deadline, "
 	"124",
 	"deadline=5s | exit 7 took 5s -> 1 in 5s, deadline, 7",
-	"deadline=5s | exit 7 took 500s -> 1 in 500s, deadline, 7",
 
 	/* An attempt that ran for long starts the backoff again. */
 	"attempts=5 reset-after=10s | exit 7 x2, exit 7 took 10s, exit 7 -> 5 "
 	"in 16s, attempts, 7",
 	"attempts=5 reset-after=10s | exit 7 x2, exit 7 took 9.5s, exit 7 -> 5 "
 	"in 24.5s, attempts, 7",
-	"attempts=4 | exit 7 took 1000s -> 4 in 4007s, attempts, 7",
 	"attempts=4 reset-after=1s | exit 7 took 1s -> 4 in 7s, attempts, 7",
 
 	/* The server names a wait; the backoff would be 1s, 2s, 4s... */
-	"attempts=2 | http 503 wait 7s -> 2 in 7s, attempts, 22",
-	"attempts=4 | http 503 wait 7s -> 4 in 21s, attempts, 22",
 	"attempts=4 | http 503 wait 3s -> 4 in 10s, attempts, 22",
-	"attempts=4 | http 503 wait 0s -> 4 in 7s, attempts, 22",
 	"attempts=3 | http 429 wait 60s, http 503 -> 3 in 62s, attempts, 22",
-	"attempts=4 | http 429 wait 60s, exit 0 http 200 -> 2 in 60s, "
-	"succeeded, 0",
 	"attempts=4 | http 429 -> 4 in 7s, attempts, 22",
+	/* After a 429 the first retry is not at once. */
+	"attempts=2 delay=0,2s | http 429 -> 2 in 2s, attempts, 22",
+	"attempts=2 delay=0,2s | http 503 -> 2 in 0s, attempts, 22",
+	"deadline=2s delay=0,2s | http 429 -> 1 in 0s, deadline, 22",
+	"attempts=2 delay=0 | http 429 -> 2 in 0s, attempts, 22",
 	"attempts=2 | exit 1 unset-wait 86400s -> 2 in 1s, attempts, 1",
-	"attempts=2 | http 503 wait 90s -> 2 in 90s, attempts, 22",
 	"attempts=2 | http 403 wait 9s -> 2 in 9s, attempts, 22",
-	"attempts=2 | http 404 wait 9s -> 1 in 0s, not-retryable, 22",
 	"attempts=2 | http 503 wait 300s -> 2 in 300s, attempts, 22",
 	"attempts=2 | http 503 wait 300.001s -> 1 in 0s, retry-after, 22",
-	"attempts=2 max-retry-after=7s | http 503 wait 8s -> 1 in 0s, "
-	"retry-after, 22",
 	"attempts=2 max-retry-after=7s | http 503 wait 7s -> 2 in 7s, "
 	"attempts, 22",
 	"attempts=4 | http 503 wait 2s, http 503 wait 9000s -> 2 in 2s, "
@@ -821,8 +653,6 @@ static const char *const plans[] = {
 	"22",
 	"attempts=2 deadline=10s | http 503 wait 10s -> 1 in 0s, retry-after, "
 	"22",
-	"attempts=2 deadline=10s | http 503 wait 60s -> 1 in 0s, retry-after, "
-	"22",
 	"deadline=10s | http 503 wait 4s -> 3 in 8s, retry-after, 22",
 	/* The deadline is past. */
 	"deadline=10s | http 503 wait 60s took 11s -> 1 in 11s, deadline, 22",
@@ -831,45 +661,31 @@ static const char *const plans[] = {
 	"deadline=3s | http 503 wait 0.5s -> 2 in 1s, deadline, 22",
 	/* It is told in words. */
 	"attempts=3 | exit 1 hint 7s -> 3 in 14s, attempts, 1",
-	"attempts=3 | exit 1 hint 0s -> 3 in 3s, attempts, 1",
 	"attempts=2 | exit 1 hint 301s -> 1 in 0s, retry-after, 1",
 	"attempts=2 deadline=10s | exit 1 hint 10s -> 1 in 0s, retry-after, 1",
 	"attempts=3 | exit 1 http 503 wait 7s hint 5s -> 3 in 14s, attempts, 1",
-	"attempts=2 | timeout http 503 wait 7s took 1s -> 2 in 9s, attempts, "
-	"124",
 
 	/* The status is 0 only if an attempt was judged a success. */
 	"attempts=2 | exit 0 http 503 -> 2 in 1s, attempts, 1",
-	"attempts=2 | exit 0 http 404 -> 1 in 0s, not-retryable, 1",
 	"attempts=2 | exit 0 http 503 wait 3600s -> 1 in 0s, retry-after, 1",
 	"attempts=2 fail=0 | exit 0 -> 2 in 1s, attempts, 1",
-	"attempts=2 stop=0 fail=0 | exit 0 -> 1 in 0s, stop-rule, 1",
 	"attempts=2 | exit 0 http 503 once -> 1 in 0s, not-idempotent, 1",
 	"deadline=1s fail=0 | exit 0 -> 1 in 0s, deadline, 1",
 	"attempts=2 fail=0 | exit 0 interrupted -> 1 in 0s, interrupted, 1",
 	"attempts=2 fail=0 | exit 0, exit 7 -> 2 in 1s, attempts, 7",
-	"attempts=2 | exit 0 http 503, exit 0 http 200 -> 2 in 1s, succeeded, "
-	"0",
 
 	/* Three successes in a row. */
-	"attempts=5 consecutive=3 | exit 0 -> 3 in 2s, succeeded, 0",
 	"attempts=3 consecutive=3 | exit 0 -> 3 in 2s, succeeded, 0",
-	"attempts=inf consecutive=3 | exit 0 -> 3 in 2s, succeeded, 0",
-	"consecutive=3 | exit 1 x2, exit 0 -> 5 in 5s, succeeded, 0",
 	/* A failure starts the count again, a success the backoff. */
 	"consecutive=3 | exit 0 x2, exit 1, exit 0 -> 6 in 5s, succeeded, 0",
 	"consecutive=3 | exit 1 x2, exit 0, exit 1 x2, exit 0 -> 8 in 9s, "
 	"succeeded, 0",
 	/* Too few attempts are left. */
-	"attempts=5 consecutive=3 | exit 7 -> 3 in 3s, attempts, 7",
 	"attempts=5 consecutive=3 | exit 0 x2, exit 7 -> 3 in 2s, attempts, 7",
 	"attempts=3 consecutive=3 | exit 7 -> 1 in 0s, attempts, 7",
-	"consecutive=3 stop=7 | exit 0, exit 7 -> 2 in 1s, stop-rule, 7",
 	"consecutive=3 success=3 | exit 0, exit 3, exit 0 -> 3 in 2s, "
 	"succeeded, 0",
 	"consecutive=3 deadline=1.5s | exit 0 -> 2 in 1s, deadline, 1",
-	"consecutive=3 deadline=5s | exit 0, deadline 15 took 4s -> 2 in 5s, "
-	"deadline, 124",
 	"consecutive=3 deadline=2.5s | exit 0 x2, exit 0 took 9s -> 3 in 11s, "
 	"succeeded, 0",
 	"consecutive=3 | exit 0, exit 0 interrupted -> 2 in 1s, interrupted, 1 "
@@ -884,60 +700,43 @@ static const char *const plans[] = {
 	"consecutive=3 | exit 0 http 200 wait 7s -> 3 in 14s, succeeded, 0",
 
 	/* Limits of retries after some failures. */
-	"limit=0:7 | exit 7 -> 1 in 0s, limit, 7",
 	"limit=2:7 | exit 7 -> 3 in 3s, limit, 7",
 	"attempts=3 limit=0:7 | exit 8 -> 3 in 3s, attempts, 8",
 	"limit=1:7 | exit 7, exit 8, exit 7 -> 3 in 3s, limit, 7",
-	"attempts=3 limit=2:7 | exit 7 -> 3 in 3s, attempts, 7",
 	"limit=5:7 limit=1:fail | exit 7 -> 2 in 1s, limit, 7",
 	"limit=1:7 limit=2:7,8 | exit 8, exit 7, exit 8 -> 3 in 3s, limit, 8",
 	"limit=1:timeout | timeout took 2s -> 2 in 5s, limit, 124",
 	"limit=0:7 stop=7 | exit 7 -> 1 in 0s, stop-rule, 7",
 	"limit=0:22 | http 503 wait 9000s -> 1 in 0s, limit, 22",
-	"deadline=1s limit=0:7 | exit 7 -> 1 in 0s, limit, 7",
-	"limit=1:7 | exit 7, exit 0 -> 2 in 1s, succeeded, 0",
 	"limit=1:0 fail=0 | exit 0 -> 2 in 1s, limit, 1",
 	"consecutive=3 limit=1:7 | exit 0, exit 7, exit 0 x2, exit 7 -> 5 in "
 	"4s, limit, 7",
 	"consecutive=3 limit=0:0 | exit 0 -> 3 in 2s, succeeded, 0",
 	"consecutive=3 limit=1:0,7 | exit 0, exit 7, exit 0 -> 5 in 4s, "
 	"succeeded, 0",
-	"attempts=3 consecutive=3 limit=0:7 | exit 7 -> 1 in 0s, attempts, 7",
 
 	/* The status tells the judgement, or with --keep-status how it ended.
 	 */
-	"attempts=2 success=7 | exit 7 -> 1 in 0s, succeeded, 0",
 	"attempts=2 keep-status success=7 | exit 7 -> 1 in 0s, succeeded, 7",
 	"attempts=2 success=TERM | killed TERM -> 1 in 0s, succeeded, 0",
 	"attempts=2 keep-status success=TERM | killed TERM -> 1 in 0s, "
 	"succeeded, 143 TERM",
-	"attempts=2 success=timeout | timeout 7 -> 1 in 0s, succeeded, 0",
 	"attempts=2 keep-status success=timeout | timeout 7 -> 1 in 0s, "
 	"succeeded, 124",
-	"attempts=2 success=http:404 | http 404 -> 1 in 0s, succeeded, 0",
 	"attempts=2 keep-status fail=0 | exit 0 -> 2 in 1s, attempts, 0",
-	"attempts=2 keep-status | exit 0 http 503 -> 2 in 1s, attempts, 0",
 	"attempts=2 | timeout 7 preserved -> 2 in 1s, attempts, 7",
-	"attempts=2 | timeout 143 preserved -> 2 in 1s, attempts, 143",
 	"attempts=2 | timeout preserved -> 2 in 1s, attempts, 1",
-	"attempts=2 keep-status | timeout preserved -> 2 in 1s, attempts, 0",
 	"attempts=2 deadline=9s | deadline 3 preserved took 9s -> 1 in 9s, "
 	"deadline, 3",
-	"attempts=2 success=timeout | timeout 3 preserved -> 1 in 0s, "
-	"succeeded, 0",
 	"attempts=2 retry=124 stop=7,143 | timeout 7 preserved -> 2 in 1s, "
 	"attempts, 7",
-	"consecutive=3 deadline=1.5s keep-status | exit 0 -> 2 in 1s, "
-	"deadline, 1",
 	"attempts=2 keep-status | exit 0 overrun -> 1 in 0s, internal, 125",
-	"keep-status | killed TERM overrun -> 1 in 0s, internal, 125",
 	"consecutive=3 deadline=1.5s keep-status success=3 | exit 3 -> 2 in "
 	"1s, deadline, 3",
 
 	/* The machine slept during a delay. */
 	"deadline=10s | exit 7 late 10s -> 1 in 10s, deadline, 7",
 	"deadline=10s | killed SEGV late 10s -> 1 in 10s, deadline, 139 SEGV",
-	"deadline=10s | timeout late 10s -> 1 in 10s, deadline, 124",
 	"deadline=10s | no-fork EAGAIN late 10s -> 1 in 10s, internal, 125",
 	"attempts=2 deadline=10s | exit 7 late 9999999999ns, exit 8 -> 2 in "
 	"1s, attempts, 8",
@@ -945,17 +744,13 @@ static const char *const plans[] = {
 	/* The budget denies an attempt, and retry does not wait. */
 	"none held 7s -> 0 in 0s, breaker, 75",
 	"exit 7 held 7s -> 1 in 0s, breaker, 7",
-	"exit 7 denied 7s -> 1 in 0s, budget, 7",
 	"killed SEGV denied 7s -> 1 in 0s, budget, 139 SEGV",
-	"timeout denied 7s -> 1 in 0s, budget, 124",
 	"no-fork EAGAIN denied 7s -> 1 in 0s, internal, 125",
 	/* It waits, but not for ever. */
 	"budget-wait=30s | exit 7 denied 8s -> 1 within 30s, budget, 7",
 	"budget-wait=30s | exit 7 held 8s -> 1 within 30s, breaker, 7",
 	"budget-wait=30s | exit 7 denied 8s never -> 1 in 0s, budget, 7",
 	"budget-wait=3s | exit 7 denied 0 -> 1 within 3s, budget, 7",
-	"budget-wait=9s deadline=10s | exit 7 denied 8s -> 1 within 9s, "
-	"budget, 7",
 	"budget-wait=30s deadline=10s | exit 7 denied 8s -> 1 within 10s, "
 	"deadline, 7",
 	"budget-wait=ever deadline=10s | exit 7 held 8s -> 1 within 10s, "
@@ -1091,86 +886,90 @@ test_plans(void)
 		check_plan(plans[i]);
 }
 
-/* The delay after one attempt; -1 if there is none. */
-static nanos
-delay_after(const struct policy *policy, struct outcome outcome, uint64_t seed)
-{
-	struct history history = plan_start(policy, BEGAN, NANOS_MAX, seed);
-	struct step step = plan_first(policy, &history, BEGAN);
+/*
+ * From which delay to which one retry waits after an outcome; or first, without
+ * an outcome; or if the breaker denies an attempt, and when it is worth to ask
+ * again.
+ */
+static const char *const drawn[] = {
+	/* Never earlier than the server asked; the jitter comes on top. */
+	"jitter=full | http 503 wait 5s -> 5s to 6s",
+	"jitter=equal | http 503 wait 60s -> 60s to 66s",
+	"jitter=decorrelated deadline=63s | http 503 wait 60s -> 60s to 63s",
+	/* RFC 6585: after a 429 at least the base delay. */
+	"jitter=full | http 429 -> 1s to 1s",
+	"jitter=full | http 503 -> 0s to 1s",
+	/* A splay takes half of the time at most. */
+	"-> 0s to 0s",
+	"deadline=4000ns -> 0s to 0s",
+	"splay=10000ns -> 0s to 10000ns",
+	"splay=2000ns deadline=4000ns -> 0s to 2000ns",
+	"splay=ever deadline=4000ns -> 0s to 2000ns",
+	"splay=10000ns deadline=1ns -> 0s to 0s",
+	/* Those who wait for the same budget do not ask at the same time. */
+	"budget-wait=30s open 0.4s -> 0.2s to 0.6s",
+	"budget-wait=30s open 0.001s -> 0.01s to 0.03s",
+	"budget-wait=30s open 7s -> 0.5s to 1.5s",
+	/* Nor each time that the breaker lets one in. */
+	"budget-wait=30s recovering 0.01s -> 0.25s to 0.75s",
+	"budget-wait=30s recovering 7s -> 0.5s to 1.5s",
+	"budget-wait=1s recovering 0.01s -> 0.125s to 0.375s",
+	"budget-wait=0.05s recovering 0.001s -> 0.01s to 0.03s",
+};
 
-	plan_begin(&history);
-	step = next_step(policy, &history, &outcome, BEGAN);
-	return step.again ? step.delay : -1;
-}
-
-/* Never earlier than the server asked for; the jitter comes on top. */
 static void
-test_jitter_goes_upward_from_a_named_wait(void)
+check_drawn(const char *row)
 {
-	static const struct {
-		const char *row;
-		double wait, deadline, low, high;
-	} rows[] = {
-		{ "base", 5, 0, 5, 6 },
-		{ "a tenth", 60, 0, 60, 66 },
-		{ "a deadline far off", 60, 100, 60, 66 },
-		{ "a deadline near", 60, 63, 60, 63 },
-		{ "a deadline at once", 60, 60.000001, 60, 60.000001 },
-	};
+	struct admission held = { .answer = ADMISSION_HELD };
+	struct script script = script_of(row);
+	nanos least = NANOS_MAX, most = 0, low, high, tenth;
+	struct outcome outcome = { .code = 0 };
+	bool ends, asks;
+	struct asked asked;
 
-	for (int jitter = JITTER_FULL; jitter < JITTER_NONE; jitter++)
-		for (size_t i = 0; i < LENGTH(rows); i++) {
-			struct outcome busy = outcome_of("http 503 wait 0s");
-			struct policy policy = asked_policy("attempts=4");
-			nanos low = SECONDS(rows[i].low), least = NANOS_MAX;
-			nanos high = SECONDS(rows[i].high), most = 0;
-
-			policy.backoff.jitter = (enum jitter)jitter;
-			policy.deadline = SECONDS(rows[i].deadline);
-			busy.http.after.wait = SECONDS(rows[i].wait);
-			for (uint64_t seed = 0; seed < 1000; seed++) {
-				nanos delay = delay_after(&policy, busy, seed);
-
-				least = delay < least ? delay : least;
-				most = delay > most ? delay : most;
-			}
-			HOLDS(rows[i].row, least >= low);
-			HOLDS(rows[i].row, least <= low + (high - low) / 20);
-			HOLDS(rows[i].row, most <= high);
-			HOLDS(rows[i].row, most >= high - (high - low) / 20);
-			if (policy.deadline > 0)
-				HOLDS(rows[i].row, most < policy.deadline);
-		}
-}
-
-/* RFC 6585: after a 429 at least the base delay. */
-static void
-test_the_least_delay_after_429(void)
-{
-	struct outcome many = outcome_of("http 429");
-	struct outcome down = outcome_of("http 503");
-	struct policy policy = asked_policy("attempts=4");
-	int below = 0;
-
-	policy.backoff.jitter = JITTER_FULL;
-	for (uint64_t seed = 0; seed < 1000; seed++) {
-		EQUAL("429", delay_after(&policy, many, seed), SECONDS(1));
-		below += delay_after(&policy, down, seed) < SECONDS(1);
+	asked_read(&script, &asked);
+	script_next(&script);
+	ends = script_is(&script, "|");
+	asks = !ends && !script_is(&script, "->");
+	if (ends)
+		outcome = read_outcome(&script, NULL);
+	if (asks) {
+		held.breaker.state = script_is(&script, "open")
+		    ? BREAKER_OPEN
+		    : BREAKER_RECOVERING;
+		held.next = script_span(&script);
+		script_next(&script);
 	}
-	HOLDS("503", below > 900);
-	/* -d 0,2s: the first retry is at once, but not after a 429. */
-	policy.backoff.delays.list[0] = 0;
-	policy.backoff.delays.list[1] = SECONDS(2);
-	policy.backoff.delays.count = 2;
-	policy.backoff.jitter = JITTER_NONE;
-	EQUAL("429", delay_after(&policy, many, 1), SECONDS(2));
-	EQUAL("503", delay_after(&policy, down, 1), 0);
-	policy.deadline = SECONDS(2);
-	EQUAL("429, no time", delay_after(&policy, many, 1), -1);
-	/* -d 0: there is no base. */
-	policy = asked_policy("attempts=4");
-	policy.backoff.delays.list[0] = 0;
-	EQUAL("-d 0", delay_after(&policy, many, 1), 0);
+	for (uint64_t seed = 0; seed < 1000; seed++) {
+		struct policy *policy = &asked.policy;
+		struct history history =
+		    plan_start(policy, BEGAN, NANOS_MAX, seed);
+		struct step step = plan_first(policy, &history, BEGAN);
+
+		if (asks)
+			step = plan_denied(policy, &history, &held, BEGAN);
+		if (ends) {
+			plan_begin(&history);
+			step = next_step(policy, &history, &outcome, BEGAN);
+		}
+		HOLDS(row, step.again);
+		least = number_lesser(least, step.delay);
+		most = number_greater(most, step.delay);
+	}
+	low = script_span(&script);
+	script_next(&script);
+	high = script_span(&script);
+	tenth = (high - low) / 10;
+	HOLDS(row, least >= low && least <= low + tenth);
+	HOLDS(row, most <= high && most >= high - tenth);
+	HOLDS(row, asked.policy.deadline == 0 || most < asked.policy.deadline);
+}
+
+static void
+test_drawn_delays(void)
+{
+	for (size_t i = 0; i < LENGTH(drawn); i++)
+		check_drawn(drawn[i]);
 }
 
 static void
@@ -1180,12 +979,10 @@ test_the_lesser_deadline_counts(void)
 		const char *row;
 		nanos own, inherited, want;
 	} rows[] = {
-		{ "none", 0, NANOS_MAX, NANOS_MAX },
 		{ "own", 50, NANOS_MAX, BEGAN + 50 },
 		{ "inherited", 0, BEGAN + 30, BEGAN + 30 },
 		{ "own is less", 50, BEGAN + 51, BEGAN + 50 },
 		{ "inherited is less", 50, BEGAN + 49, BEGAN + 49 },
-		{ "both", 50, BEGAN + 50, BEGAN + 50 },
 		{ "long past", 50, 7, 7 },
 		{ "for ever", NANOS_MAX, NANOS_MAX, NANOS_MAX },
 	};
@@ -1235,44 +1032,6 @@ test_a_deadline_before_the_first_attempt(void)
 	check_nothing_ran("slept", &history, &step);
 }
 
-static void
-test_splays_take_half_the_time_at_most(void)
-{
-	static const struct {
-		const char *row;
-		nanos splay, deadline, most;
-	} rows[] = {
-		{ "none", 0, 0, 0 },
-		{ "none, deadline", 0, 4000, 0 },
-		{ "no deadline", 10000, 0, 10000 },
-		{ "all of it", 1000, 4000, 1000 },
-		{ "just half", 2000, 4000, 2000 },
-		{ "half", 10000, 4000, 2000 },
-		{ "for ever", NANOS_MAX, 4000, 2000 },
-		{ "half of 1 ns", 10000, 1, 0 },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct policy policy = asked_policy("attempts=4");
-		nanos least = NANOS_MAX, greatest = 0;
-
-		policy.splay = rows[i].splay;
-		policy.deadline = rows[i].deadline;
-		for (uint64_t seed = 0; seed < DRAWS; seed++) {
-			struct history history =
-			    plan_start(&policy, BEGAN, NANOS_MAX, seed);
-			nanos wait =
-			    plan_first(&policy, &history, BEGAN).at - BEGAN;
-
-			least = wait < least ? wait : least;
-			greatest = wait > greatest ? wait : greatest;
-		}
-		HOLDS(rows[i].row, least >= 0 && least <= rows[i].most / 10);
-		HOLDS(rows[i].row, greatest <= rows[i].most);
-		HOLDS(rows[i].row, greatest >= rows[i].most * 9 / 10);
-	}
-}
-
 /* With any jitter, an attempt begins before the deadline or not at all. */
 static void
 test_every_attempt_begins_before_the_deadline(void)
@@ -1300,50 +1059,6 @@ test_every_attempt_begins_before_the_deadline(void)
 			EQUAL("late", late, 0);
 			EQUAL("ends", step.reason, REASON_DEADLINE);
 		}
-}
-
-/* Invocations that wait for the same budget must not ask at the same time. */
-static void
-test_waits_for_admission_are_jittered(void)
-{
-	static const struct {
-		const char *row;
-		enum breaker_state state;
-		double wait, next, nap; /* seconds */
-	} rows[] = {
-		{ "open", BREAKER_OPEN, 30, 0.4, 0.4 },
-		{ "open, soon", BREAKER_OPEN, 30, 0.001, 0.02 },
-		{ "open, long", BREAKER_OPEN, 30, 7, 1 },
-		/* Not each time that the breaker lets one in. */
-		{ "recovering", BREAKER_RECOVERING, 30, 0.01, 0.5 },
-		{ "recovering, long", BREAKER_RECOVERING, 30, 7, 1 },
-		{ "recovering, a short wait", BREAKER_RECOVERING, 1, 0.01,
-		    0.25 },
-		{ "recovering, no time", BREAKER_RECOVERING, 0.05, 0.001,
-		    0.02 },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		nanos least = NANOS_MAX, most = 0, nap = SECONDS(rows[i].nap);
-
-		for (uint64_t seed = 0; seed < 1000; seed++) {
-			struct policy policy = asked_policy("attempts=4");
-			struct admission held = { .answer = ADMISSION_HELD,
-				.next = SECONDS(rows[i].next) };
-			struct history history;
-			struct step step;
-
-			held.breaker.state = rows[i].state;
-			policy.budget.wait = SECONDS(rows[i].wait);
-			history = plan_start(&policy, BEGAN, NANOS_MAX, seed);
-			step = plan_denied(&policy, &history, &held, BEGAN);
-			least = step.delay < least ? step.delay : least;
-			most = step.delay > most ? step.delay : most;
-		}
-		HOLDS(rows[i].row, least >= nap / 2 && least < nap / 9 * 5);
-		HOLDS(
-		    rows[i].row, most <= nap + nap / 2 && most > nap / 9 * 13);
-	}
 }
 
 /* Near NANOS_MAX nothing wraps either. */
@@ -1376,16 +1091,9 @@ test_results_for_the_breaker(void)
 		{ REASON_SUCCEEDED, "exit 0", RESULT_SUCCESS },
 		{ REASON_SUCCEEDED, "exit 0 interrupted", RESULT_SUCCESS },
 		{ REASON_NONE, "exit 1", RESULT_FAILURE },
-		{ REASON_NONE, "killed SEGV", RESULT_FAILURE },
-		{ REASON_NONE, "killed INT", RESULT_FAILURE },
 		{ REASON_NONE, "timeout", RESULT_FAILURE },
-		{ REASON_NONE, "idle", RESULT_FAILURE },
 		{ REASON_ATTEMPTS, "exit 1", RESULT_FAILURE },
-		{ REASON_LIMIT, "exit 1", RESULT_FAILURE },
 		{ REASON_DEADLINE, "exit 1", RESULT_FAILURE },
-		{ REASON_RETRY_AFTER, "exit 1", RESULT_FAILURE },
-		{ REASON_NOT_IDEMPOTENT, "exit 1", RESULT_FAILURE },
-		{ REASON_INPUT_CONSUMED, "exit 1", RESULT_FAILURE },
 		{ REASON_STOP_RULE, "exit 64", RESULT_HEALTHY },
 		{ REASON_NOT_RETRYABLE, "exit 22", RESULT_HEALTHY },
 		{ REASON_NOT_RETRYABLE, "killed SEGV", RESULT_HEALTHY },
@@ -1421,19 +1129,15 @@ test_results_for_the_breaker(void)
 static void (*const tests[])(void) = {
 	test_verdicts,
 	test_verdicts_of_every_http_status,
-	test_verdicts_of_every_status,
-	test_verdicts_of_every_signal,
+	test_verdicts_of_every_status_and_signal,
 	test_statuses_of_limits_and_failed_starts,
 	test_reasons,
 	test_results_for_the_breaker,
 	test_plans,
-	test_jitter_goes_upward_from_a_named_wait,
-	test_the_least_delay_after_429,
+	test_drawn_delays,
 	test_the_lesser_deadline_counts,
 	test_a_deadline_before_the_first_attempt,
-	test_splays_take_half_the_time_at_most,
 	test_every_attempt_begins_before_the_deadline,
-	test_waits_for_admission_are_jittered,
 	test_plans_saturate,
 };
 
