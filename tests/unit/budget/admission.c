@@ -6,35 +6,9 @@
 #include "script.h"
 #include "budget/admission.h"
 #include "budget/ramp.h"
+#include "text/number.h"
 
 #define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
-
-/* Opens after three failures, for 10 s, 20 s, and then 35 s. */
-#define BREAKER \
-	{ \
-		3, SECONDS(10), SECONDS(35) \
-	}
-
-static const struct budget_config usual = { .key = "api",
-	.terms = { -1, -1, -1 } };
-static const struct budget_config careful = {
-	.key = "api", .terms = { -1, -1, -1 }, .breaker = BREAKER
-};
-static const struct budget_config cooling = {
-	.key = "api", .terms = { -1, -1, -1 }, .cooldown = SECONDS(5)
-};
-
-/* The end of an attempt. */
-struct ending {
-	enum attempt_result result;
-	bool completed;
-};
-
-static const struct ending succeeded = { RESULT_SUCCESS, true };
-static const struct ending repeated = { RESULT_SUCCESS, false };
-static const struct ending healthy = { RESULT_HEALTHY, false };
-static const struct ending failure = { RESULT_FAILURE, false };
-static const struct ending ignored = { RESULT_IGNORED, false };
 
 /* A segment with slices of a second, made at 0. */
 static struct segment
@@ -71,23 +45,13 @@ ask(struct caller *caller, struct segment *segment, bool retry, nanos now)
 	return admission_ask(&here, retry);
 }
 
-/* Why a new invocation is denied. */
-static enum admission_answer
-denied(struct segment *segment, const struct budget_config *config, bool retry,
-    nanos now)
-{
-	struct caller caller = caller_of(config);
-
-	return ask(&caller, segment, retry, now).answer;
-}
-
 static void
-tell(struct caller *caller, struct segment *segment,
-    const struct ending *ending, nanos now)
+tell(struct caller *caller, struct segment *segment, enum attempt_result result,
+    bool completed, nanos now)
 {
 	struct visit here = visit(caller, segment, now);
 
-	admission_tell(&here, ending->result, ending->completed);
+	admission_tell(&here, result, completed);
 }
 
 static void
@@ -98,17 +62,26 @@ look(struct caller *caller, struct segment *segment)
 	admission_look(&here);
 }
 
-/* Makes the breaker open. */
-static void
-fail_thrice(struct segment *segment, nanos now)
-{
-	struct caller caller = caller_of(&careful);
-
-	caller.counted = true;
-	for (int i = 0; i < 3; i++)
-		tell(&caller, segment, &failure, now);
-	EQUAL("open", breaker_look(&segment->breaker, now).state, BREAKER_OPEN);
-}
+/* What an invocation is given by its letter; the last row is for all others. */
+static const struct {
+	const char *letters;
+	struct budget_config config;
+} kinds[] = {
+#define ALL .key = "api", .terms = { -1, -1, -1 }
+/* Opens after so many failures, for 10 s, 20 s, and then 35 s. */
+#define BREAKER(failures) \
+	{ \
+		failures, SECONDS(10), SECONDS(35) \
+	}
+	{ "UVFGHL", { ALL } },
+	{ "J", { ALL, .cooldown = SECONDS(5) } },
+	{ "KM", { ALL, .breaker = BREAKER(1) } },
+	{ "P", { ALL, .cooldown = SECONDS(5), .breaker = BREAKER(3) } },
+	{ "S", { ALL, .cooldown = SECONDS(1) } },
+	{ "T", { ALL, .wait = SECONDS(60) } },
+	{ "WX", { ALL, .wait = SECONDS(60), .breaker = BREAKER(3) } },
+	{ "", { ALL, .breaker = BREAKER(3) } },
+};
 
 /*
  * Scenes: "10s A retry held 3s by=open, B first granted retries=0"
@@ -122,27 +95,8 @@ fail_thrice(struct segment *segment, nanos now)
  * and L has other limits for the fleet. What they do is followed by what the
  * budget answers, and by what then holds for the invocation ("leased",
  * "!waits"), for the segment ("retries=2"), and for the question to the fleet
- * ("told=3").
+ * ("told=3"). "0/2:" in front is the ratio and the minimum of the segment.
  */
-
-static const struct budget_config pausing = { .key = "api",
-	.terms = { -1, -1, -1 },
-	.cooldown = SECONDS(5),
-	.breaker = BREAKER };
-static const struct budget_config waiting = { .key = "api",
-	.terms = { -1, -1, -1 },
-	.wait = SECONDS(60),
-	.breaker = BREAKER };
-
-static const struct budget_config short_pause = {
-	.key = "api", .terms = { -1, -1, -1 }, .cooldown = SECONDS(1)
-};
-static const struct budget_config patient = {
-	.key = "api", .terms = { -1, -1, -1 }, .wait = SECONDS(60)
-};
-static const struct budget_config brittle = { .key = "api",
-	.terms = { -1, -1, -1 },
-	.breaker = { 1, SECONDS(10), SECONDS(35) } };
 
 /* What the server's clock shows when the segment is made. */
 #define SERVER SECONDS(1700000000)
@@ -159,17 +113,13 @@ struct world {
 static struct caller
 invocation(char letter)
 {
-	struct caller caller = caller_of(
-	    letter == 'U' || letter == 'V' || strchr("FGHL", letter) != NULL
-		? &usual
-		: letter == 'J'                  ? &cooling
-		: letter == 'K' || letter == 'M' ? &brittle
-		: letter == 'P'                  ? &pausing
-		: letter == 'S'                  ? &short_pause
-		: letter == 'T'                  ? &patient
-		: letter == 'W' || letter == 'X' ? &waiting
-						 : &careful);
+	size_t i = 0;
+	struct caller caller;
 
+	while (
+	    i + 1 < LENGTH(kinds) && strchr(kinds[i].letters, letter) == NULL)
+		i++;
+	caller = caller_of(&kinds[i].config);
 	caller.uses_breaker = letter != 'I';
 	caller.counted = letter >= 'Y';
 	caller.deposits = letter != 'N';
@@ -260,13 +210,14 @@ acts(struct world *world, struct script *script)
 {
 	static const struct {
 		const char *word;
-		const struct ending *ending;
+		enum attempt_result result;
+		bool completed;
 	} ends[] = {
-		{ "succeeds", &succeeded },
-		{ "repeats", &repeated },
-		{ "answers", &healthy },
-		{ "fails", &failure },
-		{ "aborts", &ignored },
+		{ "succeeds", RESULT_SUCCESS, true },
+		{ "repeats", RESULT_SUCCESS, false },
+		{ "answers", RESULT_HEALTHY, false },
+		{ "fails", RESULT_FAILURE, false },
+		{ "aborts", RESULT_IGNORED, false },
 	};
 	struct segment *segment = &world->segment;
 	struct caller *caller = world->caller;
@@ -274,7 +225,8 @@ acts(struct world *world, struct script *script)
 
 	for (size_t i = 0; i < LENGTH(ends); i++)
 		if (script_is(script, ends[i].word)) {
-			tell(caller, segment, ends[i].ending, world->now);
+			tell(caller, segment, ends[i].result, ends[i].completed,
+			    world->now);
 			return true;
 		}
 	if (script_is(script, "retry") || script_is(script, "first")) {
@@ -349,7 +301,12 @@ check_word(struct world *world, struct script *script, const char *row)
 			return;
 		}
 	if (script_is(script, "opens"))
-		fail_thrice(segment, world->now);
+		for (int i = 0; i < 3; i++) {
+			struct caller other = invocation('Z');
+
+			tell(
+			    &other, segment, RESULT_FAILURE, false, world->now);
+		}
 	else if (script_is(script, "pauses"))
 		segment->cooldown = (uint64_t)(world->now + SECONDS(2));
 	else if (script_is(script, "used"))
@@ -511,11 +468,13 @@ check_value(struct world *world, struct script *script, const char *row)
 }
 
 static void
-play(int64_t ratio, int64_t min, const char *text)
+play(const char *text)
 {
-	struct script script = script_of(text);
-	struct world world = { .segment = make(ratio, min) };
-	const char *step = text;
+	const char *colon = strchr(text, ':');
+	int64_t ratio = -1, min = -1;
+	struct world world = { .now = 0 };
+	struct script script;
+	const char *step;
 	int64_t more = -1; /* repetitions of the step */
 	bool begins = true;
 
@@ -525,6 +484,16 @@ play(int64_t ratio, int64_t min, const char *text)
 			join(&world, c);
 	}
 	world.caller = &world.callers[0];
+	if (colon != NULL) {
+		ratio = (text[0] - '0') * (int64_t)WINDOW_RATIO_ONE;
+		min = strncmp(text + 2, "least", 5) == 0
+		    ? RAMP_LEAST
+		    : strtoll(text + 2, NULL, 10);
+		text = colon + 1;
+	}
+	world.segment = make(ratio, min);
+	script = script_of(text);
+	step = text;
 	while (script_next(&script)) {
 		char first = script.word[0];
 		nanos span;
@@ -573,287 +542,207 @@ play(int64_t ratio, int64_t min, const char *text)
 /* A breaker recovers from 10s on. */
 #define RECOVERS "opens, 10s Z first granted, Z answers state=recovering, "
 
-static const struct {
-	int64_t ratio, min;
-	const char *text;
-} scenes[] = {
+static const char *const scenes[] = {
 	/* A first attempt costs nothing. */
-	{ 0, 0, "u first granted x100, counts=0/0" },
+	"0/0: u first granted x100, counts=0/0",
 	/* The slice of the first retry is out of the window, at its longest. */
-	{ 0, 2,
-	    "U retry granted, 1.5s U retry granted seen-retries=2 min=2 "
-	    "ratio=0 window=60s !corrupt !differs, 2s counts=2/0, 2.25s U "
-	    "retry denied 58.75s !never !cooling seen-retries=2, 2s "
-	    "counts=2/1, 61s U retry granted" },
+	"0/2: U retry granted, 1.5s U retry granted seen-retries=2 min=2 "
+	"ratio=0 window=60s !corrupt !differs, 2s counts=2/0, 2.25s U retry "
+	"denied 58.75s !never !cooling seen-retries=2, 2s counts=2/1, 61s U "
+	"retry granted",
 	/* An attempt that asks again and again is counted once as denied. */
-	{ 0, 0,
-	    "U retry denied x9, counts=0/1, U first granted, U retry denied, "
-	    "counts=0/2" },
+	"0/0: U retry denied x9, counts=0/1, U first granted, U retry denied, "
+	"counts=0/2",
 	/* Only a success allows a retry, if it pays. */
-	{ 0, 0, "U retry denied for-ever never, U succeeds, U retry denied" },
-	{ WINDOW_RATIO_ONE, 0,
-	    "U retry denied for-ever !never, U succeeds, U retry granted" },
+	"0/0: U retry denied for-ever never, U succeeds, U retry denied",
+	"1/0: U retry denied for-ever !never, U succeeds, U retry granted",
+	/* A denial begins a pause of its own length, unless there is one. */
+	"0/0: P retry denied pause=5s, 1s S retry denied pause=5s, 30s U retry "
+	"denied pause=5s, 30s S retry denied pause=31s",
 	/* A pause is one for all, whatever the window would grant. A denial
 	 * during the pause does not prolong it. */
-	{ WINDOW_RATIO_ONE, 0,
-	    "1s P retry denied for-ever !cooling, U succeeds, 2s U retry "
-	    "denied 4s cooling seen-successes=1, U first granted, 5s P retry "
-	    "denied, 6s P retry granted !cooling" },
+	"1/0: 1s P retry denied for-ever !cooling, U succeeds, 2s U retry "
+	"denied 4s cooling seen-successes=1, U first granted, 5s P retry "
+	"denied, 6s P retry granted !cooling",
 
 	/* The breaker denies any attempt. */
-	{ -1, -1,
-	    "opens, 4s A first held 6s by=open by-failures=3 by-next=6s "
-	    "!leased !never counts=0/1" },
-	{ -1, -1,
-	    "opens, 4s A retry held 6s by=open by-failures=3 by-next=6s "
-	    "!leased !never counts=0/1" },
+	"opens, 4s A first held 6s by=open by-failures=3 by-next=6s !leased "
+	"!never counts=0/1, B retry held 6s",
 	/* It comes first: the window is not asked, and no pause begins. */
-	{ 0, 0,
-	    "opens, 1s p retry held pause=0s, 10s p retry granted pause=0s "
-	    "counts=0/1 probes=1 turns=0" },
+	"0/0: opens, 1s p retry held pause=0s, 10s p retry granted pause=0s "
+	"counts=0/1 probes=1 turns=0",
 	/* If each item of the work fails at first, a first attempt fails as the
 	 * probe, but the retry of an item may succeed. So the probe is left to
 	 * a retry that waits. */
-	{ -1, -1,
-	    "opens, 9s W retry held, 9.5s X first held 1.5s, 10s X first held "
-	    "1s by=open by-failures=3 !leased, 10.5s W retry granted leased, "
-	    "10.75s X first held 2.75s by=half-open, 10.8s W succeeds, 10.9s X "
-	    "first granted probes=1 turns=0" },
-	{ -1, -1,
-	    "opens, 9s W retry held, 10.5s A retry granted, 13s W retry held, "
-	    "13.4s X first held 1.6s by=half-open" },
-	{ -1, -1, "opens, 9s a retry held waiting=0" },
+	"opens, 9s W retry held, 9.5s X first held 1.5s, 10s X first held 1s "
+	"by=open by-failures=3 !leased, 10.5s W retry granted leased, 10.75s X "
+	"first held 2.75s by=half-open, 10.8s W succeeds, 10.9s X first "
+	"granted probes=1 turns=0",
+	"opens, 9s W retry held, 10.5s A retry granted, 13s W retry held, "
+	"13.4s X first held 1.6s by=half-open",
+	"opens, 9s a retry held waiting=0",
 	/* Attempts that do not ask it. */
-	{ -1, -1,
-	    "opens, 4s I retry granted, 10s I first granted !leased, 4s u "
-	    "retry granted, 10s u retry granted counts=3/0 state=open" },
-	/* A first attempt that is a probe or a turn is not a retry. */
-	{ -1, -1,
-	    "opens, 10s A first granted, A succeeds, a first granted xleast, "
-	    "probes=0 turns=0" },
+	"opens, 4s I retry granted, 10s I first granted !leased, 4s u retry "
+	"granted, 10s u retry granted counts=3/0 state=open",
 
 	/* The turns of a recovery. */
-	{ 0, RAMP_LEAST,
-	    RECOVERS "a first granted xleast, counts=0/0 probes=0 turns=0, A "
-		     "first held turn by=recovering !leased counts=0/1" },
-	{ 0, RAMP_LEAST,
-	    RECOVERS "a retry granted xleast, counts=0/0 probes=0 turns=least, "
-		     "A retry held turn by=recovering !leased counts=0/1" },
+	"0/least: " RECOVERS
+	"a first granted xleast, counts=0/0 probes=0 turns=0, A first held "
+	"turn by=recovering !leased counts=0/1",
+	"0/least: " RECOVERS
+	"a retry granted xleast, counts=0/0 probes=0 turns=least, A retry held "
+	"turn by=recovering !leased counts=0/1",
 	/* Results from before it are ignored, also those of a retry, and of an
 	 * attempt that did not ask the breaker. */
-	{ -1, 100,
-	    RECOVERS "9s A begins-first, 10s B begins-first, B first granted, "
-		     "A fails failures=0, B fails failures=1, A succeeds "
-		     "failures=1 successes=1" },
-	{ -1, 100,
-	    RECOVERS "9s A begins-retry, 10s B begins-retry, B retry granted, "
-		     "A fails failures=0, B fails failures=1, A succeeds "
-		     "failures=1 successes=1" },
-	{ -1, 100,
-	    RECOVERS
-	    "9s U begins-first, 10s V begins-first, U fails failures=0, V "
-	    "fails failures=1, U succeeds failures=1 successes=1" },
-	{ -1, 100,
-	    RECOVERS "9s U begins-retry, 10s V begins-retry, V retry granted, "
-		     "U fails failures=0, V fails failures=1, U succeeds "
-		     "failures=1 successes=1" },
+	RECOVERS
+	"9s A begins-first, 10s B begins-first, B first granted, A fails "
+	"failures=0, B fails failures=1, A succeeds failures=1 successes=1",
+	RECOVERS
+	"9s U begins-retry, 10s V begins-retry, V retry granted, U fails "
+	"failures=0, V fails failures=1, U succeeds failures=1 successes=1",
 	/* After it all is as usual. */
-	{ 0, 1,
-	    RECOVERS
-	    "30s a retry granted, a retry denied, a first granted x100, "
-	    "state=closed word=closed counts=1/1 probes=0 turns=0" },
+	"0/1: " RECOVERS
+	"30s a retry granted, a retry denied, a first granted x100, "
+	"state=closed word=closed counts=1/1 probes=0 turns=0",
 
 	/* A lease is renewed. Stopped for longer than it lasts, an invocation
 	 * finds another probe; its next attempt counts again. */
-	{ -1, -1,
-	    "A nap=for-ever, opens, 10s A first granted nap=1s, 11s nap=0s, "
-	    "12s nap=0s, A renews leased !lost nap=1s, 14s B first held, 15s B "
-	    "first granted leased, A renews !leased lost nap=for-ever, A fails "
-	    "state=half-open failures=3, A first held !lost waits" },
+	"A nap=for-ever, opens, 10s A first granted nap=1s, 11s nap=0s, 12s "
+	"nap=0s, A renews leased !lost nap=1s, 14s B first held, 15s B first "
+	"granted leased, A renews !leased lost nap=for-ever, A fails "
+	"state=half-open failures=3, A first held !lost waits",
 	/* A success that has to be repeated is one only for the breaker. */
-	{ -1, -1,
-	    "A fails failures=1, A repeats failures=0 successes=0 paid=0, A "
-	    "succeeds paid=1 successes=1 firsts=1" },
+	"A fails failures=1, A repeats failures=0 successes=0 paid=0, A "
+	"succeeds paid=1 successes=1 firsts=1",
 
 	/* Nothing is done with a corrupt segment, but that is reported. */
-	{ -1, -1,
-	    "opens, terms-broken, A looks corrupt, 10s A first granted corrupt "
-	    "!leased, A retry granted corrupt !leased, 0s A succeeds corrupt, "
-	    "A fails corrupt, 10s counts=0/0 failures=3 state=open" },
-	{ -1, -1,
-	    "opens, 10s A retry granted leased, terms-broken, A retry granted "
-	    "corrupt !leased" },
+	"opens, terms-broken, A looks corrupt, 10s A first granted corrupt "
+	"!leased, A retry granted corrupt !leased, 0s A succeeds corrupt, A "
+	"fails corrupt, 10s counts=0/0 failures=3 state=open",
+	"opens, 10s A retry granted leased, terms-broken, A retry granted "
+	"corrupt !leased",
 	/* An attempt that does not use the window is not affected. */
-	{ -1, -1,
-	    "opens, window-broken, A looks corrupt window=60s, 10s U retry "
-	    "granted corrupt !leased admitted=0 refused=0, 0s A succeeds "
-	    "corrupt firsts=0 successes=0, A fails !corrupt firsts=1, 10s A "
-	    "first granted !corrupt leased, 0s A aborts, 10s A retry granted "
-	    "!corrupt leased, 0s A aborts, probes=1 turns=0" },
+	"opens, window-broken, A looks corrupt window=60s, 10s U retry granted "
+	"corrupt !leased admitted=0 refused=0, 0s A succeeds corrupt firsts=0 "
+	"successes=0, A fails !corrupt firsts=1, 10s A first granted !corrupt "
+	"leased, 0s A aborts, 10s A retry granted !corrupt leased, 0s A "
+	"aborts, probes=1 turns=0",
 	/* A pause of more than a day is corrupt. */
-	{ 0, 1, "paused-until 24h, U retry denied" },
-	{ 0, 1, "paused-until 86400000000001ns, U retry granted" },
-	{ 0, 1, "paused-until -1ns, U retry granted" },
+	"0/1: paused-until 24h, U retry denied",
+	"0/1: paused-until 86400000000001ns, U retry granted",
+	"0/1: paused-until -1ns, U retry granted",
 
 	/* A denial is foreseen, after a minute: it begins the pause, and
 	 * nothing is withdrawn. Who waits, or has a breaker, does not look
 	 * ahead. */
-	{ -1, -1,
-	    "3s others-retry 9, 60s S foresees-grant 0 refused=0 pause=0s" },
-	{ -1, -1,
-	    "3s others-retry 10, 60s T foresees-grant 0, A foresees-grant 0 "
-	    "refused=0, S foresees-denial 0 4s refused=1 pause=61s "
-	    "seen-retries=10 admitted=0" },
-	{ -1, -1, "3s others-retry 10, 60s S foresees-denial 3.9s 4s" },
-	{ -1, -1, "3s others-retry 10, 60s S foresees-grant 4s" },
-	{ -1, -1, "3s others-retry 11, 60s S foresees-denial 3.9s 4s" },
-	{ -1, -1,
-	    "3s u succeeds x100, others-retry 20, 60s S foresees-denial 2s "
-	    "4s" },
-	{ -1, -1,
-	    "3s u succeeds x120, others-retry 24, 60s S foresees-grant 2.5s" },
-	{ -1, -1,
-	    "3s others-retry 9, 60s paused-until 63s, S foresees-grant 3s "
-	    "pause=63s" },
-	{ -1, -1,
-	    "3s others-retry 9, 60s paused-until 63.1s, S foresees-denial 3s "
-	    "3.1s pause=63.1s" },
+	"3s others-retry 9, 60s S foresees-grant 0 refused=0 pause=0s",
+	"3s others-retry 10, 60s T foresees-grant 0, A foresees-grant 0 "
+	"refused=0, S foresees-denial 0 4s refused=1 pause=61s seen-retries=10 "
+	"admitted=0",
+	"3s others-retry 10, 60s S foresees-denial 3.9s 4s",
+	"3s others-retry 10, 60s S foresees-grant 4s",
+	"3s u succeeds x100, others-retry 20, 60s S foresees-denial 2s 4s",
+	"3s u succeeds x120, others-retry 24, 60s S foresees-grant 2.5s",
+	"3s others-retry 9, 60s paused-until 63s, S foresees-grant 3s "
+	"pause=63s",
+	"3s others-retry 9, 60s paused-until 63.1s, S foresees-denial 3s 3.1s "
+	"pause=63.1s",
 
 	/* The successes to come are rounded up. */
-	{ -1, -1,
-	    "3s u succeeds x110, others-retry 22, 60s S foresees-grant 2.2s" },
-	{ -1, -1,
-	    "3s u succeeds x120, others-retry 24, 60s S foresees-denial 2s "
-	    "4s" },
+	"3s u succeeds x110, others-retry 22, 60s S foresees-grant 2.2s",
+	"3s u succeeds x120, others-retry 24, 60s S foresees-denial 2s 4s",
 
 	/* The probe is left to a retry that waited less than 2 s ago. */
-	{ -1, -1, "opens, 10s A first granted" },
-	{ -1, -1, "opens, waited-at 10s, 10s A first held" },
-	{ -1, -1, "opens, waited-at 8000000001ns, 10s A first held" },
-	{ -1, -1, "opens, waited-at 8s, 10s A first granted" },
-	{ -1, -1, "opens, waited-at 11999999999ns, 10s A first held 2s" },
-	{ -1, -1, "opens, waited-at 12s, 10s A first granted" },
-	{ -1, -1, "opens, waited-at ever, 10s A first granted" },
-	{ -1, -1, "opens, waited-at -1ns, 10s A first granted" },
-	{ -1, -1,
-	    "opens, waited-at -9223372036854775807ns, 10s A first granted" },
+	"opens, waited-at 8000000001ns, 10s A first held",
+	"opens, waited-at 8s, 10s A first granted",
+	"opens, waited-at 11999999999ns, 10s A first held 2s",
+	"opens, waited-at 12s, 10s A first granted",
+	"opens, waited-at -1ns, 10s A first granted",
+	"opens, waited-at -9223372036854775807ns, 10s A first granted",
 
 	/* The result of a probe. */
-	{ -1, -1,
-	    "opens, 10s A retry granted leased, B has-old-lease, B first held "
-	    "!leased, A answers !leased counted state=recovering next=0s, A "
-	    "answers state=recovering" },
-	{ -1, -1,
-	    "opens, 10s A first granted leased, A fails !leased counted "
-	    "state=open next=20s, A fails state=open failures=4" },
-	{ -1, -1,
-	    "opens, 10s A retry granted leased, A aborts !leased counted "
-	    "state=open next=0s" },
+	"opens, 10s A retry granted leased, B has-old-lease, B first held "
+	"!leased, A answers !leased counted state=recovering next=0s, A "
+	"answers state=recovering",
+	"opens, 10s A first granted leased, A fails !leased counted state=open "
+	"next=20s, A fails state=open failures=4",
+	"opens, 10s A retry granted leased, A aborts !leased counted "
+	"state=open next=0s",
 
 	/* What the end of an attempt counts as. */
-	{ -1, -1,
-	    "Y fails, A succeeds firsts=1 successes=1 paid=1 failures=0 "
-	    "window=60s !corrupt !differs" },
-	{ -1, -1,
-	    "Y fails, N succeeds firsts=1 successes=1 paid=0 failures=0" },
-	{ -1, -1,
-	    "Y fails, Z succeeds firsts=0 successes=1 paid=1 failures=0" },
-	{ -1, -1, "Y fails, A fails firsts=1 successes=0 paid=0 failures=2" },
-	{ -1, -1, "Y fails, Z fails firsts=0 successes=0 paid=0 failures=2" },
-	{ -1, -1, "Y fails, A answers firsts=1 successes=0 paid=0 failures=1" },
-	{ -1, -1, "Y fails, A aborts firsts=1 successes=0 paid=0 failures=1" },
-	{ -1, -1, "Y fails, I fails firsts=1 successes=0 paid=0 failures=1" },
-	{ -1, -1,
-	    "Y fails, I succeeds firsts=1 successes=1 paid=1 failures=1" },
-	{ -1, -1,
-	    "Y fails, A loses-lease, A fails firsts=1 successes=0 failures=1" },
-	{ -1, -1,
-	    "Y fails, A loses-lease, A succeeds firsts=1 successes=1 paid=1 "
-	    "failures=1" },
-	{ -1, -1,
-	    "Y fails, A has-old-lease, A fails firsts=1 successes=0 "
-	    "failures=1" },
+	"Y fails, A succeeds firsts=1 successes=1 paid=1 failures=0 window=60s "
+	"!corrupt !differs",
+	"Y fails, N succeeds firsts=1 successes=1 paid=0 failures=0",
+	"Y fails, Z succeeds firsts=0 successes=1 paid=1 failures=0",
+	"Y fails, Z fails firsts=0 successes=0 paid=0 failures=2",
+	"Y fails, A answers firsts=1 successes=0 paid=0 failures=1",
+	"Y fails, I fails firsts=1 successes=0 paid=0 failures=1",
+	"Y fails, I succeeds firsts=1 successes=1 paid=1 failures=1",
+	"Y fails, A loses-lease, A succeeds firsts=1 successes=1 paid=1 "
+	"failures=1",
+	"Y fails, A has-old-lease, A fails firsts=1 successes=0 failures=1",
 
 	/* A look changes nothing. */
-	{ WINDOW_RATIO_ONE, 9,
-	    "A looks !corrupt !differs ratio=1000000 min=9 counts=0/0" },
+	"1/9: A looks !corrupt !differs ratio=1000000 min=9 counts=0/0",
 
 	/* In a fleet a retry needs a grant, and only one. */
-	{ 0, 10,
-	    "F retry open fleet=asks admitted=0 wanted=1 asks-min=100 "
-	    "asks-window=60s asks-first=1 clock=0 rows=0, 0.001s F gets 1, F "
-	    "retry granted fleet=granted admitted=1, 0.002s F retry open "
-	    "fleet=asks asks-first=0 clock=0.254s" },
+	"0/10: F retry open fleet=asks admitted=0 wanted=1 asks-min=100 "
+	"asks-window=60s asks-first=1 clock=0 rows=0, 0.001s F gets 1, F retry "
+	"granted fleet=granted admitted=1, 0.002s F retry open fleet=asks "
+	"asks-first=0 clock=0.254s",
 	/* Commands may have other limits; what is known of the server stays. */
-	{ 0, 10,
-	    "F retry open fleet=asks, F gets 1, F retry granted fleet=granted, "
-	    "L retry open fleet=asks asks-min=7 asks-first=0 clock=0.251s, L "
-	    "misses, F retry granted fleet=alone" },
+	"0/10: F retry open fleet=asks, F gets 1, F retry granted "
+	"fleet=granted, L retry open fleet=asks asks-min=7 asks-first=0 "
+	"clock=0.251s, L misses, F retry granted fleet=alone",
 	/* The fleet denies. */
-	{ 0, 10,
-	    "F retry open fleet=asks, G retry open fleet=waits refused=0, "
-	    "0.001s F gets 0, F retry denied 2s fleet=denied !silent !never "
-	    "hosts=50 fleet-retries=98 fleet-limit=100, G retry denied "
-	    "refused=2 admitted=0" },
-	{ 0, 10,
-	    "F retry open, F gets 0, F retry denied refused=1, 2s F retry "
-	    "open, F gets 0, F retry denied refused=1" },
+	"0/10: F retry open fleet=asks, G retry open fleet=waits refused=0, "
+	"0.001s F gets 0, F retry denied 2s fleet=denied !silent !never "
+	"hosts=50 fleet-retries=98 fleet-limit=100, G retry denied refused=2 "
+	"admitted=0",
+	"0/10: F retry open, F gets 0, F retry denied refused=1, 2s F retry "
+	"open, F gets 0, F retry denied refused=1",
 	/* A wait ends with a denial; the next one has its whole patience. */
-	{ 0, 10,
-	    "F retry open fleet=asks, G retry open fleet=waits, 0.001s F gets "
-	    "0, 0.02s G retry denied fleet=denied, 5s H retry open fleet=asks, "
-	    "G retry open fleet=waits, 5.24s G retry open fleet=waits" },
+	"0/10: F retry open fleet=asks, G retry open fleet=waits, 0.001s F "
+	"gets 0, 0.02s G retry denied fleet=denied, 5s H retry open "
+	"fleet=asks, G retry open fleet=waits, 5.24s G retry open fleet=waits",
 	/* The window comes first, and may deny what the fleet has granted. */
-	{ 0, 1,
-	    "F retry open, F gets 1, F retry granted, F retry denied "
-	    "fleet=unasked, F has-grant granted, F retry denied !granted" },
+	"0/1: F retry open, F gets 1, F retry granted, F retry denied "
+	"fleet=unasked, F has-grant granted, F retry denied !granted",
 	/* A pause after a denial by the fleet. */
-	{ 0, 10,
-	    "J retry open, J gets 0, J retry denied 5s, 4s J retry denied "
-	    "cooling fleet=unasked, 5s J retry open fleet=asks" },
+	"0/10: J retry open, J gets 0, J retry denied 5s, 4s J retry denied "
+	"cooling fleet=unasked, 5s J retry open fleet=asks",
 	/* A probe needs no grant. */
-	{ 0, 10,
-	    "K fails, 1s K retry held fleet=unasked, 10s K retry granted "
-	    "fleet=unasked probes=1" },
+	"0/10: K fails, 1s K retry held fleet=unasked, 10s K retry granted "
+	"fleet=unasked probes=1",
 	/* A recovery is slower for who asks the fleet, if its hosts are known.
 	 */
-	{ 0, 10, "K fails, 10s K retry granted, K succeeds rate=60" },
-	{ 0, 10,
-	    "K elected, K gets 0, K fails, 10s K retry granted, K succeeds "
-	    "rate=15" },
-	{ 0, 10,
-	    "K elected, K gets 0, M fails, 10s M retry granted, M succeeds "
-	    "rate=60" },
+	"0/10: K elected, K gets 0, K fails, 10s K retry granted, K succeeds "
+	"rate=15",
+	"0/10: K elected, K gets 0, M fails, 10s M retry granted, M succeeds "
+	"rate=60",
 	/* Without an answer the host is alone; then the server is told. */
-	{ 0, 10,
-	    "F retry open, 0.25s F misses, F retry granted fleet=alone share=1 "
-	    "admitted=1, 0.251s F retry denied silent, 2s F retry open "
-	    "fleet=asks told-alone=1, F gets 1, F retry granted, 3s F retry "
-	    "open fleet=asks told-alone=0" },
-	{ 0, 10, "F retry open, 0.01s F cut, G retry open fleet=asks" },
+	"0/10: F retry open, 0.25s F misses, F retry granted fleet=alone "
+	"share=1 admitted=1, 0.251s F retry denied silent, 2s F retry open "
+	"fleet=asks told-alone=1, F gets 1, F retry granted, 3s F retry open "
+	"fleet=asks told-alone=0",
 	/* Successes are told once, by one in a slice, and not while the server
 	 * is down. */
-	{ 0, 10,
-	    "F elected wanted=0 rows=0 asks-first=0, G !elected, F succeeds "
-	    "x3, F !claims, F !elected, F gets 0, G retry open fleet=asks "
-	    "told=3, F !claims, 1s F succeeds, F claims told=1, F sent, G "
-	    "misses, G !elected" },
+	"0/10: F elected wanted=0 rows=0 asks-first=0, G !elected, F succeeds "
+	"x3, F !claims, F !elected, F gets 0, G retry open fleet=asks told=3, "
+	"F !claims, 1s F succeeds, F claims told=1, F sent, G misses, G "
+	"!elected",
 	/* The question and its second try end before their ages are too low. */
-	{ 0, 10,
-	    "F succeeds x3, 1s F retry open fleet=asks told=3 age=1.5s "
-	    "clock=past, 1.25s F stale, 5s G retry open fleet=asks "
-	    "clock=4.351s rows=0" },
+	"0/10: F succeeds x3, 1s F retry open fleet=asks told=3 age=1.5s "
+	"clock=past, 1.25s F stale, 5s G retry open fleet=asks clock=4.351s "
+	"rows=0",
 };
 
 /* Budgets that grant no retry, and how they came to that. */
-static const struct {
-	int64_t ratio, min;
-	const char *how;
-} empty[] = {
-	{ 0, 0, "" },
-	{ WINDOW_RATIO_ONE, 0, "" },
-	{ 0, 3, "u retry granted x3, " },
-	{ 0, 9, "pauses, " },
+static const char *const empty[][2] = {
+	{ "0/0: ", "" },
+	{ "1/0: ", "" },
+	{ "0/3: ", "u retry granted x3, " },
+	{ "0/9: ", "pauses, " },
 };
 
 /* Neither a probe nor a turn needs an allowance. The window counts the retry
@@ -875,36 +764,16 @@ static void
 test_scenes(void)
 {
 	for (size_t i = 0; i < LENGTH(scenes); i++)
-		play(scenes[i].ratio, scenes[i].min, scenes[i].text);
+		play(scenes[i]);
 	for (size_t i = 0; i < LENGTH(empty) * LENGTH(in_vain); i++) {
 		const char *const *text = in_vain[i / LENGTH(empty)];
 		size_t j = i % LENGTH(empty);
 		char scene[512];
 
-		snprintf(scene, sizeof scene, "%s%s%s", text[0], empty[j].how,
-		    text[1]);
-		play(empty[j].ratio, empty[j].min, scene);
+		snprintf(scene, sizeof scene, "%s%s%s%s", empty[j][0], text[0],
+		    empty[j][1], text[1]);
+		play(scene);
 	}
-}
-
-/*
- * The budget
- */
-
-static void
-test_lengths_of_the_pause(void)
-{
-	struct segment segment = make(0, 0);
-	struct budget_config longer = cooling, shorter = cooling;
-
-	longer.cooldown = SECONDS(20);
-	shorter.cooldown = SECONDS(1);
-	denied(&segment, &longer, true, 0);
-	EQUAL("longer", (int64_t)segment.cooldown, SECONDS(20));
-	denied(&segment, &shorter, true, SECONDS(1));
-	EQUAL("shorter", (int64_t)segment.cooldown, SECONDS(20));
-	denied(&segment, &usual, true, SECONDS(30));
-	EQUAL("none", (int64_t)segment.cooldown, SECONDS(20));
 }
 
 static void
@@ -917,8 +786,8 @@ test_which_attempts_have_to_ask(void)
 		bool first, retry;
 	} rows[] = {
 		{ "no budget", &nothing, false, false },
-		{ "budget", &usual, false, true },
-		{ "breaker", &careful, true, true },
+		{ "budget", &kinds[0].config, false, true },
+		{ "breaker", &kinds[2].config, true, true },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -935,57 +804,48 @@ test_which_attempts_have_to_ask(void)
 	}
 }
 
-/*
- * Corrupt segments, and limits of others
- */
-
-static const struct {
-	const char *row;
-	struct terms terms;
-	bool differs;
-	int64_t ratio, min;
-} numbers[] = {
-	{ "nothing given", { -1, -1, -1 }, false, 500000, 5 },
-	{ "the same", { 500000, 5, SECONDS(60) }, false, 500000, 5 },
-	{ "a lower ratio", { 400000, -1, -1 }, true, 400000, 5 },
-	{ "a higher ratio", { 600000, -1, -1 }, true, 500000, 5 },
-	{ "fewer", { -1, 4, -1 }, true, 500000, 4 },
-	{ "more", { -1, 6, -1 }, true, 500000, 5 },
-	{ "another window", { -1, -1, SECONDS(30) }, true, 500000, 5 },
-};
-
 /* The stricter of each limit is in force for all; the window stays. */
 static void
 test_other_limits(void)
 {
-	for (size_t i = 0; i < LENGTH(numbers); i++)
-		for (int how = 0; how < 3; how++) {
-			struct segment segment = make(500000, 5);
-			struct budget_config config = usual;
-			struct caller caller = caller_of(&config);
+	static const struct {
+		struct terms terms;
+		int64_t ratio, min;
+	} rows[] = {
+		{ { -1, -1, -1 }, 500000, 5 },
+		{ { 500000, 5, SECONDS(60) }, 500000, 5 },
+		{ { 400000, -1, -1 }, 400000, 5 },
+		{ { 600000, -1, -1 }, 500000, 5 },
+		{ { -1, 4, -1 }, 500000, 4 },
+		{ { -1, 6, -1 }, 500000, 5 },
+		{ { -1, -1, SECONDS(30) }, 500000, 5 },
+	};
 
-			config.terms = numbers[i].terms;
-			if (how == 0)
-				ask(&caller, &segment, true, 0);
-			else if (how == 1)
-				tell(&caller, &segment, &failure, 0);
-			else
-				look(&caller, &segment);
-			EQUAL(
-			    numbers[i].row, caller.differs, numbers[i].differs);
-			EQUAL(numbers[i].row, caller.terms.ratio,
-			    numbers[i].ratio);
-			EQUAL(numbers[i].row, caller.terms.min, numbers[i].min);
-			EQUAL(numbers[i].row, caller.terms.window, SECONDS(60));
-			EQUAL(numbers[i].row,
-			    segment_terms(&segment, &segment.header).min,
-			    numbers[i].min);
-		}
+	for (size_t i = 0; i < LENGTH(rows) * 3; i++) {
+		struct segment segment = make(500000, 5);
+		struct budget_config config = kinds[0].config;
+		struct caller caller = caller_of(&config);
+		int64_t ratio = rows[i / 3].ratio, min = rows[i / 3].min;
+		char row[NUMBER_ROOM];
+
+		number_put(row, (int64_t)i / 3);
+		config.terms = rows[i / 3].terms;
+		if (i % 3 == 0)
+			ask(&caller, &segment, true, 0);
+		else if (i % 3 == 1)
+			tell(&caller, &segment, RESULT_FAILURE, false, 0);
+		else
+			look(&caller, &segment);
+		EQUAL(row, caller.differs, i / 3 > 1);
+		EQUAL(row, caller.terms.ratio, ratio);
+		EQUAL(row, caller.terms.min, min);
+		EQUAL(row, caller.terms.window, SECONDS(60));
+		EQUAL(row, segment_terms(&segment, &segment.header).min, min);
+	}
 }
 
 static void (*const tests[])(void) = {
 	test_scenes,
-	test_lengths_of_the_pause,
 	test_which_attempts_have_to_ask,
 	test_other_limits,
 };
