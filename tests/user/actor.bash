@@ -44,12 +44,17 @@ reached_or_over()
 
 said()
 {
-	grep -qsxF -e "$1" out
+	has_line "$1" out
 }
 
 told()
 {
-	grep -qsxE -e "$1" err
+	local line lines=()
+	{ mapfile -t lines <err; } 2>/dev/null
+	for line in "${lines[@]}"; do
+		[[ ! $line =~ ^($1)$ ]] || return 0
+	done
+	return 1
 }
 
 is()
