@@ -19,29 +19,6 @@ setup()
 # When hooks run
 #
 
-each_retry()
-{
-	is 7 "$RETRY" -n 3 -d 0 --on-retry 'echo hook >>log' -- \
-	    sh -c 'echo "attempt $RETRY_ATTEMPT" >>log; exit 7'
-	holds log 'attempt 1' hook 'attempt 2' hook 'attempt 3'
-}
-
-after_retry()
-{
-	is 0 "$RETRY" -d 0 --on-retry 'echo hook >>log' \
-	    --on-give-up 'echo gave up >>log' -- \
-	    sh -c 'test "$RETRY_ATTEMPT" = 2'
-	holds log hook
-}
-
-after_last_line()
-{
-	is 7 "$RETRY" -v -n 2 -d 0 --on-give-up 'echo hook' -- sh -c 'exit 7'
-	[ "$(tail -n 1 err)" = hook ]
-	[ "$(grep -cx hook err)" -eq 1 ]
-	told 'retry: attempt 2/2 failed \(exit 7\), giving up: attempts exhausted'
-}
-
 # gives_up STATUS WORD...: retry with these words runs --on-give-up once
 gives_up()
 {
@@ -49,51 +26,51 @@ gives_up()
 	[ "$(lines hook)" -eq 1 ]
 }
 
-no_hook()
-{
-	"$@" && [ ! -e hook ]
-}
-
 @test "--on-retry runs once for each retry, --on-give-up once where retry gives up" {
-	local both=(--on-retry 'touch hook' --on-give-up 'touch hook')
-	row 'not after the last attempt' each_retry
-	row 'after a retry that succeeds' after_retry
-	row 'a first attempt that succeeds' no_hook is 0 "$RETRY" "${both[@]}" -- true
-	row 'after the last line' after_last_line
-	row 'an empty line is no hook' no_hook is 7 "$RETRY" -n 2 -d 0 \
-	    --on-retry '' --on-give-up '' -- sh -c 'exit 7'
-	row 'attempts' gives_up 1 -n 1 -- false
-	row '--stop-on' gives_up 7 --stop-on 7 -- sh -c 'exit 7'
-	row '--fail-on' gives_up 1 -n 1 --fail-on 0 -- true
-	row 'timeout' gives_up 124 -n 1 -t 0.1 -- sleep 20
-	row 'deadline' gives_up 124 -T 0.1 -- sleep 20
-	row 'not found' gives_up 127 -- ./missing
-	row 'not executable' gives_up 126 -- .
-	row 'a signal' gives_up 137 -n 1 -- sh -c 'kill -KILL $$'
-}
-
-@test "--on-give-up runs where a breaker kept the command from running" {
-	export RETRY_BUDGET_DIR=$BATS_TEST_TMPDIR RETRY_BUDGET=api
-	is 1 "$RETRY" -n 1 --breaker 1,60s -- false
-	is 75 "$RETRY" --breaker 1,60s \
-	    --on-give-up 'echo "hook ${RETRY_ATTEMPT-none}"' -- touch ran
-	grep -qx 'hook none' err
-	[ ! -e ran ]
-}
-
-@test "--on-retry starts when the delay does" {
-	start "$RETRY" -d 60 -j none --on-retry 'touch hook' -- false
-	reached test -e hook
-	! gone "$pid"
-}
-
-@test "the next attempt waits for an --on-retry that takes longer than the delay" {
-	is 1 "$RETRY" -n 2 -d 0 --on-retry 'sleep 0.5; echo hook >>log' -- \
-	    sh -c 'echo attempt >>log; exit 1'
-	diff - log <<-'END'
-		attempt
-		hook
-		attempt
+	rows row eval <<-'END'
+	not after the last attempt
+	    is 7 "$RETRY" -n 3 -d 0 --on-retry 'echo hook >>log' -- \
+	        sh -c 'echo "attempt $RETRY_ATTEMPT" >>log; exit 7'
+	    holds log 'attempt 1' hook 'attempt 2' hook 'attempt 3'
+	after a retry that succeeds
+	    is 0 "$RETRY" -d 0 --on-retry 'echo hook >>log' \
+	        --on-give-up 'echo gave up >>log' -- \
+	        sh -c 'test "$RETRY_ATTEMPT" = 2'
+	    holds log hook
+	a first attempt that succeeds, and an empty line
+	    is 0 "$RETRY" --on-retry 'touch hook' --on-give-up 'touch hook' -- true
+	    is 7 "$RETRY" -n 2 -d 0 --on-retry '' --on-give-up '' -- sh -c 'exit 7'
+	    [ ! -e hook ]
+	after the last line
+	    is 7 "$RETRY" -v -n 2 -d 0 --on-give-up 'echo hook' -- sh -c 'exit 7'
+	    [ "$(tail -n 1 err)" = hook ]
+	    [ "$(grep -cx hook err)" -eq 1 ]
+	    told 'retry: attempt 2/2 failed \(exit 7\), giving up: attempts exhausted'
+	a rule
+	    gives_up 7 --stop-on 7 -- sh -c 'exit 7'
+	a timeout
+	    gives_up 124 -n 1 -t 0.1 -- sleep 20
+	a deadline
+	    gives_up 124 -T 0.1 -- sleep 20
+	not found
+	    gives_up 127 -- ./missing
+	a signal
+	    gives_up 137 -n 1 -- sh -c 'kill -KILL $$'
+	a breaker, before there is an attempt
+	    export RETRY_BUDGET_DIR=$PWD RETRY_BUDGET=api
+	    is 1 "$RETRY" -n 1 --breaker 1,60s -- false
+	    is 75 "$RETRY" --breaker 1,60s \
+	        --on-give-up 'echo "hook ${RETRY_ATTEMPT-none}"' -- touch ran
+	    has_line 'hook none' err
+	    [ ! -e ran ]
+	--on-retry when the delay begins
+	    start "$RETRY" -d 60 -j none --on-retry 'touch hook' -- false
+	    reached test -e hook
+	    not gone "$pid"
+	the next attempt waits for an --on-retry that takes longer than the delay
+	    is 1 "$RETRY" -n 2 -d 0 --on-retry 'sleep 0.3; echo hook >>log' -- \
+	        sh -c 'echo attempt >>log; exit 1'
+	    holds log attempt hook attempt
 	END
 }
 
@@ -116,59 +93,47 @@ no_hook()
 	diff <(grep -v LAST_STATUS attempt2) <(grep -v LAST_STATUS given)
 }
 
-@test "a hook is a line for sh, in the directory and the group of retry" {
-	is 1 "$RETRY" -n 1 \
-	    --on-give-up 'x="a  b"; echo "$x" | cat; pwd; ps -o pgid= -p $$' \
-	    -- sh -c 'ps -o pgid= -p $$ >group; exit 1'
-	diff <(echo 'a  b' && pwd && cat group) <(tail -n 3 err)
-}
-
-@test "a line that begins with a dash is no option of sh" {
-	mkdir bin
-	printf '#!/bin/sh\necho dash\n' >bin/-x
-	chmod +x bin/-x
-	PATH=$PWD/bin:$PATH is 1 "$RETRY" -n 1 --on-give-up '-x' -- false
-	grep -qx dash err
-}
-
-@test "a hook reads nothing: its standard input is /dev/null" {
-	is 1 "$RETRY" -n 2 -d 0 --on-retry 'cat; readlink /proc/self/fd/0' \
-	    --on-give-up 'cat' -- false < <(echo caller)
-	grep -qx /dev/null err
-	run ! grep -q caller out err
-	# The input of retry is left to its caller.
-	printf 'one\ntwo\nthree\n' | {
-		is 1 "$RETRY" -n 2 -d 0 --on-retry cat --on-give-up cat -- false
-		diff - <(printf 'one\ntwo\nthree\n')
-	}
-}
-
-@test "a hook's standard output is retry's standard error" {
-	is 1 "$RETRY" -n 2 -d 0 --on-retry 'echo retried' \
-	    --on-give-up 'echo given; echo up >&2' -- false
-	[ ! -s out ]
-	[ "$(grep -cxE 'retried|given|up' err)" -eq 3 ]
-}
-
-@test "where standard error is closed a hook does not write to standard output" {
-	local got=0
-	"$RETRY" -n 2 -d 0 --on-retry 'echo retried' --on-give-up 'echo given' \
-	    -- sh -c 'echo attempt; exit 7' >out 2>&- 3>&- || got=$?
-	[ "$got" -eq 7 ]
-	diff - out <<-'END'
-		attempt
-		attempt
+@test "a hook is a line for sh, without input, and its output is retry's standard error" {
+	rows row eval <<-'END'
+	in the directory and the group of retry
+	    is 1 "$RETRY" -n 1 \
+	        --on-give-up 'x="a  b"; echo "$x" | cat; pwd; ps -o pgid= -p $$' \
+	        -- sh -c 'ps -o pgid= -p $$ >group; exit 1'
+	    diff <(echo 'a  b' && pwd && cat group) <(tail -n 3 err)
+	a dash begins no option of sh
+	    mkdir bin
+	    printf '#!/bin/sh\necho dash\n' >bin/-x
+	    chmod +x bin/-x
+	    PATH=$PWD/bin:$PATH is 1 "$RETRY" -n 1 --on-give-up '-x' -- false
+	    has_line dash err
+	the input of retry is left to its caller
+	    is 1 "$RETRY" -n 2 -d 0 --on-retry 'cat; readlink /proc/self/fd/0' \
+	        -- false < <(echo caller)
+	    has_line /dev/null err
+	    not grep -q caller out err
+	    printf 'one\ntwo\nthree\n' | {
+	        is 1 "$RETRY" -n 2 -d 0 --on-retry cat --on-give-up cat -- false
+	        diff - <(printf 'one\ntwo\nthree\n')
+	    }
+	both of its outputs
+	    is 1 "$RETRY" -n 2 -d 0 --on-retry 'echo retried' \
+	        --on-give-up 'echo given; echo up >&2' -- false
+	    [ ! -s out ]
+	    [ "$(grep -cxE 'retried|given|up' err)" -eq 3 ]
+	not standard output, where standard error is closed
+	    "$RETRY" -n 2 -d 0 --on-retry 'echo retried' --on-give-up 'echo given' \
+	        -- sh -c 'echo attempt; exit 7' >out 2>&- 3>&- || got=$?
+	    [ "$got" -eq 7 ]
+	    holds out attempt attempt
+	no descriptor that the command does not have
+	    export RETRY_BUDGET_DIR=$PWD
+	    echo input >input
+	    is 1 "$RETRY" -n 2 -d 0 -IOE -B key -t 20 --http --fail-on stderr:x \
+	        --on-retry 'exec ls /proc/self/fd >hook' -- \
+	        sh -c 'exit 1' <input
+	    is 0 sh -c 'exec ls /proc/self/fd >direct' <input
+	    diff direct hook
 	END
-}
-
-@test "a hook has no descriptor that the command does not have" {
-	export RETRY_BUDGET_DIR=$BATS_TEST_TMPDIR
-	echo input >input
-	is 1 "$RETRY" -n 2 -d 0 -IOE -B key -t 20 --http --fail-on stderr:x \
-	    --on-retry 'exec ls /proc/self/fd >hook' -- \
-	    sh -c 'exit 1' <input
-	is 0 sh -c 'exec ls /proc/self/fd >direct' <input
-	diff direct hook
 }
 
 # masked HOW: the signals of a hook, under retry and without it.
@@ -189,35 +154,40 @@ masked()
 # How a hook ends changes nothing else
 #
 
-warns()
-{
-	is 7 "$RETRY" -n 2 -d 0 --on-retry 'exit 3' \
-	    --on-give-up 'kill -KILL $$' -- sh -c 'exit 7'
-	holds err 'retry: attempt 1/2 failed (exit 7), retrying in 0s' \
-	    'retry: --on-retry failed (exit 3)' \
-	    'retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' \
-	    'retry: --on-give-up killed by SIGKILL'
-}
-
-success()
-{
-	is 0 "$RETRY" -n 2 -d 0 --on-retry 'exit 3' -- \
-	    sh -c 'test "$RETRY_ATTEMPT" = 2'
-	told 'retry: --on-retry failed \(exit 3\)'
-}
-
 # silent WORD...: with these words retry says nothing of its hooks
 silent()
 {
 	is 7 "$RETRY" -n 2 -d 0 "$@" -- sh -c 'exit 7'
-	run ! grep -e --on- err
+	not grep -e --on- err
 }
 
-@test "a hook that fails causes a warning and nothing else" {
-	row 'a warning' warns
-	row 'a success is one' success
-	row '-q' silent -q --on-retry 'exit 3' --on-give-up 'exit 3'
-	row 'a hook that succeeds' silent -v --on-retry true --on-give-up true
+@test "how a hook ends changes nothing but a warning" {
+	rows row eval <<-'END'
+	each has its warning
+	    is 7 "$RETRY" -n 2 -d 0 --on-retry 'exit 3' \
+	        --on-give-up 'kill -KILL $$' -- sh -c 'exit 7'
+	    holds err 'retry: attempt 1/2 failed (exit 7), retrying in 0s' \
+	        'retry: --on-retry failed (exit 3)' \
+	        'retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' \
+	        'retry: --on-give-up killed by SIGKILL'
+	a success is one
+	    is 0 "$RETRY" -n 2 -d 0 --on-retry 'exit 3' -- \
+	        sh -c 'test "$RETRY_ATTEMPT" = 2'
+	    told 'retry: --on-retry failed \(exit 3\)'
+	-q
+	    silent -q --on-retry 'exit 3' --on-give-up 'exit 3'
+	a hook that succeeds
+	    silent -v --on-retry true --on-give-up true
+	retry dies of the signal that killed the command
+	    "$ACTOR" how "$RETRY" -n 1 --on-give-up 'exit 3' -- \
+	        sh -c 'kill -TERM $$' >out 2>err
+	    holds out 'killed TERM'
+	orphans of the command do not hide it
+	    is 1 "$RETRY" -T 60 -n 2 -d 0.5 -j none \
+	        --on-retry 'sleep 0.2; exit 3' -- \
+	        sh -c 'sleep 0.1 >/dev/null 2>&1 & exit 1'
+	    told 'retry: --on-retry failed \(exit 3\)'
+	END
 }
 
 @test "a hook that cannot be forked causes a warning" {
@@ -227,19 +197,6 @@ silent()
 	told 'retry: --on-retry not started \(Resource temporarily unavailable\)'
 	told 'retry: attempt 2/2 failed .*'
 	[ ! -e hook ]
-}
-
-@test "after the hook retry dies of the signal that killed the command" {
-	"$ACTOR" how "$RETRY" -n 1 --on-give-up 'exit 3' -- \
-	    sh -c 'kill -TERM $$' >out 2>err
-	[ "$(<out)" = 'killed TERM' ]
-}
-
-@test "orphans of the command do not hide how a hook ended" {
-	is 1 "$RETRY" -T 60 -n 2 -d 0.5 -j none \
-	    --on-retry 'sleep 0.2; exit 3' -- \
-	    sh -c 'sleep 0.1 >/dev/null 2>&1 & exit 1'
-	told 'retry: --on-retry failed \(exit 3\)'
 }
 
 @test "as PID 1 retry learns how a hook ended, and leaves no zombie" {
@@ -306,24 +263,25 @@ not_passed_on()
 	beside 'USR1 does not, and is not passed on' not_passed_on
 }
 
-@test "--on-give-up does not run where a signal ended a delay" {
-	start "$ACTOR" fresh "$RETRY" -d 60 -j none --on-give-up 'touch hook' \
-	    -- sh -c 'exit 7'
-	reached told '.*retrying in .*'
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
-	[ ! -e hook ]
-}
-
-@test "neither hook runs where a signal ended an attempt" {
-	start "$ACTOR" fresh "$RETRY" -d 0 --on-retry 'touch hook' \
-	    --on-give-up 'touch hook' -- "$ACTOR" listen 1 3
-	reached said ready
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 3 ]
-	[ ! -e hook ]
+@test "no hook runs where a signal has ended the series" {
+	local never=(--on-retry 'touch hook' --on-give-up 'touch hook')
+	rows row eval <<-'END'
+	in a delay
+	    start "$ACTOR" fresh "$RETRY" -d 60 -j none "${never[@]:2}" \
+	        -- sh -c 'exit 7'
+	    reached told '.*retrying in .*'
+	    kill -TERM "$pid"
+	    ended
+	    [ "$status" -eq 143 ]
+	    [ ! -e hook ]
+	in an attempt
+	    start "$ACTOR" fresh "$RETRY" -d 0 "${never[@]}" -- "$ACTOR" listen 1 3
+	    reached said ready
+	    kill -TERM "$pid"
+	    ended
+	    [ "$status" -eq 3 ]
+	    [ ! -e hook ]
+	END
 }
 
 @test "Ctrl-C in a delay ends a hook, and retry by SIGINT" {
@@ -344,57 +302,47 @@ late()
 	none_left "$MARK"
 }
 
-then_give_up()
-{
-	late 'sleep 30; true' --on-give-up 'sleep 0.5; touch hook'
-	[ -e hook ]
-}
-
-leaves_stderr()
-{
-	local said
-	said=$("$RETRY" -T 3 -d 0.1 --on-retry 'sleep 18; true' -- \
-	    sh -c 'exit 7' 2>&1 3>&-) || :
-	[[ $said == *'ended by the deadline'* ]]
-	none_left "$MARK"
-}
-
-# The rest of the delay; otherwise it would be the whole delay.
-part_of_delay()
-{
-	is 1 "$RETRY" -n 2 -d 9 -j none \
-	    --on-retry 'sleep 4; cat /proc/uptime >hook' -- \
-	    sh -c 'cat /proc/uptime >attempt; exit 1'
-	awk '{ at[FILENAME] = $1 }
-		END {
-			rest = at["attempt"] - at["hook"]
-			print "rest:", rest
-			exit !(rest > 0.5 && rest < 8.8)
-		}' hook attempt
-}
-
-# To poll for its end all the time would cost more than all other tests.
-ends_after_30s()
-{
-	local before
-	before=$(now)
-	start "$RETRY" -n 1 --on-give-up 'echo begun; sleep 60; true' -- \
-	    sh -c 'exit 7'
-	reached grep -qsv ^retry out err
-	sleep 29
-	ended
-	[ "$(($(now) - before))" -ge 30000 ]
-	[ "$status" -eq 7 ]
-	told 'retry: --on-give-up ended after 30s'
-	wait_for none_left "$MARK"
-}
-
 # bats test_tags=slow
 @test "the delay goes on while --on-retry runs, and both hooks have a limit" {
-	beside 'the delay goes on' part_of_delay
-	beside 'the deadline ends --on-retry' late 'sleep 30; true'
-	beside 'TERM is ignored' late 'trap "" TERM; sleep 30; true'
-	beside 'not --on-give-up' then_give_up
-	beside 'standard error is left to nobody' leaves_stderr
-	beside '--on-give-up has 30 seconds' ends_after_30s
+	rows beside eval <<-'END'
+	the rest of the delay, and not the whole delay, is left
+	    is 1 "$RETRY" -n 2 -d 5 -j none \
+	        --on-retry 'sleep 2; cat /proc/uptime >hook' -- \
+	        sh -c 'cat /proc/uptime >attempt; exit 1'
+	    awk '{ at[FILENAME] = $1 }
+	        END {
+	            rest = at["attempt"] - at["hook"]
+	            print "rest:", rest
+	            exit !(rest > 0.5 && rest < 4.8)
+	        }' hook attempt
+	the deadline ends --on-retry
+	    late 'sleep 30; true'
+	TERM is ignored
+	    late 'trap "" TERM; sleep 30; true'
+	not --on-give-up
+	    late 'sleep 30; true' --on-give-up 'sleep 0.5; touch hook'
+	    [ -e hook ]
+	standard error is left to nobody
+	    said=$("$RETRY" -T 3 -d 0.1 --on-retry 'sleep 18; true' -- \
+	        sh -c 'exit 7' 2>&1 3>&-) || :
+	    [[ $said == *'ended by the deadline'* ]]
+	    none_left "$MARK"
+	--on-give-up has 30 seconds
+	    # Of a clock that is faster, where one can be preloaded.
+	    speed=30
+	    look_at_clock
+	    fast=(env "LD_PRELOAD=$PWD/clock.so" "CLOCK_FAST=$speed"
+	        "CLOCK_FROM=${moment}000000")
+	    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -shared -fPIC -o clock.so \
+	        "$BATS_TEST_DIRNAME/../faults/clock.c" -ldl
+	    timeout 5 "${fast[@]}" "$RETRY" -q -n 2 -d 15 -j none \
+	        sh -c '[ "$RETRY_ATTEMPT" = 2 ]' || speed=1 fast=()
+	    before=$(now)
+	    is 7 "${fast[@]}" "$RETRY" -n 1 \
+	        --on-give-up 'echo begun; sleep 60; true' -- sh -c 'exit 7'
+	    [ "$(($(now) - before))" -ge "$((30000 / speed))" ]
+	    has_line begun err
+	    told 'retry: --on-give-up ended after 30s'
+	    wait_for none_left "$MARK"
+	END
 }
