@@ -3,12 +3,12 @@
  * small window, with the code of src/budget/window.c itself.
  *
  * Two actors withdraw and two deposit. They take their steps in any order; each
- * step is one access to the window. The clock moves at any moment, and an actor
- * may begin with any time up to the present: because it was stopped after it
- * had read the clock, or because its clock is behind. An actor that takes no
- * more steps stands for a process that was killed or stopped. It has no saved
- * registers: to continue, the check calls the function again from its
- * beginning, and gives it the words that it has read before.
+ * step is one access to the window. An actor may begin with any time: the clock
+ * may have moved, or the actor was stopped after it had read the clock, or its
+ * clock is behind. An actor that takes no more steps
+ * stands for a process that was killed or stopped. It has no saved registers:
+ * to continue, the check calls the function again from its beginning, and gives
+ * it the words that it has read before.
  *
  * The check keeps its own count of each slice, and verifies after each step:
  *
@@ -46,7 +46,7 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 #include "budget/window.c"
 
 enum {
-	ACTORS = 2,
+	ACTORS = 2, /* of each kind */
 	EPOCHS = 7,
 	/* The most words that an actor reads, however often it starts again. */
 	READS = 22,
@@ -61,16 +61,14 @@ struct actor {
 	uint8_t epoch; /* at which its question began */
 };
 
-/* The check's own count of a slice. */
-struct truth {
-	uint8_t retries, successes;
-};
-
 struct state {
 	uint16_t words[WINDOW_WORDS]; /* of the window */
 	struct actor withdrawers[ACTORS], depositors[ACTORS];
-	struct truth truth[EPOCHS];
-	uint8_t clock;
+	/* The check's own count of each slice. */
+	struct {
+		uint8_t retries, successes;
+	} truth[EPOCHS];
+	uint8_t clock; /* the latest epoch at which a question began */
 	uint8_t spare[7 - (WINDOW_WORDS * 2 + ACTORS * 96 + EPOCHS * 2) % 8];
 };
 
@@ -98,13 +96,10 @@ static const struct trial large[] = {
 	{ { 3, 1 }, { 0, 0 }, 6, { 0, 1, 0 } },
 };
 
-enum step_kind { STEP_CLOCK, STEP_WITHDRAWER, STEP_DEPOSITOR };
-
 static struct {
 	struct explorer explorer;
 	const struct trial *trial;
 	bool printed; /* the path to the violation */
-	size_t states; /* of all trials */
 
 	/* The present step. */
 	struct window window;
@@ -201,11 +196,11 @@ windows_hold(const struct state *s, const struct terms *limits)
 	return true;
 }
 
+/* What is wrong about the change of a word, or NULL. */
 static const char *
 word_wrong(const struct state *s, uint16_t was, uint16_t is)
 {
 	uint64_t before = lengthen(was), word = lengthen(is);
-	const struct truth *truth = &s->truth[epoch_of(word)];
 
 	if (word == 0)
 		return NULL;
@@ -216,24 +211,20 @@ word_wrong(const struct state *s, uint16_t was, uint16_t is)
 	if (epoch_of(word) == epoch_of(before) && sealed(before) &&
 	    word != before)
 		return "a sealed word that changes";
-	if (retries_of(word) != truth->retries ||
-	    successes_of(word) != truth->successes)
+	if (retries_of(word) != s->truth[epoch_of(word)].retries ||
+	    successes_of(word) != s->truth[epoch_of(word)].successes)
 		return "a word that differs from the count";
 	return NULL;
 }
-
-static const char too_many[] = "a window with too many retries";
-static const char corrupt[] = "a sound window is taken for corrupt";
 
 /* Each word as epoch, sealed, successes, retries. */
 static void
 print_step(const struct step_from *step, const void *state)
 {
-	static const char *const kinds[] = { "clock", "withdrawer",
-		"depositor" };
 	const struct state *s = state;
 
-	printf("\t%s %d", kinds[step->what], step->who);
+	printf(
+	    "\t%s %d", step->what == 0 ? "withdrawer" : "depositor", step->who);
 	for (int i = 0; i < WINDOW_WORDS && s != NULL; i++) {
 		unsigned word = s->words[i];
 
@@ -253,11 +244,11 @@ static void
 take_step(struct state *s, struct actor *actor, bool withdraws)
 {
 	const struct terms *limits = &run.trial->limits;
+	const struct state before = *s;
 	/* Only an actor whose clock is a window behind may take the window for
 	 * corrupt. */
-	bool late = s->clock > actor->epoch + WINDOW_WORDS;
-	enum window_answer answer;
-	struct window_sums sums;
+	const bool late = s->clock > actor->epoch + WINDOW_WORDS;
+	const char *wrong;
 
 	for (int i = 0; i < WINDOW_WORDS; i++)
 		run.window.words[i] = lengthen(s->words[i]);
@@ -266,25 +257,31 @@ take_step(struct state *s, struct actor *actor, bool withdraws)
 	run.stepped = false;
 	run.counted = -1;
 	if (setjmp(run.leave) == 0) {
-		answer = withdraws
+		struct window_sums sums;
+		enum window_answer answer = withdraws
 		    ? window_withdraw(&run.window, limits, actor->epoch, &sums)
 		    : window_deposit(&run.window, actor->epoch);
+
 		if (answer == WINDOW_CORRUPT && !late)
-			explore_violated(&run.explorer, corrupt);
+			explore_violated(&run.explorer,
+			    "a sound window is taken for corrupt");
 		/* Of an idle actor, only what is left to do matters. */
 		*run.actor = (struct actor){ .left = run.actor->left };
 	}
 	for (int i = 0; i < WINDOW_WORDS; i++)
 		s->words[i] = shorten(run.window.words[i]);
-	if (run.counted < 0)
-		return;
-	if (!withdraws) {
+	wrong = NULL;
+	if (run.counted >= 0 && !withdraws)
 		s->truth[run.counted].successes++;
-		return;
+	if (run.counted >= 0 && withdraws) {
+		s->truth[run.counted].retries++;
+		if (!windows_hold(s, &run.trial->limits))
+			wrong = "a window with too many retries";
 	}
-	s->truth[run.counted].retries++;
-	if (!windows_hold(s, limits))
-		explore_violated(&run.explorer, too_many);
+	for (int i = 0; i < WINDOW_WORDS && wrong == NULL; i++)
+		wrong = word_wrong(s, before.words[i], s->words[i]);
+	if (wrong != NULL)
+		explore_violated(&run.explorer, wrong);
 }
 
 /* The order of two actors does not matter: the greater one comes first. */
@@ -299,115 +296,87 @@ sort(struct actor actors[ACTORS])
 	}
 }
 
-static void explore(const struct state *s, uint32_t number);
-
-/* A step has led from one state to the next. */
+/*
+ * Everything that can come after a state, which has this number: each actor
+ * makes its next access; an idle one, the first one of a question that begins
+ * at any epoch. The clock moves only then: before, nobody would notice.
+ */
 static void
-follow(const struct state *before, struct state *next, struct step_from step)
+explore(const struct state *s, uint32_t number)
 {
-	const char *wrong = NULL;
-	uint32_t number;
+	struct explorer *explorer = &run.explorer;
 
-	for (int i = 0; i < WINDOW_WORDS && wrong == NULL; i++)
-		wrong = word_wrong(next, before->words[i], next->words[i]);
-	if (wrong != NULL)
-		explore_violated(&run.explorer, wrong);
-	sort(next->withdrawers);
-	sort(next->depositors);
-	if (run.explorer.wrong == NULL) {
-		if (explore_add(&run.explorer, next, step, &number)) {
-			explore(next, number);
-			return;
-		}
-		if (explore_step(&run.explorer, number)->open)
-			explore_violated(&run.explorer,
-			    "a state that comes again after itself");
-	}
-	if (run.explorer.wrong != NULL && !run.printed) {
-		run.printed = true;
-		explore_print(&run.explorer, step, print_step);
-	}
-}
-
-/* Everything that an actor can do next: its next access; if it is idle, the
- * first one of a question that begins at any epoch up to the present. */
-static void
-explore_actor(const struct state *s, uint32_t number, int i, bool withdraws)
-{
-	int last = s->clock;
-	enum step_kind kind = withdraws ? STEP_WITHDRAWER : STEP_DEPOSITOR;
-
-	for (int epoch = 0; epoch <= last; epoch++) {
+	explore_step(explorer, number)->open = true;
+	for (int i = 0; i < 2 * ACTORS * EPOCHS; i++) {
+		int who = i / EPOCHS / 2, epoch = i % EPOCHS;
+		bool withdraws = i / EPOCHS % 2 == 0;
+		struct step_from step = { number, (int8_t)!withdraws,
+			(int8_t)who, false };
 		struct state next = *s;
 		struct actor *actor =
-		    withdraws ? &next.withdrawers[i] : &next.depositors[i];
+		    withdraws ? &next.withdrawers[who] : &next.depositors[who];
+		uint32_t reached;
 
-		if (actor->busy ? epoch > 0 : actor->left == 0)
-			return;
+		if (explorer->wrong != NULL)
+			break;
+		if (actor->busy ? epoch > 0
+				: actor->left == 0 || epoch > run.trial->last)
+			continue;
 		if (!actor->busy) {
 			actor->left--;
 			actor->busy = true;
 			actor->epoch = (uint8_t)epoch;
+			next.clock = (uint8_t)number_greater(s->clock, epoch);
 		}
 		take_step(&next, actor, withdraws);
-		follow(s, &next,
-		    (struct step_from){
-			number, (int8_t)kind, (int8_t)i, false });
+		sort(next.withdrawers);
+		sort(next.depositors);
+		if (explorer->wrong == NULL) {
+			if (explore_add(explorer, &next, step, &reached)) {
+				explore(&next, reached);
+				continue;
+			}
+			if (explore_step(explorer, reached)->open)
+				explore_violated(explorer,
+				    "a state that comes again after itself");
+		}
+		if (explorer->wrong != NULL && !run.printed) {
+			run.printed = true;
+			explore_print(explorer, step, print_step);
+		}
 	}
-}
-
-/* Everything that can come after a state, which has this number. */
-static void
-explore(const struct state *s, uint32_t number)
-{
-	explore_step(&run.explorer, number)->open = true;
-	if (s->clock < run.trial->last) {
-		struct state next = *s;
-
-		next.clock++;
-		follow(s, &next,
-		    (struct step_from){ number, STEP_CLOCK, 0, false });
-	}
-	for (int i = 0; i < 2 * ACTORS && run.explorer.wrong == NULL; i++)
-		explore_actor(s, number, i / 2, i % 2 == 0);
-	explore_step(&run.explorer, number)->open = false;
-}
-
-/* Tries all that can happen in a trial: true if nothing is violated. */
-static bool
-holds(const struct trial *trial)
-{
-	struct state first;
-	uint32_t number;
-
-	run.trial = trial;
-	run.printed = false;
-	explore_start(&run.explorer, 1 << 20);
-	memset(&first, 0, sizeof first);
-	for (int i = 0; i < ACTORS; i++) {
-		first.withdrawers[i].left = trial->withdrawals[i];
-		first.depositors[i].left = trial->deposits[i];
-	}
-	explore_add(&run.explorer, &first, (struct step_from){ 0 }, &number);
-	explore(&first, number);
-	run.states += run.explorer.count;
-	return run.explorer.wrong == NULL;
+	explore_step(explorer, number)->open = false;
 }
 
 int
 main(int argc, char **argv)
 {
-	const char *which = argc > 1 ? argv[1] : "";
-	bool more = strcmp(which, "large") == 0;
+	bool more = argc > 1 && strcmp(argv[1], "large") == 0;
 	const struct trial *trials = more ? large : small;
 	size_t count =
 	    more ? sizeof large / sizeof *large : sizeof small / sizeof *small;
+	size_t states = 0;
 	int violations = 0;
 
-	for (size_t i = 0; i < count; i++)
-		violations += !holds(&trials[i]);
-	printf("window_check: %zu states, %d violations\n", run.states,
-	    violations);
+	for (size_t i = 0; i < count; i++) {
+		struct state first;
+		uint32_t number;
+
+		run.trial = &trials[i];
+		run.printed = false;
+		explore_start(&run.explorer, 1 << 20);
+		memset(&first, 0, sizeof first);
+		for (int j = 0; j < ACTORS; j++) {
+			first.withdrawers[j].left = trials[i].withdrawals[j];
+			first.depositors[j].left = trials[i].deposits[j];
+		}
+		explore_add(
+		    &run.explorer, &first, (struct step_from){ 0 }, &number);
+		explore(&first, number);
+		states += run.explorer.count;
+		violations += run.explorer.wrong != NULL;
+	}
+	printf("window_check: %zu states, %d violations\n", states, violations);
 	explore_end(&run.explorer);
 	return violations > 0;
 }
