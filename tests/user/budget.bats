@@ -26,14 +26,10 @@ load budget
 	    made 2/3 --budget-min 3
 	    made 1/3 --budget-min 3
 	    counted firsts 3 retries 3 denied 2
-	what successes pay for is not added to min
-	    succeed 8 --budget-min 3 --budget-ratio 0.5
-	    made 5/20
+	a ratio may be in percent, and what successes pay for is not added to min
+	    succeed 8 --budget-min 3 --budget-ratio 50%
+	    made 5/20 --budget-ratio 0.5
 	    note '.* 4 of 4 retries used in 60s \(8 successes, ratio 0.5, min 3\), .*'
-	a ratio may be in percent
-	    succeed 10 --budget-min 0 --budget-ratio 20%
-	    made 3/20 --budget-ratio 0.2
-	    note '.* exhausted, 2 of 2 retries used in 60s \(10 successes, ratio 0.2, min 0\), .*'
 	a retry counts until the window has gone by
 	    made 3/9 --budget-min 2
 	    older 50
@@ -41,45 +37,37 @@ load budget
 	    older 12
 	    made 3/9 --budget-min 2
 	a success pays until the window has gone by
-	    succeed 10 --budget-min 0 --budget-ratio 0.5
+	    succeed 2 --budget-min 0 --budget-ratio 0.5
 	    older 62
 	    made 1/9
 	    note '.* exhausted, 0 of 0 retries used in 60s \(0 successes, .*'
-	one retry in 30 s
-	    one=(--budget-ratio 0 --budget-min 1 --budget-window 30s)
-	    succeed 2 "${one[@]}"
-	    made 2/5 "${one[@]}"
-	    note '.* exhausted, 1 of 1 retries used in 30s \(2 successes, ratio 0, min 1\), next in about (30|2.)s; giving up'
-	    made 1/5 "${one[@]}"
-	    older 31
-	    made 2/5 "${one[@]}"
 	where nothing is allowed, nothing is retried or waited for
-	    succeed 5 --budget-ratio 0 --budget-min 0
-	    for limits in '-n 5' '-n inf' '-T 60' '-n 2 --budget-wait 60s'; do
-	        rm -f ran err
-	        is 7 timeout 20 "$RETRY" -B api $limits -d 0 "${fails[@]}"
+	    succeed 1 --budget-ratio 0 --budget-min 0
+	    for limits in '-n inf' '-T 60' '-n 2 --budget-wait 60s'; do
+	        : >ran >err
+	        is 7 "$RETRY" -B api $limits -d 0 "${fails[@]}"
 	        ran 1
-	        note "retry: budget 'api': exhausted, 0 of 0 retries used in 60s \(5 successes, ratio 0, min 0\), next never; giving up"
+	        note "retry: budget 'api': exhausted, 0 of 0 retries used in 60s \(1 success, ratio 0, min 0\), next never; giving up"
 	    done
 	a window is named as it was asked for
-	    for window in 1 7 20 45.5 100 3601; do
+	    for window in 7 45.5 3601; do
 	        rm -f budgets/*
 	        made 1/2 --budget-min 0 --budget-ratio 0 --budget-window "$window"
 	        note ".* 0 of 0 retries used in ${window}s \(0 successes, .*"
 	    done
 	the message says when the next retry is allowed
-	    succeed 11 --budget-min 1
+	    succeed 10 --budget-min 1
 	    aged 20 # however long that took
 	    made 3/3 -q
 	    # They were made in the slice that ends at 21 s, and count until 81 s.
 	    aged 50
 	    made 1/2
-	    note "retry: budget 'api': exhausted, 2 of 2 retries used in 60s \(11 successes, ratio 0.2, min 1\), next in about (31|30|2.)s; giving up"
+	    note "retry: budget 'api': exhausted, 2 of 2 retries used in 60s \(10 successes, ratio 0.2, min 1\), next in about (31|30|2.)s; giving up"
 	END
 }
 
 @test "many invocations at once have exactly as many retries as one would" {
-	local all=200
+	local all=50
 	[ -z "${LONG-}" ] || all=1000
 	many "$all" "$RETRY" -q -B api --budget-min 10 --budget-window 1h -n 3 \
 		-d 0 "${fails[@]}"
@@ -90,7 +78,7 @@ load budget
 }
 
 @test "retries of many invocations at once stay within the bound, and all count" {
-	local first retried served all=400
+	local first retried served all=100
 	[ -z "${LONG-}" ] || all=10000
 	many "$all" "$RETRY" -q -B api --budget-window 1h -n 3 -d 0 sh -c '
 		echo "$RETRY_ATTEMPT" >>attempts
@@ -116,8 +104,8 @@ load budget
 
 @test "the budget is asked before a retry, and only then" {
 	rows beside scene <<-'END'
-	a first attempt is never held up by it
-	    made 1/3 -q --budget-min 0 --budget-ratio 0
+	a first attempt is never held up by it, nor by a pause
+	    made 1/3 -q --budget-min 0 --budget-ratio 0 --budget-cooldown 30s
 	    is 0 "$RETRY" -B api "${works[@]}"
 	    is 0 "$RETRY" -B api "${works[@]}"
 	    ran 3
@@ -163,16 +151,12 @@ load budget
 	    sed -n 2p err | grep -q "^retry: budget 'api': exhausted, "
 	who is denied ends as the last attempt did
 	    made 1/5 -q --budget-min 0 --budget-ratio 0
-	    for code in 1 75 126 255; do
-	        is "$code" "$RETRY" -B api -n 3 -d 0 sh -c "exit $code"
-	    done
+	    [ "$(lines err)" -eq 0 ]
+	    is 75 "$RETRY" -B api -n 3 -d 0 sh -c "exit 75"
 	    [ "$("$ACTOR" how "$RETRY" -B api -n 3 -d 0 sh -c 'kill -SEGV $$')" = 'killed SEGV' ]
 	    is 124 "$RETRY" -B api -n 3 -d 0 -t 0.2 sleep 20
 	    is 1 "$RETRY" -B api -n 3 -d 0 --fail-on 0 true
-	    counted denied 8
-	-q does not say that it is exhausted
-	    made 2/9 -q --budget-min 1
-	    [ "$(lines err)" -eq 0 ]
+	    counted denied 5
 	the command gets no descriptor of it
 	    is 0 "$RETRY" ls -l /proc/self/fd
 	    grep -o ' [0-9]* ->' out >without
@@ -221,13 +205,7 @@ load budget
 # bats test_tags=slow
 @test "--budget-wait waits until a retry is allowed, and no longer than its time" {
 	rows beside scene <<-'END'
-	a window is as long as it is said to be
-	    before=$(now)
-	    second=(-q --budget-min 1 --budget-window 1s)
-	    made 2/9 "${second[@]}"
-	    wait_for made 2/2 "${second[@]}"
-	    took_since "$before" 1000
-	each retry may wait for its time
+	each retry may wait for its time, until the window is over
 	    before=$(now)
 	    made 4/4 --budget-min 1 --budget-window 2s --budget-wait 3900ms
 	    took_since "$before" 4000
@@ -266,24 +244,14 @@ load budget
 	    ran 1
 	    told 'retry: ended after 1 attempt in .*: interrupted'
 	the deadline ends it, with the last status
-	    before=$(now)
 	    made 1/5 -v --budget-min 0 --budget-wait 60s -T 1
-	    took_since "$before" 900
 	    told 'retry: ended after 1 attempt in .*: deadline'
 	where attempts have no limit the deadline alone ends it
-	    for limits in '-n inf -T 0.6' '-T 0.6'; do
-	        rm -f ran err
-	        before=$(now)
-	        is 7 "$RETRY" -B api --budget-min 0 $limits -d 0 "${fails[@]}"
-	        took_since "$before" 500
-	        ran 1
-	        told '.*; waiting'
-	    done
-	a success after a wait is a success
-	    is 0 "$RETRY" -q -B api --budget-min 1 --budget-window 1s -n inf -d 0 \
-	        sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -eq 3 ]'
-	    ran 3
-	    [ "$(lines err)" -eq 0 ]
+	    before=$(now)
+	    is 7 "$RETRY" -B api --budget-min 0 -T 0.6 -d 0 "${fails[@]}"
+	    took_since "$before" 500
+	    ran 1
+	    told '.*; waiting'
 	it outlasts a short pause after a denial
 	    before=$(now)
 	    made 3/3 -q --budget-min 1 --budget-window 1s \
@@ -305,25 +273,16 @@ load budget
 	    note "retry: budget 'api': no retries after a denial, next in about (20|1[0-9])s; giving up"
 	    older 21
 	    made 3/3
-	the message of when the next retry is allowed includes it
-	    made 2/3 --budget-min 1 --budget-window 2s --budget-cooldown 30s
-	    note '.* exhausted, 1 of 1 retries .*, next in about (30|2.)s; giving up'
 	only a denial by the rule begins it
 	    second=(-q --budget-min 1 --budget-window 1s --budget-cooldown 30s)
-	    made 2/3 "${second[@]}"
+	    made 2/3 "${second[@]:1}"
+	    note '.* exhausted, 1 of 1 retries .*, next in about (30|2.)s; giving up'
 	    older 20
 	    made 1/3 "${second[@]}"
 	    older 11
 	    made 2/3 "${second[@]}"
 	a retry that is allowed begins none
-	    for _ in 1 2 3; do
-	        made 2/2 --budget-min 9 --budget-cooldown 30s
-	        quiet
-	    done
-	first attempts are made meanwhile
-	    made 1/5 -q --budget-min 0 --budget-ratio 0 --budget-cooldown 30s
-	    is 0 "$RETRY" -B api "${works[@]}"
-	    ran 2
+	    made 3/3 --budget-min 9 --budget-cooldown 30s
 	    quiet
 	END
 }
@@ -346,11 +305,10 @@ load budget
 	    made 1/5
 	without a key, or with an empty one, there is none
 	    export RETRY_BUDGET_MIN=0 RETRY_BUDGET_RATIO=0
-	    is 7 "$RETRY" -n 3 -d 0 "${fails[@]}"
-	    is 7 "$RETRY" -B '' -n 3 -d 0 "${fails[@]}"
-	    is 7 env RETRY_BUDGET= "$RETRY" -n 3 -d 0 "${fails[@]}"
-	    is 7 env RETRY_BUDGET=api "$RETRY" -B '' -n 3 -d 0 "${fails[@]}"
-	    ran 12
+	    is 7 "$RETRY" -n 2 -d 0 "${fails[@]}"
+	    RETRY_BUDGET='' is 7 "$RETRY" -n 2 -d 0 "${fails[@]}"
+	    RETRY_BUDGET=api is 7 "$RETRY" -B '' -n 2 -d 0 "${fails[@]}"
+	    ran 6
 	    only
 	limits may come from the environment, and options come before it
 	    export RETRY_BUDGET_MIN=2 RETRY_BUDGET_RATIO=50% RETRY_BUDGET_WINDOW=2m
@@ -367,12 +325,12 @@ load budget
 	    [ "$(RETRY_BUDGET_DIR=elsewhere "$RETRY" sh -c \
 	        'cd / && echo "$RETRY_BUDGET_DIR"')" = "$PWD/elsewhere" ]
 	a key may have any bytes
-	    keys=(. .. / a/b ../../x /etc/passwd ' ' '*' '~' % %41 A a.b
-	        $'\n' $'a\nb' $'\xff\xfe' ü -n '$(touch ran)' "'" '\' "$PWD/x")
+	    keys=(. .. / ../../x ' ' '*' % %41 A $'a\nb' $'\xff\xfe' -n '$(touch ran)')
 	    for key in "${keys[@]}"; do
-	        made 1/2 -B "$key" --budget-min 0 --budget-ratio 0
+	        : >err
+	        is 1 "$RETRY" -B "$key" -n 2 --budget-min 0 --budget-ratio 0 false
+	        [[ "$(notes)" == *'exhausted, 0 of 0 retries'* ]]
 	        noted 1
-	        grep -aq 'exhausted, 0 of 0 retries' err
 	    done
 	    [ "$(find . -name 'retry-v4.*' -path './budgets/*' | wc -l)" -eq "${#keys[@]}" ]
 	control bytes in a key do not break the line of a message
@@ -380,12 +338,9 @@ load budget
 	    note "retry: budget 'a.nb.x1b\[31m': exhausted, .*"
 	    grep -qF "'a\\nb\\x1b[31m'" err
 	a key of 1,024 bytes is told from one that differs in the last
-	    for byte in 0 /; do
-	        key=$(printf "$byte%.0s" {1..1023})
-	        made 2/3 -q -B "${key}a" --budget-min 1
-	        made 2/3 -q -B "${key}b" --budget-min 1
-	        made 1/3 -q -B "${key}a"
-	    done
-	    [ "$(find budgets -type f | wc -l)" -eq 4 ]
+	    key=$(printf '/%.0s' {1..1023})
+	    made 2/3 -q -B "${key}a" --budget-min 1
+	    made 2/3 -q -B "${key}b" --budget-min 1
+	    made 1/3 -q -B "${key}a"
 	END
 }
