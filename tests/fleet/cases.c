@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "fleet/talk.h"
-
-#define MICRO INT64_C(1000)
+#include "fleet/question.h"
 
 /* Several questions to a server that is stopped. */
 enum { ASKERS = 5 };
+
+static struct link admin, links[ASKERS];
 
 static struct fleet_question
 question_of(int64_t wanted)
@@ -85,7 +85,7 @@ sign_in(struct link *link, const char *server, const char *user)
 
 /* An account with all rights but one, or with all of them if without is "". */
 static void
-make_account(struct link *admin, const char *without)
+make_account(const char *without)
 {
 	static const char *const rights[] = { "+evalsha", "+eval", "+select",
 		"+time", "+hmget", "+hget", "+hset", "+pexpire" };
@@ -98,27 +98,25 @@ make_account(struct link *admin, const char *without)
 			words[count++] = rights[i];
 	}
 	words[count] = NULL;
-	if (link_ask(admin, words).type != RESP_SIMPLE)
+	if (link_ask(&admin, words).type != RESP_SIMPLE)
 		errx(1, "the server has no accounts");
 }
 
 /* Asks for a retry without one right; returns how many have been counted. */
 static int64_t
-lose(struct link *admin, const char *server, const char *right)
+lose(const char *server, const char *right)
 {
 	struct fleet_question question = question_of(1);
 	struct link link;
 
-	LINK_ASK(admin, "FLUSHALL");
-	answer_to(admin, &question);
-	make_account(admin, right);
+	LINK_ASK(&admin, "FLUSHALL");
+	answer_to(&admin, &question);
+	make_account(right);
 	sign_in(&link, server, "fleet");
 	expect_error(right, ask(&link, &question));
 	link_close(&link);
-	return counted(admin) - 1;
+	return counted(&admin) - 1;
 }
-
-static struct link admin, links[ASKERS];
 
 void
 cases_rights(const char *server)
@@ -130,7 +128,7 @@ cases_rights(const char *server)
 
 	link_open(&admin, server);
 	LINK_ASK(&admin, "FLUSHALL");
-	make_account(&admin, "");
+	make_account("");
 	sign_in(link, server, "fleet");
 	expect("all rights", answer_to(link, &question).granted, 1);
 	expect("SELECT", LINK_ASK(link, "SELECT", "0").type, RESP_SIMPLE);
@@ -145,11 +143,11 @@ cases_rights(const char *server)
 	/* Nothing is granted; what comes before the only HSET is not counted.
 	 */
 	for (size_t i = 0; i < 4; i++)
-		expect(needed[i], lose(&admin, server, needed[i]), 0);
-	expect("+pexpire", lose(&admin, server, "+pexpire"), 1);
+		expect(needed[i], lose(server, needed[i]), 0);
+	expect("+pexpire", lose(server, "+pexpire"), 1);
 
 	/* Where the script must not read the clock, it is told the time. */
-	make_account(&admin, "+time");
+	make_account("+time");
 	sign_in(link, server, "fleet");
 	question.now = answer_to(&admin, &question).now;
 	expect("told the time", answer_to(link, &question).granted, 1);
@@ -261,132 +259,31 @@ cases_empty(const char *server)
 	puts("fleet: a server that has forgotten all grants from the minimum");
 }
 
-/* The reply is an error with these words at its start. */
-static void
-check_words(struct resp_reply reply, const char *words)
-{
-	static const struct url_auth none;
-	struct fleet_question question = question_of(1);
-	struct talk talk;
-
-	expect_error(words, reply);
-	talk_open(&talk, &none, &(struct url){ .db = 0 });
-	talk_ask(&talk, &question, false);
-	talk_write(&talk);
-	talk.received = (size_t)snprintf(talk.in, sizeof talk.in, "-%.*s\r\n",
-	    (int)reply.text.length, reply.text.at);
-	expect(words, talk_take(&talk, 0, 0), TALK_REFUSED);
-	if (!strview_begins(talk.words, strview_of(words)))
-		errx(1, "not %s: %.*s", words, (int)talk.words.length,
-		    talk.words.at);
-}
-
-static const struct {
-	const char *before[5], *after[5]; /* requests that make and end it */
-	const char *words;
-} refusals[] = {
-	{ { "CONFIG", "SET", "maxmemory", "1", NULL },
-	    { "CONFIG", "SET", "maxmemory", "0", NULL }, "OOM " },
-	{ { "REPLICAOF", "127.0.0.1", "1", NULL },
-	    { "REPLICAOF", "NO", "ONE", NULL }, "READONLY " },
-	{ { "CONFIG", "SET", "min-replicas-to-write", "1", NULL },
-	    { "CONFIG", "SET", "min-replicas-to-write", "0", NULL },
-	    "NOREPLICAS " },
-};
-
-/* Another client runs a script that does not end. */
-static void
-check_busy(const char *server)
-{
-	struct fleet_question question = question_of(0);
-	struct resp_reply reply;
-
-	LINK_ASK(&admin, "CONFIG", "SET", "lua-time-limit", "50");
-	link_open(&links[0], server);
-	resp_put(&links[0].out,
-	    (const char *const[]){ "EVAL", "while true do end", "0" }, 3);
-	link_flush(&links[0]);
-	do {
-		reply = ask(&admin, &question);
-	} while (reply.type == RESP_ARRAY);
-	check_words(reply, "BUSY ");
-	LINK_ASK(&admin, "SCRIPT", "KILL");
-	expect_error("a script that was killed", link_reply(&links[0]));
-	link_close(&links[0]);
-	expect("BUSY", counted(&admin), 1);
-}
-
-/* A server that wants a password. */
-static void
-check_passwords(const char *server)
-{
-	struct fleet_question question = question_of(1);
-	struct link *link = &links[0];
-
-	LINK_ASK(&admin, "CONFIG", "SET", "requirepass", "pw");
-	link_open(link, server);
-	check_words(LINK_ASK(link, "AUTH", "wrong"), "WRONGPASS ");
-	check_words(LINK_ASK(link, "SELECT", "0"), "NOAUTH ");
-	/* So many words are refused before they are read. */
-	check_words(ask(link, &question), "NOAUTH ");
-	link_close(link);
-	LINK_ASK(&admin, "CONFIG", "SET", "requirepass", "");
-	make_account(&admin, "+eval");
-	sign_in(link, server, "fleet");
-	check_words(ask(link, &question), "NOPERM ");
-	link_close(link);
-	expect("passwords", counted(&admin), 1);
-}
-
 void
 cases_errors(const char *server)
 {
+	/* Requests that make it refuse, and that end that. */
+	static const char *const refusals[][2][5] = {
+		{ { "CONFIG", "SET", "maxmemory", "1", NULL },
+		    { "CONFIG", "SET", "maxmemory", "0", NULL } },
+		{ { "REPLICAOF", "127.0.0.1", "1", NULL },
+		    { "REPLICAOF", "NO", "ONE", NULL } },
+		{ { "CONFIG", "SET", "min-replicas-to-write", "1", NULL },
+		    { "CONFIG", "SET", "min-replicas-to-write", "0", NULL } },
+	};
 	struct fleet_question question = question_of(1);
 
 	link_open(&admin, server);
 	LINK_ASK(&admin, "FLUSHALL");
 	answer_to(&admin, &question);
-	/* Errors of the script count nothing. */
 	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-		link_ask(&admin, refusals[i].before);
-		check_words(ask(&admin, &question), refusals[i].words);
-		link_ask(&admin, refusals[i].after);
-		expect(refusals[i].words, counted(&admin), 1);
-	}
-	check_busy(server);
-	check_passwords(server);
-	LINK_ASK(&admin, "CONFIG", "SET", "maxclients", "1");
-	link_open(&links[0], server);
-	check_words(link_reply(&links[0]), "ERR max number of clients reached");
-	link_close(&links[0]);
-	LINK_ASK(&admin, "CONFIG", "SET", "maxclients", "1000");
-	LINK_ASK(&admin, "SET", FLEET_KEY "case", "not a hash");
-	check_words(ask(&admin, &question), "WRONGTYPE ");
-	link_close(&admin);
-	puts("fleet: what a server refuses is not counted, and has its words");
-}
+		const char *what = refusals[i][0][2];
 
-void
-cases_cluster(const char *server)
-{
-	struct fleet_question question = question_of(1);
-	struct fleet_answer answer;
-	struct resp_reply reply;
-
-	link_open(&admin, server);
-	check_words(ask(&admin, &question), "CLUSTERDOWN ");
-	reply = LINK_ASK(&admin, "CLUSTER", "ADDSLOTSRANGE", "0", "16383");
-	expect("ADDSLOTSRANGE", reply.type, RESP_SIMPLE);
-	question.key = "{tag}case";
-	for (int tries = 0; tries < 200; tries++) {
-		reply = ask(&admin, &question);
-		if (reply.type == RESP_ARRAY)
-			break;
-		nanosleep(&(struct timespec){ .tv_nsec = 50 * NANOS_MS }, NULL);
+		link_ask(&admin, refusals[i][0]);
+		expect_error(what, ask(&admin, &question));
+		link_ask(&admin, refusals[i][1]);
+		expect(what, counted(&admin), 1);
 	}
-	if (!question_read(&reply, &question, &answer))
-		errx(1, "no answer from a cluster");
-	expect("a cluster", answer.granted, 1);
 	link_close(&admin);
-	puts("fleet: a server of a cluster answers once it has its slots");
+	puts("fleet: what a server refuses is not counted");
 }

@@ -2,13 +2,9 @@
  * script_check: compares the script of src/fleet with its twin on a server.
  *
  *     script_check script           prints the script; its SHA1 to stderr
- *     script_check trials SOCKET    the twin and the promise
- *     script_check mutants SOCKET   the same, of scripts with an error
- *     script_check rights SOCKET    accounts that may do less
- *     script_check stopped SOCKET   a server that is stopped for a while
- *     script_check empty SOCKET     a server that has just been started
- *     script_check errors SOCKET    what a server refuses
- *     script_check cluster SOCKET   a server with --cluster-enabled yes
+ *     script_check PART SOCKET      see check.h: trials rights stopped empty
+ *                                   errors, or mutants: the trials of scripts
+ *                                   with an error
  *
  * The server is nobody else's: script_check empties it. tests/fleet/run starts
  * it.
@@ -220,7 +216,6 @@ static const struct {
 	{ "stopped", cases_stopped },
 	{ "empty", cases_empty },
 	{ "errors", cases_errors },
-	{ "cluster", cases_cluster },
 };
 
 int

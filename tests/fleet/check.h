@@ -47,10 +47,7 @@ void cases_stopped(const char *server);
 /* A server that has just been started. */
 void cases_empty(const char *server);
 
-/* What the server refuses, and in which words. */
+/* What the server refuses. */
 void cases_errors(const char *server);
-
-/* A server of a cluster, before and after it has its slots. */
-void cases_cluster(const char *server);
 
 #endif

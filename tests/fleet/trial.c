@@ -7,7 +7,7 @@
 #define MICRO INT64_C(1000)
 
 /* Questions of a trial, and how many are sent in one write. */
-#define QUESTIONS 1024
+#define QUESTIONS 512
 #define BATCH 32
 
 /* The expiry is right if no more time than this has passed since. */
