@@ -21,13 +21,6 @@ start(struct state *state)
 }
 
 static bool
-same(const struct state *a, const struct state *b)
-{
-	return memcmp(&a->set, &b->set, sizeof a->set) == 0 &&
-	    a->watches.count == b->watches.count;
-}
-
-static bool
 parse(struct state *state, const char *list)
 {
 	struct state before = *state;
@@ -45,26 +38,20 @@ parse(struct state *state, const char *list)
 }
 
 static bool
-is_pattern(const char *item)
-{
-	return strncmp(item, "stderr:", 7) == 0 ||
-	    strncmp(item, "stdout:", 7) == 0;
-}
-
-static bool
 parse_items(struct state *state, char *list)
 {
-	for (;;) {
-		char *comma = is_pattern(list) ? NULL : strchr(list, ',');
+	while (list != NULL) {
+		bool pattern = strncmp(list, "stderr:", 7) == 0 ||
+		    strncmp(list, "stdout:", 7) == 0;
+		char *comma = pattern ? NULL : strchr(list, ',');
 
 		if (comma != NULL)
-			*comma = '\0';
+			*comma++ = '\0';
 		if (!parse(state, list))
 			return false;
-		if (comma == NULL)
-			return true;
-		list = comma + 1;
+		list = comma;
 	}
+	return true;
 }
 
 static void
@@ -84,6 +71,13 @@ check_names(const struct conditions *set)
 	for (int code = 0; code <= 255; code++)
 		fuzz_never(conditions_has_exit(set, code) !=
 		    ((set->exits[code / 64] >> code % 64 & 1) != 0));
+}
+
+static bool
+same(const struct state *a, const struct state *b)
+{
+	return memcmp(&a->set, &b->set, sizeof a->set) == 0 &&
+	    a->watches.count == b->watches.count;
 }
 
 int

@@ -9,27 +9,19 @@
 
 #define WORDS 64
 
-/* Cuts text into words. Returns how many there are, argv[0] included. */
-static size_t
-split(char *text, char *argv[WORDS])
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	size_t count = 0;
-	char *word;
+	char *argv[WORDS], *text = fuzz_text(data, size), *rest = text, *word;
+	size_t count = 0, from;
+	struct curl curl;
 
-	while (count < WORDS - 1 && (word = strsep(&text, "\n")) != NULL)
+	while (count < WORDS - 1 && (word = strsep(&rest, "\n")) != NULL)
 		argv[count++] = word;
 	argv[count] = NULL;
-	return count;
-}
-
-static void
-check(char *const argv[], size_t count)
-{
-	size_t from = count > 1 ? 1 : 0;
-
+	from = count > 1 ? 1 : 0;
 	while (from > 0 && from < count) {
-		struct curl curl = curl_operation(argv, from);
-
+		curl = curl_operation(argv, from);
 		fuzz_never(curl.opening < from || curl.opening > count);
 		fuzz_never(
 		    curl.next != 0 && (curl.next <= from || curl.next > count));
@@ -37,17 +29,6 @@ check(char *const argv[], size_t count)
 		fuzz_never(curl.dump != NULL && !curl.dumps);
 		from = curl.next;
 	}
-}
-
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	char *argv[WORDS], *text = fuzz_text(data, size);
-	struct curl curl;
-	size_t count;
-
-	count = split(text, argv);
-	check(argv, count);
 	fuzz_never(command_line_unwrap(argv).command >= count);
 	curl = curl_read(argv);
 	fuzz_never(curl.opening == 0 || (curl.next != 0 && !curl.several));

@@ -109,91 +109,60 @@ __wrap_malloc(size_t size)
 static void
 check_refused(void)
 {
-	switch (reading.status) {
-	case 0:
-		fuzz_never(reading.writes[1] == 0 || reading.writes[2] != 0);
-		break;
-	case EXIT_STATUS_FAILED:
-		fuzz_never(reading.writes[1] != 0 || reading.writes[2] != 2 ||
-		    !reading.advised);
-		break;
-	default:
-		abort();
-	}
+	bool failed = reading.status == EXIT_STATUS_FAILED;
+
+	fuzz_never(reading.status != 0 && !failed);
+	fuzz_never(failed != (reading.writes[1] == 0));
+	fuzz_never(failed ? reading.writes[2] != 2 || !reading.advised
+			  : reading.writes[2] != 0);
 }
 
-static void
-check_backoff(const struct backoff *backoff)
+static bool
+is_outside(int64_t value, int64_t least, int64_t most)
 {
-	fuzz_never(backoff->delays.count < 1 ||
-	    backoff->delays.count > SPANS_MOST || backoff->floor < 0 ||
-	    backoff->cap < backoff->floor);
-	for (size_t i = 0; i < (size_t)backoff->delays.count; i++)
-		fuzz_never(backoff->delays.list[i] < 0);
+	return value < least || value > most;
 }
 
-static void
-check_config(const struct budget_config *budget)
-{
-	const struct terms *terms = &budget->terms;
-	const struct breaker_config *breaker = &budget->breaker;
-
-	fuzz_never(budget->key != NULL &&
-	    (*budget->key == '\0' || strlen(budget->key) > SEGMENT_KEY));
-	fuzz_never(*budget->directory == '\0' || terms->ratio < -1 ||
-	    terms->ratio > SEGMENT_RATIO_MOST || terms->min < -1 ||
-	    terms->min > SEGMENT_MIN_MOST ||
-	    (terms->window != -1 && terms->window < SEGMENT_WINDOW_LEAST) ||
-	    terms->window > SEGMENT_WINDOW_MOST || budget->wait < 0 ||
-	    budget->cooldown < 0 || budget->cooldown > NANOS_DAY);
-	fuzz_never(breaker->failures < 0 || breaker->failures > 1000000 ||
-	    breaker->most < breaker->pause ||
-	    breaker->most > BREAKER_PAUSE_MOST ||
-	    (breaker->failures > 0) != (breaker->pause > 0));
-}
-
-/* An action other than running a command has its key, and no command. */
+/* An action other than running a command has its key, and no command; options
+ * that need a budget have one. */
 static void
 check_action(const struct policy *policy, char *const argv[], size_t words)
 {
+	enum action action = policy->action;
 	bool given = policy->command != NULL;
+	const struct budget_config *budget = &policy->budget;
 
 	fuzz_never(given &&
 	    (policy->command <= argv || policy->command >= argv + words));
-	fuzz_never(policy->action != ACTION_REHEARSE &&
-	    given != (policy->action == ACTION_RUN));
 	fuzz_never(
-	    policy->action != ACTION_STATUS && policy->format != FORMAT_TABLE);
-	fuzz_never((policy->action == ACTION_STATUS ||
-		       policy->action == ACTION_RESET) &&
+	    action != ACTION_REHEARSE && given != (action == ACTION_RUN));
+	fuzz_never(action != ACTION_STATUS && policy->format != FORMAT_TABLE);
+	fuzz_never((action == ACTION_STATUS || action == ACTION_RESET) &&
 	    *policy->subject == '\0');
-}
-
-/* Options that need a budget have one. */
-static void
-check_budget(const struct policy *policy)
-{
-	const struct budget_config *budget = &policy->budget;
-
-	fuzz_never((policy->action == ACTION_RUN ||
-		       policy->action == ACTION_REHEARSE) &&
+	fuzz_never((action == ACTION_RUN || action == ACTION_REHEARSE) &&
 	    budget->key == NULL &&
 	    (budget->required || budget->cooldown > 0 ||
 		budget->breaker.failures > 0));
 }
 
-/* Messages, reports and hooks. */
 static void
-check_output(const struct policy *policy)
+check_budget(const struct budget_config *budget)
 {
-	const char *const texts[] = { policy->report, policy->metrics,
-		policy->on_retry, policy->on_give_up };
+	const struct terms *terms = &budget->terms;
+	const struct breaker_config *breaker = &budget->breaker;
 
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		fuzz_never(texts[i] != NULL && *texts[i] == '\0');
-	fuzz_never(policy->stdin_max < 1 || policy->hold_max < 1 ||
-	    policy->log_format > LOG_GITHUB ||
-	    policy->progress > SHOWING_NEVER);
+	fuzz_never(budget->key != NULL &&
+	    is_outside((int64_t)strlen(budget->key), 1, SEGMENT_KEY));
+	fuzz_never(*budget->directory == '\0' || budget->wait < 0 ||
+	    is_outside(terms->ratio, -1, SEGMENT_RATIO_MOST) ||
+	    is_outside(terms->min, -1, SEGMENT_MIN_MOST) ||
+	    (terms->window != -1 &&
+		is_outside(terms->window, SEGMENT_WINDOW_LEAST,
+		    SEGMENT_WINDOW_MOST)) ||
+	    is_outside(budget->cooldown, 0, NANOS_DAY));
+	fuzz_never(is_outside(breaker->failures, 0, 1000000) ||
+	    is_outside(breaker->most, breaker->pause, BREAKER_PAUSE_MOST) ||
+	    (breaker->failures > 0) != (breaker->pause > 0));
 }
 
 /* Watches of presets share patterns; each pattern that was made is in use. */
@@ -202,13 +171,13 @@ check_watches(const struct watches *watches)
 {
 	size_t patterns = 0;
 
-	fuzz_never(watches->count < 0 || watches->count > CONDITIONS_WATCHES);
+	fuzz_never(is_outside(watches->count, 0, CONDITIONS_WATCHES));
 	for (int i = 0; i < watches->count; i++) {
 		const struct watch *watch = &watches->list[i];
 		int first = 0;
 
-		fuzz_never(watch->pattern == NULL ||
-		    (watch->fd != 1 && watch->fd != 2));
+		fuzz_never(
+		    watch->pattern == NULL || is_outside(watch->fd, 1, 2));
 		while (watches->list[first].pattern != watch->pattern)
 			first++;
 		patterns += first == i;
@@ -217,9 +186,29 @@ check_watches(const struct watches *watches)
 }
 
 static void
-check_limits(const struct policy *policy)
+check_policy(const struct policy *policy, char *const argv[], size_t words)
 {
-	fuzz_never(policy->limits < 0 || policy->limits > POLICY_LIMITS);
+	const struct backoff *backoff = &policy->backoff;
+	const char *const texts[] = { policy->report, policy->metrics,
+		policy->on_retry, policy->on_give_up };
+
+	check_action(policy, argv, words);
+	check_budget(&policy->budget);
+	check_watches(&policy->watches);
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		fuzz_never(texts[i] != NULL && *texts[i] == '\0');
+	fuzz_never(policy->stdin_max < 1 || policy->hold_max < 1 ||
+	    policy->log_format > LOG_GITHUB ||
+	    policy->progress > SHOWING_NEVER);
+	fuzz_never(policy->attempts < 1 || policy->deadline < 0 ||
+	    policy->kill_after < 0 || policy->splay < 0 ||
+	    policy->reset_after < 0 || policy->max_retry_after < 0 ||
+	    is_outside(policy->signal, 1, 64));
+	fuzz_never(reading.writes[1] + reading.writes[2] != 0);
+	fuzz_never(conditions_has_exit(&policy->rules.retry_on, 0));
+	for (int i = 0; i < policy->timeouts.count; i++)
+		fuzz_never(policy->timeouts.list[i] < 0);
+	fuzz_never(is_outside(policy->limits, 0, POLICY_LIMITS));
 	for (int i = 0; i < policy->limits; i++) {
 		const struct limit *limit = policy->limit[i];
 
@@ -227,26 +216,10 @@ check_limits(const struct policy *policy)
 		    conditions_empty(&limit->failures) ||
 		    strchr(limit->text, ':') == NULL);
 	}
-}
-
-static void
-check_policy(const struct policy *policy, char *const argv[], size_t words)
-{
-	check_action(policy, argv, words);
-	check_output(policy);
-	check_config(&policy->budget);
-	check_budget(policy);
-	fuzz_never(policy->attempts < 1 || policy->deadline < 0 ||
-	    policy->kill_after < 0 || policy->splay < 0 ||
-	    policy->reset_after < 0 || policy->max_retry_after < 0 ||
-	    policy->signal < 1 || policy->signal > 64);
-	for (int i = 0; i < policy->timeouts.count; i++)
-		fuzz_never(policy->timeouts.list[i] < 0);
-	fuzz_never(reading.writes[1] + reading.writes[2] != 0);
-	fuzz_never(conditions_has_exit(&policy->rules.retry_on, 0));
-	check_watches(&policy->watches);
-	check_limits(policy);
-	check_backoff(&policy->backoff);
+	fuzz_never(is_outside(backoff->delays.count, 1, SPANS_MOST) ||
+	    backoff->floor < 0 || backoff->cap < backoff->floor);
+	for (int i = 0; i < backoff->delays.count; i++)
+		fuzz_never(backoff->delays.list[i] < 0);
 }
 
 /* Makes a path a bare name, which is in no directory: no file is opened. */
