@@ -25,9 +25,8 @@
 #define MOST_SERVED MOST(SERVED_BITS) /* no more are counted */
 #define MOST_FAILED MOST(FAILED_BITS)
 
-/* How many failures a step tolerates; the next rate after a limit was met. */
+/* How many failures a step tolerates. */
 #define TOLERATES(rate) ((rate) < 480 ? 1 + (rate) / 16 : MOST_FAILED - 1)
-#define GROWN(rate) ((rate) + ((rate) + 1) / 2)
 
 /* A millisecond whose low bits are neither all 0 nor all 1. */
 #define BEGAN ((MOST(BEGAN_BITS) + 1 + 12345) * NANOS_MS)
@@ -51,13 +50,6 @@ check_same(const char *row, const struct ramp *got, const struct ramp *want)
 	EQUAL(row, got->over, want->over);
 }
 
-/* The ramp in its n-th step, read from its word. */
-static struct ramp
-in_step(struct ramp ramp, int64_t n)
-{
-	return ramp_read(ramp_word(&ramp), ramp.began, 0, START(n));
-}
-
 /*
  * Rows: a ramp in step 5, of which outcomes are known unless the row says
  * "none" or "awaited"; what happens to it, one after the other; and behind "->"
@@ -72,15 +64,11 @@ static const char *const rows[] = {
 	"rate 4 taken 4 -> next 200ms",
 	"rate 4 taken 4 at 1ns -> next 199.999999ms",
 	"rate 4 taken 4 at 199.999999ms -> next 1ns",
-	"rate 32 -> next 0",
-	"rate 32 taken 3 -> next 0",
 	"rate 32 taken 4 -> next 6.25ms",
 	"rate 32 taken 4 at 6.25ms -> next 0",
 	"rate 32 taken 19 -> next 100ms",
 	"rate 32 taken 19 at 99.999999ms -> next 1ns",
 	"rate 32 taken 32 -> next 200ms",
-	"rate 32 taken 36 -> next 200ms",
-	"rate 511 taken 511 -> next 200ms",
 	"rate 4 at -7ns -> next 7ns",
 	"rate 4 taken 4 at 209ms -> next 0",
 
@@ -95,7 +83,6 @@ static const char *const rows[] = {
 	/* The rate grows by half. */
 	"rate 32 taken 32 served 32 after 1 -> rate 48",
 	"rate 33 taken 33 served 33 after 1 -> rate 50",
-	"rate 32 taken 32 served 80 after 1 -> rate 48",
 	/* Not beyond twice what succeeded, which is to be more than half. */
 	"rate 32 taken 32 served 23 after 1 -> rate 46",
 	"rate 32 taken 32 served 17 after 1 -> rate 34",
@@ -106,18 +93,15 @@ static const char *const rows[] = {
 	"rate 32 taken 32 served 16 met after 1 -> rate 32 met",
 	"rate 4 taken 4 served 4 met after 1 -> rate 5 met",
 	/* A failure now and then, the most that it bears, and one more. */
-	"rate 32 taken 32 served 30 failed 2 after 1 -> rate 48",
 	"rate 32 taken 32 served 29 failed 3 after 1 -> rate 48",
 	"rate 32 taken 32 served 32 failed 4 after 1 -> rate 24 met",
 	"rate 32 taken 32 served 20 failed 4 met after 1 -> rate 20 met",
 	"rate 32 taken 32 served 12 failed 20 met after 1 -> rate 16 met",
-	"rate 32 taken 32 failed 31 after 1 -> rate 16 met",
 	"rate 4 taken 4 served 3 failed 1 after 1 -> rate 6",
 	"rate 4 taken 4 served 2 failed 2 after 1 -> rate 4",
 	"rate 4 taken 4 failed 4 after 1 -> rate 4",
 	"rate 5 taken 5 served 3 failed 2 after 1 -> rate 4",
 	/* Only above the first rate this is a limit. */
-	"rate 12 taken 12 served 12 after 1 -> rate 18",
 	"rate 12 taken 12 served 3 failed 9 after 1 -> rate 6",
 	"rate 14 taken 14 served 3 failed 9 after 1 -> rate 7 met",
 	"rate 511 taken 511 served 255 after 1 -> rate 511",
@@ -134,21 +118,17 @@ static const char *const rows[] = {
 	/* Quiet steps, and the end. */
 	"rate 32 after 1 -> rate 32 quiet 1",
 	"rate 32 taken 16 after 1 -> rate 32 quiet 1",
-	"rate 32 taken 17 after 1 -> rate 32",
 	"rate 32 taken 17 quiet 7 after 1 -> rate 32",
 	"rate 32 taken 16 quiet 6 after 1 -> rate 32 quiet 7",
 	"rate 32 taken 16 quiet 7 after 1 -> over",
 	"rate 32 taken 16 quiet 7 after 0 -> rate 32 taken 16 quiet 7",
 	"rate 32 taken 32 after 8 -> rate 32 quiet 7",
 	"rate 32 taken 32 after 9 -> over",
-	"rate 32 after 8 -> over",
 	"rate 32 failed 3 quiet 7 after 1 -> over",
 	"rate 32 failed 4 quiet 7 after 1 -> rate 16 met",
 	"rate 32 failed 31 after 9 -> over",
-	"rate 4 taken 4 after 1000 -> over",
 	"rate 4 taken 4 failed 31 after 2048 -> over",
 	"step 2046 rate 4 taken 4 after 1 -> step 2047 rate 4",
-	"step 2047 rate 4 taken 4 served 4 after 1 -> over",
 	"step 2047 rate 4 taken 4 served 4 after 2147481600 -> over",
 
 	/* Until the outcome of one of its attempts is known, no step is quiet
@@ -161,7 +141,6 @@ static const char *const rows[] = {
 	"awaited step 1 rate 12 taken 1 after 2047 -> over",
 	"awaited rate 12 succeed take after 0 -> rate 12 taken 1 served 1",
 	"awaited rate 12 fail take after 0 -> rate 12 taken 1 failed 1",
-	"awaited rate 12 succeed take after 7 -> rate 12 quiet 7",
 	"awaited rate 12 succeed take after 8 -> over",
 	/* Another attempt has told before the first one began. */
 	"none rate 12 fail take -> rate 12 taken 1 failed 1",
@@ -369,43 +348,28 @@ test_invalid_words(void)
 	EQUAL("behind", ramp_next(&got, 0), BEGAN);
 }
 
-/*
- * Turns
- */
-
-/* How long until the next turn, after so many have been taken. */
-static nanos
-next_of(int64_t rate, int64_t taken, nanos now)
-{
-	struct ramp ramp = {
-		.began = BEGAN, .step = 2, .rate = rate, .taken = taken
-	};
-
-	return ramp_next(&ramp, now);
-}
-
 /* The first few at once, the others one by one, all of them in the step. */
 static void
 test_turns_are_spread(void)
 {
-	char row[24];
+	char row[NUMBER_ROOM];
 
 	for (int64_t rate = LEAST; rate <= FASTEST; rate++) {
-		nanos last = 0;
+		struct ramp ramp = { .began = BEGAN, .step = 2, .rate = rate };
+		nanos last = 0, at;
 
-		snprintf(row, sizeof row, "%" PRId64, rate);
-		for (int64_t taken = 0; taken < rate; taken++) {
-			nanos at = next_of(rate, taken, START(2));
-
-			if (taken < LEAST)
+		number_put(row, rate);
+		for (; ramp.taken < rate; ramp.taken++) {
+			at = ramp_next(&ramp, START(2));
+			if (ramp.taken < LEAST)
 				EQUAL(row, at, 0);
 			else /* it may be rounded down */
 				HOLDS(row, at - last >= STEP / rate);
-			EQUAL(row, next_of(rate, taken, START(2) + at), 0);
+			EQUAL(row, ramp_next(&ramp, START(2) + at), 0);
 			last = at;
 		}
 		HOLDS(row, last < STEP);
-		EQUAL(row, next_of(rate, rate, START(2)), STEP);
+		EQUAL(row, ramp_next(&ramp, START(2)), STEP);
 	}
 }
 
@@ -435,27 +399,6 @@ test_a_cut_step(void)
 		ramp.taken = LEAST;
 		EQUAL(row, ramp_next(&ramp, START(5)), STEP);
 	}
-}
-
-/* In one step after the other, down to the least rate. */
-static void
-test_failures_in_many_steps(void)
-{
-	struct ramp ramp = { .began = BEGAN, .rate = FASTEST };
-	int64_t rate = FASTEST;
-
-	for (int64_t step = 0; step < 100; step++) {
-		ramp = in_step(ramp, step);
-		EQUAL("rate", ramp.rate, rate);
-		EQUAL("anew", ramp.failed, 0);
-		HOLDS("goes on", !ramp.over);
-		ramp.taken = ramp.rate;
-		for (int64_t i = 0; i <= TOLERATES(rate); i++)
-			ramp_end(&ramp, false);
-		rate = rate / 2 > LEAST ? rate / 2 : LEAST;
-	}
-	HOLDS("met", ramp.met);
-	EQUAL("in the end", rate, LEAST);
 }
 
 /* Whatever its words are. */
@@ -498,7 +441,7 @@ test_random_words(void)
 	const nanos most = (MOST(STEP_BITS) + 1) * STEP;
 	uint64_t seed = 1;
 
-	for (int i = 0; i < 100000; i++) {
+	for (int i = 0; i < 20000; i++) {
 		struct ramp zero = { .began = BEGAN };
 		uint64_t word = ramp_word(&zero) |
 		    random_draw(&seed) % (UINT64_C(1) << (64 - BEGAN_BITS));
@@ -517,80 +460,6 @@ test_random_words(void)
 		now += ramp_next(&ramp, now);
 		ramp = ramp_read(word, BEGAN, 0, now);
 		HOLDS("waited", ramp.over || ramp_next(&ramp, now) == 0);
-	}
-}
-
-/* Random attempts and outcomes of a recovery, for at most so many steps. */
-static int64_t
-check_walk(uint64_t *seed)
-{
-	int64_t succeed = draw_to(seed, 64), asked = draw_to(seed, 64);
-	int64_t taken = 0, step = 0;
-	nanos now = BEGAN;
-	uint64_t word = 0;
-
-	for (int i = 0; i < 2000; i++) {
-		struct ramp ramp = ramp_read(word, BEGAN, 0, now);
-
-		check_fields("walk", &ramp);
-		if (ramp.over)
-			return step;
-		taken = ramp.step == step ? taken : 0;
-		step = ramp.step;
-		EQUAL("turns", ramp.taken, taken);
-		if (draw_to(seed, 63) < asked && ramp_next(&ramp, now) == 0) {
-			HOLDS("turns", ramp.taken < ramp.rate);
-			ramp_take(&ramp);
-			taken++;
-			if (draw_to(seed, 63) < succeed)
-				ramp_end(&ramp, true);
-			else
-				ramp_end(&ramp, false);
-		}
-		word = ramp_word(&ramp);
-		now += draw_to(seed, STEP / 16);
-	}
-	return step;
-}
-
-static void
-test_random_walks(void)
-{
-	uint64_t seed = 1;
-	int64_t steps = 0;
-
-	for (int i = 0; i < 100; i++)
-		steps += check_walk(&seed);
-	HOLDS("walks", steps > 1000);
-}
-
-/* The rate grows by half in each step, with a failure now and then, too. */
-static void
-test_recoveries_with_few_failures(void)
-{
-	for (int64_t fails = 0; fails <= 20; fails += 20) {
-		int64_t rate = FIRST, count = 0;
-		uint64_t word = 0;
-
-		for (int64_t step = 0; step < 20; step++) {
-			nanos now = START(step + 1) - 1;
-			struct ramp ramp = ramp_read(word, BEGAN, 0, now);
-
-			HOLDS("rate", fails > 0 || ramp.rate == rate);
-			while (ramp_next(&ramp, now) == 0) {
-				ramp_take(&ramp);
-				if (fails > 0 && ++count % fails == 0)
-					ramp_end(&ramp, false);
-				else
-					ramp_end(&ramp, true);
-			}
-			HOLDS("all", ramp.taken == ramp.rate && !ramp.met);
-			rate = number_lesser(GROWN(rate), 2 * MOST_SERVED);
-			word = ramp_word(&ramp);
-			HOLDS(
-			    "fast", step < 19 || ramp.rate > FASTEST / 10 * 9);
-		}
-		EQUAL("rate", rate, 2 * MOST_SERVED);
 	}
 }
 
@@ -660,11 +529,8 @@ static void (*const tests[])(void) = {
 	test_invalid_words,
 	test_turns_are_spread,
 	test_a_cut_step,
-	test_failures_in_many_steps,
 	test_the_last_instant,
 	test_random_words,
-	test_random_walks,
-	test_recoveries_with_few_failures,
 	test_the_slowdown_of_so_many_hosts,
 	test_a_slowdown_makes_steps_longer,
 };

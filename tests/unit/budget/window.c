@@ -3,6 +3,7 @@
  * are corrupt or full. Several processes at once are window_check's.
  */
 #include "unit.h"
+#include "script.h"
 #include "budget/window.h"
 
 /* [epoch:31 | sealed:1 | successes:16 | retries:16] */
@@ -61,66 +62,52 @@ word_of(const struct window *window, int64_t epoch)
  * Limits
  */
 
-struct limit_row {
-	const char *name;
-	struct terms limits;
-	int64_t successes, limit;
+/* Ratio, minimum and successes; "ever" is INT64_MAX. */
+static const char *const limits[] = {
+	"0.2 10 0 -> 10",
+	"0.2 10 54 -> 10",
+	"0.2 10 55 -> 11",
+	"0.2 0 4 -> 0",
+	"0.2 0 5 -> 1",
+	"0 0 ever -> 0",
+	"0 10 1000 -> 10",
+	/* Less than a third: three successes do not pay for a retry. */
+	"0.333333 0 3 -> 0",
+	"0.333333 0 1000000 -> 333333",
+	"0.000001 0 999999 -> 0",
+	"0.000001 0 1000000 -> 1",
+	"1.5 0 7 -> 10",
+	"1000 0 3932100 -> 3932100000",
+	"1 0 ever -> ever",
+	"2 0 ever -> ever",
+	"ever 0 1000000 -> ever",
+	"ever ever 1 -> ever",
+	"0 ever 0 -> ever",
 };
 
-static const struct limit_row limits[] = {
-	{ "nothing", { 0, 0, 0 }, 0, 0 },
-	{ "nothing pays", { 0, 0, 0 }, INT64_MAX, 0 },
-	{ "min alone", { 0, 10, 0 }, 1000, 10 },
-	{ "no success yet", { PART(20), 10, 0 }, 0, 10 },
-	{ "not above min", { PART(20), 10, 0 }, 50, 10 },
-	{ "nearly", { PART(20), 10, 0 }, 54, 10 },
-	{ "above min", { PART(20), 10, 0 }, 55, 11 },
-	{ "61 successes", { PART(20), 10, 0 }, 61, 12 },
-	{ "no min", { PART(20), 0, 0 }, 4, 0 },
-	{ "no min, five", { PART(20), 0, 0 }, 5, 1 },
-	/* 0.333333 is less than a third: three successes do not pay for a
-	   retry. */
-	{ "a third", { 333333, 0, 0 }, 3, 0 },
-	{ "a third, four", { 333333, 0, 0 }, 4, 1 },
-	{ "a third, a million", { 333333, 0, 0 }, 1000000, 333333 },
-	{ "the least ratio", { 1, 0, 0 }, 999999, 0 },
-	{ "the least ratio, enough", { 1, 0, 0 }, 1000000, 1 },
-	{ "one", { WINDOW_RATIO_ONE, 0, 0 }, 7, 7 },
-	{ "one and a half", { PART(150), 0, 0 }, 7, 10 },
-	{ "a thousand", { 1000 * INT64_C(1000000), 0, 0 }, 3932100,
-	    3932100000 },
-	{ "all successes there are", { WINDOW_RATIO_ONE, 0, 0 }, INT64_MAX,
-	    INT64_MAX },
-	{ "too much", { 2 * WINDOW_RATIO_ONE, 0, 0 }, INT64_MAX, INT64_MAX },
-	{ "too much and more", { INT64_MAX, 0, 0 }, INT64_MAX, INT64_MAX },
-	{ "a product that is too large", { INT64_MAX, 0, 0 }, 1000000,
-	    INT64_MAX },
-	{ "min of all", { INT64_MAX, INT64_MAX, 0 }, 1, INT64_MAX },
-	{ "a large min", { 0, INT64_MAX, 0 }, 0, INT64_MAX },
-};
+static int64_t
+read_number(struct script *script, double unit)
+{
+	script_next(script);
+	return script_is(script, "ever")
+	    ? INT64_MAX
+	    : (int64_t)(strtod(script->word, NULL) * unit + 0.5);
+}
 
 static void
 test_limits(void)
 {
-	for (size_t i = 0; i < LENGTH(limits); i++)
-		EQUAL(limits[i].name,
-		    window_limit(&limits[i].limits, limits[i].successes),
-		    limits[i].limit);
-}
-
-/* A window grants as many retries as window_limit says. */
-static void
-test_as_many_are_granted(void)
-{
 	for (size_t i = 0; i < LENGTH(limits); i++) {
-		const struct limit_row *row = &limits[i];
-		struct window window = { { 0 } };
+		struct script script = script_of(limits[i]);
+		struct terms terms = { .window = 0 };
+		int64_t successes;
 
-		if (row->successes > 1000 || row->limit > 1000)
-			continue;
-		deposit(&window, 200, (int)row->successes);
-		EQUAL(
-		    row->name, granted(&window, &row->limits, 200), row->limit);
+		terms.ratio = read_number(&script, WINDOW_RATIO_ONE);
+		terms.min = read_number(&script, 1);
+		successes = read_number(&script, 1);
+		script_next(&script);
+		EQUAL(limits[i], window_limit(&terms, successes),
+		    read_number(&script, 1));
 	}
 }
 
@@ -144,40 +131,6 @@ test_a_retry_counts_for_a_window_and_a_slice(void)
 	}
 }
 
-static void
-test_a_success_counts_for_a_window(void)
-{
-	static const struct terms paid = { WINDOW_RATIO_ONE, 0, 0 };
-
-	for (int64_t from = 0; from < 3 * WINDOW_WORDS; from += 7)
-		for (int64_t i = 0; i <= WINDOW_WORDS; i++) {
-			struct window window = { { 0 } };
-
-			deposit(&window, from, 1);
-			EQUAL(name_of("after", i),
-			    withdraw(&window, &paid, from + i),
-			    i < WINDOW_SLICES ? WINDOW_GRANTED : WINDOW_DENIED);
-		}
-}
-
-/* One retry in each of 60 slices; each is forgotten 61 slices later. */
-static void
-test_a_window_expires_slice_by_slice(void)
-{
-	static const struct terms sixty = { 0, WINDOW_SLICES, 0 };
-	struct window window = { { 0 } };
-
-	for (int64_t i = 0; i < WINDOW_SLICES; i++)
-		EQUAL(name_of("slice", i), withdraw(&window, &sixty, 100 + i),
-		    WINDOW_GRANTED);
-	EQUAL("full", granted(&window, &sixty, 100 + WINDOW_SLICES), 0);
-	for (int64_t i = 1; i < 3 * WINDOW_SLICES; i++)
-		EQUAL(name_of("later", i),
-		    granted(&window, &sixty, 100 + WINDOW_SLICES + i),
-		    i % WINDOW_WORDS != 0);
-	EQUAL("much later", granted(&window, &sixty, 1000000), WINDOW_SLICES);
-}
-
 /* Retries count for one slice longer than the successes that paid for them. */
 static void
 test_what_was_paid_for_is_still_counted(void)
@@ -199,26 +152,6 @@ test_what_was_paid_for_is_still_counted(void)
 	    WINDOW_DENIED);
 	EQUAL("retries", sums.retries, 11);
 	EQUAL("successes", sums.successes, 0);
-}
-
-static void
-test_the_sums_have_the_retry_that_was_granted(void)
-{
-	static const struct terms fifth = { PART(20), 10, 0 };
-	struct window window = { { 0 } };
-	struct window_sums sums;
-
-	deposit(&window, 70, 61);
-	for (int64_t i = 1; i <= 12; i++) {
-		EQUAL("granted", window_withdraw(&window, &fifth, 71, &sums),
-		    WINDOW_GRANTED);
-		EQUAL("retries", sums.retries, i);
-		EQUAL("successes", sums.successes, 61);
-	}
-	EQUAL("denied", window_withdraw(&window, &fifth, 71, &sums),
-	    WINDOW_DENIED);
-	EQUAL("retries", sums.retries, 12);
-	EQUAL("successes", sums.successes, 61);
 }
 
 /*
@@ -274,84 +207,94 @@ test_a_later_slice_is_the_present(void)
 	HOLDS("sealed", word_of(&window, 500) == WORD(500, 1, 0, 0));
 }
 
-/* The index and value of a word, and what a question at an epoch returns. */
-struct word_row {
-	const char *name;
-	int64_t place;
-	uint64_t word;
-	int64_t epoch;
-	enum window_answer withdrawn, deposited;
+/*
+ * A word in its place, of a slice, or "ones"; at an epoch it has these answers
+ * for a retry and for a success. "-N" is before the last epoch.
+ */
+static const char *const words[] = {
+	"20: 0 at 508 -> granted granted",
+	"20: 508 at 508 -> granted granted",
+	"20: 447 9/9 at 508 -> granted granted",
+	"20: 20 sealed 9/9 at 508 -> granted granted",
+	/* A round ahead, and two. */
+	"20: 569 at 508 -> granted granted",
+	"20: 569 sealed at 508 -> corrupt corrupt",
+	"20: 569 sealed at 509 -> granted granted",
+	"20: 630 at 508 -> corrupt corrupt",
+	"20: 630 at 520 -> corrupt granted",
+	/* In a wrong place, or without an epoch. */
+	"20: 509 at 508 -> corrupt corrupt",
+	"20: 5 at 508 -> corrupt corrupt",
+	"20: 0 0/1 at 508 -> corrupt corrupt",
+	"20: 0 sealed at 508 -> corrupt corrupt",
+	"20: ones at 508 -> corrupt corrupt",
+	"20: ones at 509 -> corrupt granted",
+	/* The first slice. */
+	"0: 0 7/0 at 0 -> granted granted",
+	"0: 0 sealed 7/0 at 0 -> granted granted",
+	"0: 0 0/65535 at 0 -> denied granted",
+	/* There is no slice before the first, so its word is not read. */
+	"60: ones at 0 -> granted granted",
+	"60: ones at 59 -> granted granted",
+	"60: ones at 60 -> corrupt corrupt",
+	/* The last epochs. */
+	"-1: 0 at -1 -> granted granted",
+	"-1: -1 sealed at -1 -> corrupt corrupt",
+	"0: 0 at -0 -> corrupt corrupt",
+	"-2: -2 sealed at -2 -> granted granted",
 };
 
-static const struct word_row words[] = {
-	{ "never used", 20, 0, 508, WINDOW_GRANTED, WINDOW_GRANTED },
-	{ "of this slice", 20, WORD(508, 0, 0, 0), 508, WINDOW_GRANTED,
-	    WINDOW_GRANTED },
-	{ "of an older slice", 20, WORD(447, 0, 9, 9), 508, WINDOW_GRANTED,
-	    WINDOW_GRANTED },
-	{ "of a much older one", 20, WORD(20, 1, 9, 9), 508, WINDOW_GRANTED,
-	    WINDOW_GRANTED },
-	{ "one round ahead", 20, WORD(569, 0, 0, 0), 508, WINDOW_GRANTED,
-	    WINDOW_GRANTED },
-	{ "one round ahead and sealed", 20, WORD(569, 1, 0, 0), 508,
-	    WINDOW_CORRUPT, WINDOW_CORRUPT },
-	{ "one round ahead, older place", 20, WORD(569, 1, 0, 0), 509,
-	    WINDOW_GRANTED, WINDOW_GRANTED },
-	{ "two rounds ahead", 20, WORD(630, 0, 0, 0), 508, WINDOW_CORRUPT,
-	    WINDOW_CORRUPT },
-	{ "two rounds ahead of an older slice", 20, WORD(630, 0, 0, 0), 520,
-	    WINDOW_CORRUPT, WINDOW_GRANTED },
-	{ "in a wrong place", 20, WORD(509, 0, 0, 0), 508, WINDOW_CORRUPT,
-	    WINDOW_CORRUPT },
-	{ "in a wrong place, older", 20, WORD(5, 0, 0, 0), 508, WINDOW_CORRUPT,
-	    WINDOW_CORRUPT },
-	{ "a count without an epoch", 20, WORD(0, 0, 0, 1), 508, WINDOW_CORRUPT,
-	    WINDOW_CORRUPT },
-	{ "sealed without an epoch", 20, WORD(0, 1, 0, 0), 508, WINDOW_CORRUPT,
-	    WINDOW_CORRUPT },
-	{ "all ones", 20, UINT64_MAX, 508, WINDOW_CORRUPT, WINDOW_CORRUPT },
-	{ "all ones, another slice", 20, UINT64_MAX, 509, WINDOW_CORRUPT,
-	    WINDOW_GRANTED },
-	{ "the first slice", 0, WORD(0, 0, 7, 0), 0, WINDOW_GRANTED,
-	    WINDOW_GRANTED },
-	{ "the first slice, sealed", 0, WORD(0, 1, 7, 0), 0, WINDOW_GRANTED,
-	    WINDOW_GRANTED },
-	{ "the first slice, full", 0, WORD(0, 0, 0, FULL), 0, WINDOW_DENIED,
-	    WINDOW_GRANTED },
-	/* There is no slice before the first, so its word is not read. */
-	{ "before the first slice", 60, UINT64_MAX, 0, WINDOW_GRANTED,
-	    WINDOW_GRANTED },
-	{ "before the first slice, later", 60, UINT64_MAX, 59, WINDOW_GRANTED,
-	    WINDOW_GRANTED },
-	{ "the 60th slice", 60, UINT64_MAX, 60, WINDOW_CORRUPT,
-	    WINDOW_CORRUPT },
-	{ "the last epoch", (WINDOW_EPOCHS - 1) % WINDOW_WORDS, 0,
-	    WINDOW_EPOCHS - 1, WINDOW_GRANTED, WINDOW_GRANTED },
-	{ "the last epoch, sealed", (WINDOW_EPOCHS - 1) % WINDOW_WORDS,
-	    WORD(WINDOW_EPOCHS - 1, 1, 0, 0), WINDOW_EPOCHS - 1, WINDOW_CORRUPT,
-	    WINDOW_CORRUPT },
-	{ "no epoch any more", 0, 0, WINDOW_EPOCHS, WINDOW_CORRUPT,
-	    WINDOW_CORRUPT },
-	{ "nearly the last epoch, sealed", (WINDOW_EPOCHS - 2) % WINDOW_WORDS,
-	    WORD(WINDOW_EPOCHS - 2, 1, 0, 0), WINDOW_EPOCHS - 2, WINDOW_GRANTED,
-	    WINDOW_GRANTED },
-};
+static int64_t
+read_epoch(struct script *script)
+{
+	int64_t epoch = strtoll(script->word, NULL, 10);
+
+	return script->word[0] == '-' ? WINDOW_EPOCHS + epoch : epoch;
+}
+
+static void
+check_word(const char *row)
+{
+	static const char answers[][8] = {
+		[WINDOW_GRANTED] = "granted",
+		[WINDOW_DENIED] = "denied",
+		[WINDOW_CORRUPT] = "corrupt",
+	};
+	struct script script = script_of(row);
+	struct window window = { { 0 } }, other;
+	uint64_t word = 0;
+	int64_t place, epoch;
+
+	script_next(&script);
+	place = read_epoch(&script) % WINDOW_WORDS;
+	while (script_next(&script) && !script_is(&script, "at")) {
+		unsigned successes, retries;
+
+		if (sscanf(script.word, "%u/%u", &successes, &retries) == 2)
+			word |= WORD(0, 0, successes, retries);
+		else if (script_is(&script, "sealed"))
+			word |= WORD(0, 1, 0, 0);
+		else if (script_is(&script, "ones"))
+			word = UINT64_MAX;
+		else
+			word |= WORD(read_epoch(&script), 0, 0, 0);
+	}
+	script_next(&script);
+	epoch = read_epoch(&script);
+	window.words[place] = word;
+	other = window;
+	script_next(&script);
+	script_next(&script);
+	SAME(row, answers[withdraw(&window, &one, epoch)], script.word);
+	script_next(&script);
+	SAME(row, answers[window_deposit(&other, epoch)], script.word);
+}
 
 static void
 test_words(void)
 {
-	for (size_t i = 0; i < LENGTH(words); i++) {
-		const struct word_row *row = &words[i];
-		struct window window = { { 0 } };
-
-		window.words[row->place] = row->word;
-		EQUAL(row->name, withdraw(&window, &one, row->epoch),
-		    row->withdrawn);
-		memset(&window, 0, sizeof window);
-		window.words[row->place] = row->word;
-		EQUAL(row->name, window_deposit(&window, row->epoch),
-		    row->deposited);
-	}
+	for (size_t i = 0; i < LENGTH(words); i++)
+		check_word(words[i]);
 }
 
 /* A process that was stopped for a window sees the future, until it asks again.
@@ -577,12 +520,8 @@ test_any_series_against_a_naive_window(void)
 
 static void (*const tests[])(void) = {
 	test_limits,
-	test_as_many_are_granted,
 	test_a_retry_counts_for_a_window_and_a_slice,
-	test_a_success_counts_for_a_window,
-	test_a_window_expires_slice_by_slice,
 	test_what_was_paid_for_is_still_counted,
-	test_the_sums_have_the_retry_that_was_granted,
 	test_past_slices_are_sealed,
 	test_a_clock_that_is_behind,
 	test_a_later_slice_is_the_present,
