@@ -78,7 +78,7 @@ test_names_fit(void)
 
 	for (int byte = 1; byte < 256; byte++) {
 		snprintf(row, sizeof row, "%d", byte);
-		for (size_t length = 1; length <= SEGMENT_KEY; length += 11) {
+		for (size_t length = 1; length <= SEGMENT_KEY; length += 61) {
 			memset(key, byte, length);
 			key[length] = '\0';
 			room[SEGMENT_NAME] = 'x';

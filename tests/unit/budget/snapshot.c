@@ -305,7 +305,7 @@ test_garbage(void)
 {
 	uint64_t state = 88172645463325252;
 
-	for (int round = 0; round < 30000; round++) {
+	for (int round = 0; round < 4000; round++) {
 		struct segment segment = make("api", -1, -1, -1);
 		const bool all = round % 5 == 0;
 		const size_t from = all ? offsetof(struct segment, terms)

@@ -12,7 +12,7 @@
 #define SECONDS(n) ((nanos)(n)*NANOS_SECOND)
 
 /* Draws of each delay; a mean is then right to a few hundredths. */
-#define SERIES 20000
+#define SERIES 4000
 
 #define RETRIES 12
 
@@ -101,7 +101,7 @@ test_delays_are_as_they_are_drawn(void)
 
 			HOLDS(row, seen[n].least >= span->least);
 			HOLDS(row, seen[n].most <= span->most);
-			HOLDS(row, near(seen[n].mean, span->mean, 0.03));
+			HOLDS(row, near(seen[n].mean, span->mean, 0.05));
 			/*
 			 * The most of decorrelated jitter is hardly ever drawn.
 			 */
@@ -197,7 +197,7 @@ static void
 test_totals_of_many_retries(void)
 {
 	static const int64_t counts[] = { 0, 1, 2, 999, 1000, 1001, 1002, 1999,
-		2000, 2001, 12345, 300000 };
+		2000, 2001, 12345 };
 
 	for (size_t i = 0; i < LENGTH(counts) * 4; i++) {
 		int64_t count = counts[i / 4];
@@ -426,7 +426,7 @@ test_no_series_is_cut_off_earlier(void)
 		policy.timeouts.count = 1;
 		policy.deadline = SECONDS(8);
 		forecast = forecast_of(&policy);
-		for (uint64_t seed = 0; seed < 2000; seed++) {
+		for (uint64_t seed = 0; seed < 100; seed++) {
 			struct schedule schedule = schedule_start(seed);
 			nanos left = policy.deadline;
 			int64_t attempt = 1;
@@ -450,7 +450,7 @@ test_no_series_is_cut_off_earlier(void)
 static void
 test_no_series_has_fewer_attempts(void)
 {
-	for (size_t i = 0; i < LENGTH(table); i++) {
+	for (size_t i = 0; i < LENGTH(table); i += 2) {
 		const char *row = table[i];
 		struct policy policy = asked_policy(row);
 		struct forecast forecast;
@@ -460,7 +460,7 @@ test_no_series_has_fewer_attempts(void)
 		policy.deadline = SECONDS(30);
 		forecast = forecast_of(&policy);
 		HOLDS(row, forecast.quick);
-		for (uint64_t seed = 0; seed < 500; seed++) {
+		for (uint64_t seed = 0; seed < 30; seed++) {
 			struct schedule schedule = schedule_start(seed);
 			nanos left = policy.deadline;
 			int64_t attempt = 0;

@@ -33,13 +33,13 @@ test_moments(void)
 		    rows[i].text, date_put(room, rows[i].moment), rows[i].text);
 }
 
-/* Each day of 400 years, compared with the C library. */
+/* Every seventh day of 400 years and more, compared with the C library. */
 static void
 test_days(void)
 {
 	char room[DATE_ROOM], want[DATE_ROOM];
 
-	for (time_t day = 0; day < 146097; day++) {
+	for (time_t day = 0; day < 150000; day += 7) {
 		time_t moment = day * 86400 + 86399;
 		struct tm parts;
 
