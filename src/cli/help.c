@@ -27,7 +27,7 @@ static const char first_options[] =
 "      --http            judge curl by the HTTP status, and obey Retry-After\n"
 "  -I, --replay-stdin    give each attempt the whole input from a pipe\n"
 "  -O, --hold-stdout     write the output only of the attempt that succeeds\n"
-"  -E, --hold-stderr     write error output only if all attempts fail\n"
+"  -E, --hold-stderr     write the last error output, and only if all fail\n"
 "      --chronic         write only what the last wrote if all fail: for cron\n"
 "  -B, --budget KEY      share a budget of retries with all that give this KEY\n"
 "  -v, --verbose         report every attempt\n"
