@@ -53,6 +53,8 @@
 #                       runs retry in the background; its standard output ($to=1)
 #                       or error ($to=2) is a pipe that nobody reads as long as
 #                       descriptor 7 is open
+#     choke PIPE        makes a pipe of this name that is full, and that nobody
+#                       reads as long as descriptor 5 is open
 #     none_left VALUE   no process has MARK=VALUE in its environment
 #
 # A file with a setup() or teardown() of its own calls helper_setup or
@@ -384,4 +386,11 @@ stuck()
 	start sh -c 'to=$1; shift
 		if [ "$to" = 1 ]; then exec >pipe; else exec 2>pipe; fi
 		exec "$@" 7>&-' sh "$to" "$RETRY" "$@"
+}
+
+choke()
+{
+	mkfifo "$1"
+	exec 5<>"$1"
+	dd if=/dev/zero bs=4096 count=64 oflag=nonblock of="$1" 2>/dev/null || :
 }

@@ -495,17 +495,6 @@ fails=(sh -c 'exit 7')
 # Signals
 #
 
-# choke PIPE: makes a pipe of this name that is full and that nobody reads. It
-# stays open, so that there is somebody who could.
-choke()
-{
-	local open
-	mkfifo "$1"
-	exec {open}<>"$1"
-	: "$open"
-	dd if=/dev/zero bs=4096 count=64 oflag=nonblock of="$1" 2>/dev/null || :
-}
-
 # The attempts are over: ./began says that there was one.
 over()
 {
