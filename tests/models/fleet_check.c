@@ -199,36 +199,14 @@ static const struct trial large[] = {
 	{ false, true, 1, 3, { 1, 1, 2 } },
 };
 
-/* Kinds of steps beside the operations that begin. */
-enum {
-	CLOCK = -3,
-	KILL,
-	STEP,
-};
-
 static struct {
-	struct explorer explorer;
 	const struct trial *trial;
-	struct step_from last; /* the present step */
 	struct state *state; /* NULL: accesses are made without the check */
 	struct actor *actor;
 	int access; /* the number of the next one */
 	bool stepped;
 	jmp_buf leave;
-} run = { .explorer = { .name = "fleet_check", .size = sizeof(struct state) } };
-
-static void
-wrong(const char *why)
-{
-	explore_violated(&run.explorer, why);
-}
-
-static void
-expect(bool holds, const char *why)
-{
-	if (!holds)
-		wrong(why);
-}
+} run;
 
 static nanos
 clock_of(int tick)
@@ -373,14 +351,15 @@ judge_question(
 	bool patient =
 	    actor->waits && now - clock_of(actor->since) >= policy.timeout;
 
-	expect(
+	explore_expect(
 	    instant_of(old) <= now || patient, "a valid lease is taken away");
 	if (actor->excused || instant_of(old) > now)
 		return;
-	expect(left_of(rest_of(TAG, state->host.denied),
-		   window_length(SLICE_LENGTH), now) == 0,
+	explore_expect(left_of(rest_of(TAG, state->host.denied),
+			   window_length(SLICE_LENGTH), now) == 0,
 	    "a question while retries are denied");
-	expect(actor->now >= state->down, "a question while the host is alone");
+	explore_expect(
+	    actor->now >= state->down, "a question while the host is alone");
 }
 
 static void
@@ -390,14 +369,14 @@ judge_lease(const struct state *state, const struct actor *actor, uint64_t old,
 	bool other_turn = turn_of(old) != turn_of(new);
 
 	if (actor->operation != ASK)
-		expect(((old ^ actor->lease) & ~ALL_WAITING) == 0,
+		explore_expect(((old ^ actor->lease) & ~ALL_WAITING) == 0,
 		    "the lease of another process is released");
 	else if (waiting_of(new) > 0)
-		expect(((old ^ new) & ~ALL_WAITING) == 0,
+		explore_expect(((old ^ new) & ~ALL_WAITING) == 0,
 		    "the lease has changed when a process joins");
 	else
 		judge_question(state, actor, old);
-	expect(actor->operation == ASK || !other_turn, "another turn");
+	explore_expect(actor->operation == ASK || !other_turn, "another turn");
 }
 
 static void
@@ -408,12 +387,12 @@ judge_credit(const struct actor *actor, uint64_t old, uint64_t new)
 	uint64_t epoch = old % ONE_LEFT;
 
 	if (actor->operation == ASK) {
-		expect(after + 1 == before && new % ONE_LEFT == epoch,
+		explore_expect(after + 1 == before && new % ONE_LEFT == epoch,
 		    "a credit is taken twice, or made");
-		expect((int)epoch == actor->now / TICKS_OF_SLICE,
+		explore_expect((int)epoch == actor->now / TICKS_OF_SLICE,
 		    "a credit of another slice");
 	} else if (new % ONE_LEFT == epoch) {
-		expect(after == before + actor->wanted - 1,
+		explore_expect(after == before + actor->wanted - 1,
 		    "a credit is made, or lost");
 	}
 }
@@ -432,14 +411,14 @@ judge_change(struct state *state, struct actor *actor, enum place place,
 		judge_credit(actor, old, new);
 		break;
 	case DENIED:
-		expect(instant_of(new) - clock_of(actor->now) <= most,
+		explore_expect(instant_of(new) - clock_of(actor->now) <= most,
 		    "denied for more than a window");
 		excuse_others(state, actor);
 		break;
 	case OPENING:
-		expect(instant_of(old) <= clock_of(actor->now),
+		explore_expect(instant_of(old) <= clock_of(actor->now),
 		    "an opening is put off");
-		expect(instant_of(new) <= clock_of(actor->now + 1),
+		explore_expect(instant_of(new) <= clock_of(actor->now + 1),
 		    "a late opening");
 		break;
 	case LINK:
@@ -599,7 +578,7 @@ count_alone(struct state *state, const struct actor *actor)
 
 		for (int i = end; i >= 0 && i >= end - WINDOW_SLICES; i--)
 			sum += state->alone[i];
-		expect(sum <= SHARE, "too many retries alone");
+		explore_expect(sum <= SHARE, "too many retries alone");
 	}
 }
 
@@ -609,7 +588,7 @@ end_of_wait(struct actor *actor, const struct fleet_wait *wait)
 	int began = actor->began > 0 ? actor->began - 1 : actor->now;
 	bool opens = memchr(actor->places, OPENING, ACCESSES) != NULL;
 
-	expect(opens || clock_of(actor->now - began) < policy.timeout,
+	explore_expect(opens || clock_of(actor->now - began) < policy.timeout,
 	    "waits for longer than a question takes");
 	become(actor, WAIT);
 	actor->waits = wait->waits;
@@ -647,10 +626,10 @@ ask(struct state *state, struct actor *actor)
 	case HOST_DENIED:
 		break;
 	case HOST_UNASKED:
-		wrong("nothing is decided");
+		explore_wrong("nothing is decided");
 		break;
 	case HOST_CORRUPT:
-		expect(slice_at(state->clock) >
+		explore_expect(slice_at(state->clock) >
 			slice_at(actor->now) + WINDOW_WORDS,
 		    "taken for corrupt");
 	}
@@ -681,7 +660,7 @@ fail(struct state *state, struct actor *actor)
 	nanos now = clock_of(actor->now);
 
 	fleet_host_store(&state->host, &caller, FLEET_SILENT, NULL, now);
-	expect(actor->excused ||
+	explore_expect(actor->excused ||
 		left_of(rest_of(TAG, state->host.link), LONGEST, now) > 0,
 	    "the host is not alone after a failure");
 	become(actor, WAIT);
@@ -771,7 +750,7 @@ elect(struct state *state, struct actor *actor)
 
 	if (fleet_host_elect(&state->host, &caller, clock_of(actor->now)))
 		state->elected[epoch]++;
-	expect(state->elected[epoch] <= 1, "two elected in a slice");
+	explore_expect(state->elected[epoch] <= 1, "two elected in a slice");
 	become(actor, IDLE);
 }
 
@@ -813,16 +792,27 @@ take_step(struct state *state, struct actor *actor)
 }
 
 static void
-begin_operation(
-    struct state *state, struct actor *actor, enum operation operation, int now)
+make(void *at, int who, int what, int now)
 {
-	if (actor->operation == IDLE)
-		actor->left--;
-	if (operation == SETTLE_GRANT)
-		state->granted[slice_at(actor->asked)] += actor->wanted;
-	actor->operation = (uint8_t)operation;
-	actor->now = (uint8_t)now;
-	take_step(state, actor);
+	struct state *state = at;
+	struct actor *actor = &state->actors[who];
+
+	if (what == EXPLORE_CLOCK) {
+		state->clock++;
+	} else if (what == EXPLORE_KILL) {
+		become(actor, IDLE);
+	} else {
+		if (what > IDLE) {
+			if (actor->operation == IDLE)
+				actor->left--;
+			if (what == SETTLE_GRANT)
+				state->granted[slice_at(actor->asked)] +=
+				    actor->wanted;
+			actor->operation = (uint8_t)what;
+			actor->now = (uint8_t)now;
+		}
+		take_step(state, actor);
+	}
 }
 
 /* A process that comes now, when the others have stopped, gets an answer. */
@@ -840,20 +830,21 @@ come_late(const struct state *state)
 		step = decide(&host, &caller, 2, now);
 		now += number_greater(step.next, TICK);
 	}
-	expect(now <= last && step.decision != HOST_CORRUPT, "stuck");
+	explore_expect(now <= last && step.decision != HOST_CORRUPT, "stuck");
 	host = state->host;
 	caller.wait.waits = false;
 	now = clock_of(state->clock + 2 * TICKS_OF_WINDOW);
 	step = decide(&host, &caller, 2, now);
 	if (step.decision == HOST_WAIT) /* for the opening */
 		step = decide(&host, &caller, 2, now + step.next);
-	expect(step.decision == HOST_ASK, "something does not end");
+	explore_expect(step.decision == HOST_ASK, "something does not end");
 }
 
 /* Verifies what must hold in each state. */
 static void
-examine(const struct state *state)
+examine(const void *at)
 {
+	const struct state *state = at;
 	uint64_t mark = state->host.alone_told;
 
 	for (int i = 0; i < EPOCHS; i++) {
@@ -861,11 +852,11 @@ examine(const struct state *state)
 		    : i == marked(mark)      ? (int)(mark & UINT32_MAX)
 					     : 0;
 
-		expect(state->used[i] <= state->granted[i],
+		explore_expect(state->used[i] <= state->granted[i],
 		    "more retries than the server granted");
-		expect(state->told[i] <= state->deposited[i],
+		explore_expect(state->told[i] <= state->deposited[i],
 		    "a success is told twice");
-		expect(known <= state->sent[i] ||
+		explore_expect(known <= state->sent[i] ||
 			i < slice_at(state->clock) - WINDOW_SLICES,
 		    "a retry made alone is not told");
 	}
@@ -880,138 +871,61 @@ compare(const void *a, const void *b)
 }
 
 static void
-add_state(struct state *state)
+sort_actors(void *at)
 {
-	uint32_t number;
+	struct state *state = at;
 
 	qsort(state->actors, ACTORS, sizeof state->actors[0], compare);
-	if (explore_add(&run.explorer, state, run.last, &number) &&
-	    run.explorer.wrong == NULL)
-		examine(state);
 }
 
-/* Whether an actor may take that step. */
+/*
+ * A process that deposits or makes a retry may begin with an earlier time. The
+ * other operations read the clock when they begin, and may be stopped after
+ * their first access.
+ */
 static bool
-possible(const struct actor *actor, int what)
+may(const void *at, int who, int what, int *first, int *last)
 {
+	const struct state *state = at;
+	const struct actor *actor = &state->actors[who];
 	enum operation operation = actor->operation;
+	bool begins = operation == IDLE && actor->left > 0;
 
+	*first = *last = state->clock;
 	switch (what) {
-	case KILL:
+	case EXPLORE_CLOCK:
+		return state->clock < run.trial->last;
+	case EXPLORE_KILL:
 		/* A process that stops for ever is like a killed one. */
 		return operation != IDLE && actor->left > 0;
-	case STEP:
+	case EXPLORE_STEP:
 		return operation != IDLE && operation != WAIT &&
 		    operation != OUT;
 	case ASK:
-		return operation == WAIT ||
-		    (operation == IDLE && actor->left > 0 && !run.trial->tells);
+		return operation == WAIT || (begins && !run.trial->tells);
 	case SETTLE_GRANT:
 	case SETTLE_DENIAL:
 	case FAIL:
 		return operation == OUT;
 	case DEPOSIT:
 	case RETRY_ALONE:
+		*first = 0;
+		return begins && run.trial->tells;
 	case ELECT:
 	case CLAIM:
-		return operation == IDLE && actor->left > 0 && run.trial->tells;
+		return begins && run.trial->tells;
 	default:
 		return false;
 	}
 }
 
-/* A copy: when a state is added, the others may move. */
-static struct state
-state_at(uint32_t number)
-{
-	const struct state *state = explore_state(&run.explorer, number);
-
-	return *state;
-}
-
-/*
- * Whether it may begin with an earlier time. The other operations read the
- * clock when they begin, and may be stopped after their first access.
- */
-static bool
-is_timed(int what)
-{
-	return what == DEPOSIT || what == RETRY_ALONE;
-}
-
 static void
-happen(uint32_t from, int which, int what)
+print_step(const struct step_from *step, const void *before, const void *after)
 {
-	struct state next = state_at(from);
-	struct actor *actor = &next.actors[which];
-	int first = is_timed(what) ? 0 : next.clock;
+	const struct state *state = before;
 
-	run.last = (struct step_from){ from, (int8_t)what,
-		(int8_t)actor->operation, false };
-	for (int now = first; now <= next.clock && run.explorer.wrong == NULL;
-	     now++) {
-		struct state then = next;
-
-		actor = &then.actors[which];
-		if (what == KILL)
-			become(actor, IDLE);
-		else if (what == STEP)
-			take_step(&then, actor);
-		else
-			begin_operation(
-			    &then, actor, (enum operation)what, now);
-		add_state(&then);
-	}
-}
-
-static void
-follow_up(uint32_t from)
-{
-	struct state next = state_at(from);
-	const struct state state = next;
-
-	if (next.clock < run.trial->last) {
-		run.last = (struct step_from){ from, CLOCK, IDLE, false };
-		next.clock++;
-		add_state(&next);
-	}
-	for (int i = 0; i < ACTORS; i++)
-		for (int what = KILL; what < OPERATIONS; what++)
-			if (run.explorer.wrong == NULL &&
-			    possible(&state.actors[i], what))
-				happen(from, i, what);
-}
-
-static void
-print_step(const struct step_from *step, const void *state)
-{
-	(void)state;
-	if (step->what == CLOCK)
-		puts("\tthe clock goes on");
-	else if (step->what > IDLE)
-		printf("\t%s: begins %s\n", names_of[step->who],
-		    names_of[step->what]);
-	else
-		printf("\t%s: %s\n", names_of[step->who],
-		    step->what == KILL ? "killed" : "next access");
-}
-
-/*
- * Two answers at once: another process has taken the lease of the first one.
- * The third process has nothing to do but to take a credit.
- */
-static void
-give_answers(struct state *state)
-{
-	for (int i = 0; i < 2; i++) {
-		struct actor *actor = &state->actors[ACTORS - 1 - i];
-
-		actor->operation = OUT;
-		actor->wanted = 2;
-		actor->lease =
-		    (uint64_t)(i + 1) << TURN_AT | until_of(2 * TICK);
-		state->host.lease = actor->lease;
-	}
+	(void)after;
+	explore_print_step(step, names_of, state->actors[step->who].operation);
 }
 
 /* The words that never change are as all answers make them. */
@@ -1030,44 +944,46 @@ first_state(const struct trial *trial)
 		first.actors[i].left = trial->left[i];
 	/* Two processes that were killed have waited. */
 	first.host.lease = trial->tells ? 0 : 2 * ONE_WAITING;
-	if (trial->answers)
-		give_answers(&first);
+	/* Two answers at once: another process has taken the lease of the first
+	 * one. The third process has nothing to do but to take a credit. */
+	for (int i = 0; i < 2 && trial->answers; i++) {
+		struct actor *actor = &first.actors[ACTORS - 1 - i];
+
+		actor->operation = OUT;
+		actor->wanted = 2;
+		actor->lease =
+		    (uint64_t)(i + 1) << TURN_AT | until_of(2 * TICK);
+		first.host.lease = actor->lease;
+	}
 	return first;
-}
-
-/* Explores a trial; true if nothing is wrong. */
-static bool
-is_sound(const struct trial *trial)
-{
-	struct state first = first_state(trial);
-
-	run.trial = trial;
-	explore_start(&run.explorer, 1 << 16);
-	add_state(&first);
-	for (uint32_t i = 0;
-	     i < run.explorer.count && run.explorer.wrong == NULL; i++)
-		follow_up(i);
-	return run.explorer.wrong == NULL;
 }
 
 int
 main(int argc, char **argv)
 {
-	const char *which = argc > 1 ? argv[1] : "";
-	bool more = strcmp(which, "large") == 0;
+	bool more = argc > 1 && strcmp(argv[1], "large") == 0;
 	const struct trial *trials = more ? large : small;
 	size_t count =
 	    more ? sizeof large / sizeof *large : sizeof small / sizeof *small;
 	uint32_t states = 0;
 
+	explorer = (struct explorer){ .name = "fleet_check",
+		.size = sizeof(struct state),
+		.print = print_step,
+		.actors = ACTORS,
+		.operations = OPERATIONS,
+		.may = may,
+		.make = make,
+		.normalise = sort_actors,
+		.examine = examine };
 	for (size_t i = 0; i < count; i++) {
-		if (!is_sound(&trials[i])) {
-			explore_print(&run.explorer, run.last, print_step);
+		struct state first = first_state(&trials[i]);
+
+		run.trial = &trials[i];
+		if (!explore_all(&first))
 			return EXIT_FAILURE;
-		}
-		states += run.explorer.count;
+		states += explorer.count;
 	}
 	printf("fleet_check: %u states, 0 violations\n", states);
-	explore_end(&run.explorer);
 	return EXIT_SUCCESS;
 }

@@ -97,7 +97,6 @@ static const struct trial large[] = {
 };
 
 static struct {
-	struct explorer explorer;
 	const struct trial *trial;
 	bool printed; /* the path to the violation */
 
@@ -108,8 +107,7 @@ static struct {
 	bool stepped;
 	int64_t counted; /* the epoch in which the actor has counted */
 	jmp_buf leave;
-} run = { .explorer = {
-	      .name = "window_check", .size = sizeof(struct state) } };
+} run;
 
 /* A word of the window in ten bits, and back. */
 static uint16_t
@@ -219,10 +217,11 @@ word_wrong(const struct state *s, uint16_t was, uint16_t is)
 
 /* Each word as epoch, sealed, successes, retries. */
 static void
-print_step(const struct step_from *step, const void *state)
+print_step(const struct step_from *step, const void *before, const void *after)
 {
-	const struct state *s = state;
+	const struct state *s = after;
 
+	(void)before;
 	printf(
 	    "\t%s %d", step->what == 0 ? "withdrawer" : "depositor", step->who);
 	for (int i = 0; i < WINDOW_WORDS && s != NULL; i++) {
@@ -263,8 +262,7 @@ take_step(struct state *s, struct actor *actor, bool withdraws)
 		    : window_deposit(&run.window, actor->epoch);
 
 		if (answer == WINDOW_CORRUPT && !late)
-			explore_violated(&run.explorer,
-			    "a sound window is taken for corrupt");
+			explore_wrong("a sound window is taken for corrupt");
 		/* Of an idle actor, only what is left to do matters. */
 		*run.actor = (struct actor){ .left = run.actor->left };
 	}
@@ -281,7 +279,7 @@ take_step(struct state *s, struct actor *actor, bool withdraws)
 	for (int i = 0; i < WINDOW_WORDS && wrong == NULL; i++)
 		wrong = word_wrong(s, before.words[i], s->words[i]);
 	if (wrong != NULL)
-		explore_violated(&run.explorer, wrong);
+		explore_wrong(wrong);
 }
 
 /* The order of two actors does not matter: the greater one comes first. */
@@ -304,9 +302,7 @@ sort(struct actor actors[ACTORS])
 static void
 explore(const struct state *s, uint32_t number)
 {
-	struct explorer *explorer = &run.explorer;
-
-	explore_step(explorer, number)->open = true;
+	explore_step(number)->open = true;
 	for (int i = 0; i < 2 * ACTORS * EPOCHS; i++) {
 		int who = i / EPOCHS / 2, epoch = i % EPOCHS;
 		bool withdraws = i / EPOCHS % 2 == 0;
@@ -317,7 +313,7 @@ explore(const struct state *s, uint32_t number)
 		    withdraws ? &next.withdrawers[who] : &next.depositors[who];
 		uint32_t reached;
 
-		if (explorer->wrong != NULL)
+		if (explorer.wrong != NULL)
 			break;
 		if (actor->busy ? epoch > 0
 				: actor->left == 0 || epoch > run.trial->last)
@@ -331,21 +327,21 @@ explore(const struct state *s, uint32_t number)
 		take_step(&next, actor, withdraws);
 		sort(next.withdrawers);
 		sort(next.depositors);
-		if (explorer->wrong == NULL) {
-			if (explore_add(explorer, &next, step, &reached)) {
+		if (explorer.wrong == NULL) {
+			if (explore_add(&next, step, &reached)) {
 				explore(&next, reached);
 				continue;
 			}
-			if (explore_step(explorer, reached)->open)
-				explore_violated(explorer,
+			if (explore_step(reached)->open)
+				explore_wrong(
 				    "a state that comes again after itself");
 		}
-		if (explorer->wrong != NULL && !run.printed) {
+		if (explorer.wrong != NULL && !run.printed) {
 			run.printed = true;
-			explore_print(explorer, step, print_step);
+			explore_print(step);
 		}
 	}
-	explore_step(explorer, number)->open = false;
+	explore_step(number)->open = false;
 }
 
 int
@@ -358,25 +354,26 @@ main(int argc, char **argv)
 	size_t states = 0;
 	int violations = 0;
 
+	explorer.name = "window_check";
+	explorer.size = sizeof(struct state);
+	explorer.print = print_step;
 	for (size_t i = 0; i < count; i++) {
 		struct state first;
 		uint32_t number;
 
 		run.trial = &trials[i];
 		run.printed = false;
-		explore_start(&run.explorer, 1 << 20);
+		explore_start(1 << 20);
 		memset(&first, 0, sizeof first);
 		for (int j = 0; j < ACTORS; j++) {
 			first.withdrawers[j].left = trials[i].withdrawals[j];
 			first.depositors[j].left = trials[i].deposits[j];
 		}
-		explore_add(
-		    &run.explorer, &first, (struct step_from){ 0 }, &number);
+		explore_add(&first, (struct step_from){ 0 }, &number);
 		explore(&first, number);
-		states += run.explorer.count;
-		violations += run.explorer.wrong != NULL;
+		states += explorer.count;
+		violations += explorer.wrong != NULL;
 	}
 	printf("window_check: %zu states, %d violations\n", states, violations);
-	explore_end(&run.explorer);
 	return violations > 0;
 }
