@@ -303,6 +303,7 @@ W: Some index files failed to download.'
 		aws 'echo "An error occurred (NoSuchBucket) when" >&2' "preset aws: \"An error occurred (NoSuchBucket)\" $incurable"
 		'git,curl -O' 'echo "HTTP 413" >&2' "preset git: \"HTTP 413\" $incurable"
 		git 'echo "HTTP 413" >&2; seq 2000 >&2' "preset git: this failure $incurable"
+		ssh 'printf "Too many authentication failures\r\n" >&2; exit 255' "preset ssh: \"Too many authentication failures\" $incurable"
 	END
 }
 
