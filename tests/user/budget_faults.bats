@@ -94,6 +94,12 @@ kept()
 
 @test "what is no segment of this budget is not used, and not changed" {
 	rows row scene <<-'END'
+	a newer layout beside it
+	    newer=budgets/retry-v5.$EUID.api
+	    echo newer >"$newer"
+	    usable
+	    "$RETRY" --budget-gc 3>&-
+	    holds "$newer" newer
 	a directory
 	    mkdir "$api"
 	    unusable 'not a regular file'
@@ -119,12 +125,12 @@ kept()
 	    kept unusable 'has other links'
 	a file that others may read or write
 	    fresh
-	    for mode in 644 604 640 620 602 4600 1600; do
+	    for mode in 604 620 4600; do
 	        chmod "$mode" "$api"
 	        kept unusable 'mode is not 0600'
 	    done
 	a file of another length
-	    for size in 0 1119 $((SEGMENT_SIZE - 1)) $((SEGMENT_SIZE + 1)) 4G; do
+	    for size in 0 $((SEGMENT_SIZE - 1)) 4G; do
 	        fresh
 	        truncate -s "$size" "$api"
 	        unusable 'of another size'
@@ -148,10 +154,6 @@ kept()
 	    kept unusable '.*'
 	    head -c 3000 /dev/urandom >"$api"
 	    kept unusable '.*'
-	a header of random bytes
-	    fresh
-	    spoil 0 "$SEGMENT_HEADER"
-	    kept unusable '.*'
 	a window of random bytes
 	    fresh
 	    spoil "$RING_AT" "$((8 * RING_WORDS))"
@@ -163,7 +165,7 @@ kept()
 
 @test "random words do no more harm than words can" {
 	local seed
-	for seed in {1..4}; do
+	for seed in 1 2; do
 		rm -f "$api" ran err
 		fresh
 		# what is between the header and the ring
@@ -223,13 +225,11 @@ meanwhile()
 @test "a segment that changes while it is in use is given up, or made again" {
 	rows row scene <<-'END'
 	truncated
-	    for size in 0 1300 2327; do
+	    for size in 0 2327; do
 	        rm -f "$api"
-	        meanwhile 'of another size' "truncate -s $size \"\$S\""
+	        meanwhile 'of another size' "truncate -s $size \"\$S\"" \
+	            --budget-required --breaker on
 	    done
-	    rm -f "$api"
-	    meanwhile 'of another size' 'truncate -s 0 "$S"' --budget-required \
-	        --breaker on
 	truncated between the check and the access
 	    fresh
 	    inject getppid:signal=STOP
@@ -252,10 +252,8 @@ meanwhile()
 	    meanwhile '.*' 'dd if=/dev/urandom of="$S" bs='"$SEGMENT_SIZE"' count=1 \
 	        conv=notrunc status=none'
 	removed
-	    meanwhile '' 'rm "$S"'
-	    counted retries 1
 	    meanwhile '' 'rm "$S"' --budget-required --breaker on
-	    [ -f "$api" ]
+	    counted retries 1
 	    meanwhile '' 'mv "$S" "$S".old'
 	replaced by something else
 	    meanwhile 'not a regular file' 'rm "$S"; mkdir "$S"'
@@ -268,7 +266,7 @@ meanwhile()
 	removed again and again
 	    export S=$api
 	    start sh -c 'while [ ! -e enough ]; do rm -f "$S"; done'
-	    for _ in {1..10}; do
+	    for _ in 1 2 3; do
 	        rm -f err.retry ran
 	        "$RETRY" -B api -n 4 -d 0 "${fails[@]}" 2>err.retry 3>&- || got=$?
 	        [ "$got" -eq 7 ]
@@ -295,9 +293,7 @@ meanwhile()
 	a name that is too long
 	    unusable '.*File ?name too long' --budget-dir "$(printf 'd/%.0s' {1..3000})"
 	not for files
-	    unusable '.*' --budget-dir /proc/self
 	    unusable '.*' --budget-dir /proc/self/fd
-	    unusable '.*' --budget-dir /dev/fd/
 	END
 }
 
@@ -393,17 +389,12 @@ outdated()
 
 @test "a segment of an earlier boot is made anew, by many at once too" {
 	outdated
-	usable --budget-min 9
-	counted retries 1
+	many 12 "$RETRY" -B api --budget-min 10 -n 3 -d 0 "${fails[@]}"
+	ran 22
+	unharmed
+	counted firsts 12
 	only "retry-v4.$EUID.api"
 	LC_ALL=C grep -qaf /proc/sys/kernel/random/boot_id "$api"
-	rm budgets/*
-	outdated
-	many 40 "$RETRY" -B api --budget-min 10 -n 3 -d 0 "${fails[@]}"
-	ran 50
-	unharmed
-	counted firsts 40
-	only "retry-v4.$EUID.api"
 }
 
 @test "no process waits for one that is stopped while it removes an old segment" {
@@ -454,31 +445,33 @@ outdated()
 	usable
 }
 
-@test "a clock that is two slices behind sees what was counted before it" {
-	is 0 "$RETRY" -B api --budget-min 2 --budget-ratio 1 true
-	aged 10
-	made 3/3 -q
-	aged 8
-	succeed 2
-	made 2/3
-	note '.* 3 of 3 retries used in 60s \(3 successes, .*'
-	aged 72 # and all this was at least at 10 s
-	made 3/9 -q
-}
-
-@test "a clock that is far behind, or before the segment was made, is not used" {
-	fresh
-	aged 100
-	is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
-	aged 1
-	two
-	note "retry: budget 'api': cannot be used: segment is corrupt, in .*"
-	fresh
-	older -1000
-	two
-	look_at_notes
-	[ "${#noted[@]}" -le 1 ]
-	two --budget-required
+@test "a clock that is two slices behind sees what was counted, one far behind is not used" {
+	rows row scene <<-'END'
+	two slices behind
+	    is 0 "$RETRY" -B api --budget-min 2 --budget-ratio 1 true
+	    aged 10
+	    made 3/3 -q
+	    aged 8
+	    succeed 2
+	    made 2/3
+	    note '.* 3 of 3 retries used in 60s \(3 successes, .*'
+	    aged 72 # and all this was at least at 10 s
+	    made 3/9 -q
+	far behind
+	    fresh
+	    aged 100
+	    is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
+	    aged 1
+	    two
+	    note "retry: budget 'api': cannot be used: segment is corrupt, in .*"
+	before the segment was made
+	    fresh
+	    older -1000
+	    two
+	    look_at_notes
+	    [ "${#noted[@]}" -le 1 ]
+	    two --budget-required
+	END
 }
 
 #
@@ -492,40 +485,27 @@ outdated()
 	    made 3/9 --budget-ratio 0.7 --budget-min 5 --budget-window 60s
 	    [[ $(notes) == "retry: budget 'api': already in use with other limits; using ratio 0.5, min 2, window 30s"$'\n'*' exhausted, 2 of 2 retries used in 30s (0 successes, ratio 0.5, min 2)'* ]]
 	    noted 2
-	for those who were there before, too
+	for those who were there before, too, and -q does not say so
 	    fresh --budget-min 9
 	    made 2/9 -q --budget-min 1
+	    [ "$(lines err)" -eq 0 ]
 	    made 1/9 --budget-min 9
-	    [ "$(notes | grep -c 'already in use with other limits; using ratio 0.2, min 1,')" -eq 1 ]
+	    [[ $(notes) == *'already in use with other limits; using ratio 0.2, min 1,'* ]]
+	    noted 2
 	who gives none accepts any
 	    fresh --budget-ratio 1 --budget-min 1 --budget-window 20s
 	    made 2/2
 	    quiet
-	    made 1/1 --budget-ratio 100%
-	    quiet
-	-q does not say so
-	    fresh --budget-min 1
-	    made 2/5 -q --budget-min 5
-	    [ "$(lines err)" -eq 0 ]
 	END
-}
-
-@test "a segment of a newer layout beside it is left alone" {
-	local newer=budgets/retry-v5.$EUID.api
-	head -c 5000 /dev/urandom >"$newer"
-	before=$(md5sum "$newer")
-	usable
-	"$RETRY" --budget-gc 3>&-
-	[ "$(md5sum "$newer")" = "$before" ]
 }
 
 #
 # Processes that come and go
 #
 
-@test "64 processes that make a segment at once make one, whichever is killed" {
+@test "24 processes that make a segment at once make one, whichever is killed" {
 	local got
-	many 64 sh -c '
+	many 24 sh -c '
 		if [ "$(($1 % 3))" = 0 ]; then
 			set -- "$1" timeout -s KILL "0.00$(($1 % 9 + 1))"
 		else
@@ -536,11 +516,11 @@ outdated()
 		"$@" "$RETRY" -B api --budget-min 5 --budget-window 1h -n 2 \
 			-d 0 false
 		echo "$number $?" >>statuses' sh
-	[ "$(lines statuses)" -eq 64 ]
+	[ "$(lines statuses)" -eq 24 ]
 	while read -r number got; do
 		[ "$got" -eq 1 ] || [ "$((number % 3)) $got" = '0 137' ]
 	done <statuses
-	[ "$(grep -c ' 1$' statuses)" -ge 42 ]
+	[ "$(grep -c ' 1$' statuses)" -ge 16 ]
 	unharmed
 	counted retries 5
 	"$RETRY" --budget-gc 3>&-
@@ -561,7 +541,7 @@ boundaries()
 			seen[$1]++
 			if (!ours || $1 == "exit_group")
 				next
-			if (long || $1 !~ /^(rt_sig(pending|procmask)|p?poll|.*_time64|read|close|waitid)$/)
+			if (long || $1 !~ /^(rt_sig(pending|procmask)|p?poll|.*_time64|read|close|waitid|(new)?f?stat(at|fs|x)?(64)?|fcntl(64)?)$/)
 				print $1, seen[$1]
 		}' trace
 }
@@ -729,9 +709,7 @@ sweep()
 		0770 0 retry-v4.$ANN.api 600
 		3777 0 retry-v4.$ANN.api 600
 		2777 0 retry-v4.$ANN.api 600
-		1777 0 retry-v4.$ANN.api 600
 		2770 $BOB retry-v4.$ANN.api 600
-		2770 $CY retry-v4.$ANN.api 600
 		2770 $ANN retry-v4.api 660
 	END
 	quiet
