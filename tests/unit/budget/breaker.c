@@ -50,6 +50,7 @@ static const char *const scripts[] = {
 	/* Nor do they count as the first result that it waits for. */
 	HEALED "B enters turn recovering 0, C fails-late recovering 0, 20s C "
 	       "looks recovering 0, B fails recovering 1, 22s C looks closed 1",
+	HEALED "B enters turn, B succeeds recovering 0, 20s C looks closed 0",
 	/* One probe, when it is due. */
 	OPENED "9.999s A enters held open 3 0.001s, 10s A looks open 3, A "
 	       "enters probe half-open 3 3s, B enters held half-open 3 3s, 12s "
@@ -537,44 +538,6 @@ test_a_recovery_admits_at_its_rate(void)
 	check_turns("at once", &breaker, LEAST, began + RAMP_STEP);
 }
 
-/* For longer than a waiting process may sleep. */
-static void
-test_a_recovery_closes_if_turns_are_left(void)
-{
-	const nanos began = SECONDS(20), next = began + QUIET;
-	struct breaker breaker;
-	uint64_t lease;
-
-	for (int64_t turns = 0; turns <= FIRST; turns++) {
-		bool over = 2 * turns <= FIRST;
-
-		breaker = recovering(began);
-		breaker_tell(&breaker, &usual, RESULT_SUCCESS, began, began);
-		for (nanos at = began; at < next; at += RAMP_STEP)
-			for (int64_t i = 0; i < turns; i++)
-				EQUAL("turn",
-				    entered(
-					&breaker, at + RAMP_STEP - 1, &lease),
-				    BREAKER_TURN);
-		EQUAL("last", breaker_look(&breaker, next - 1).state,
-		    BREAKER_RECOVERING);
-		EQUAL("next", breaker_look(&breaker, next).state,
-		    over ? BREAKER_CLOSED : BREAKER_RECOVERING);
-		EQUAL("next", breaker_look(&breaker, next).next, 0);
-		/* The attempt that finds it over takes no turn. */
-		EQUAL("next", entered(&breaker, next, &lease),
-		    over ? BREAKER_PASSED : BREAKER_TURN);
-		HOLDS("next", lease == 0);
-		HOLDS("next",
-		    breaker.word >> 62 == (over ? 0 : BREAKER_RECOVERING));
-	}
-	breaker = recovering(began);
-	EQUAL("the end", breaker_look(&breaker, next).state, BREAKER_CLOSED);
-	for (int i = 0; i < 1000; i++)
-		EQUAL(
-		    "the end", entered(&breaker, next, &lease), BREAKER_PASSED);
-}
-
 static void
 test_a_recovery_opens_only_at_the_first_rate(void)
 {
@@ -721,26 +684,6 @@ test_corner_words_heal(void)
 				    NANOS_MS);
 }
 
-/* Random words of a recovery, with the right mark. */
-static void
-check_recovery(uint64_t *seed)
-{
-	/* The lowest bits of two of its fields. */
-	const uint64_t mark = ramp_word(&(struct ramp){ .began = NANOS_MS });
-	const uint64_t step = ramp_word(&(struct ramp){ .step = 1 });
-	nanos began = (nanos)(random_draw(seed) % 100000) * NANOS_DAY / 100;
-	nanos now = began + (nanos)(random_draw(seed) % 4) * RAMP_STEP;
-	struct breaker breaker = { .word = UINT64_C(3) << 62 };
-
-	breaker.word |= (uint64_t)(began / NANOS_MS);
-	breaker.rate = ramp_word(&(struct ramp){ .began = began });
-	if (random_draw(seed) % 2 == 0)
-		breaker.rate |= random_draw(seed) % mark;
-	else /* of a recent step */
-		breaker.rate |= random_draw(seed) % (4 * step);
-	check_healing("recovery", breaker, now);
-}
-
 static void
 test_random_words_heal(void)
 {
@@ -754,7 +697,6 @@ test_random_words_heal(void)
 
 		held += breaker_look(&breaker, now).next > 0;
 		check_healing("random", breaker, now);
-		check_recovery(&seed);
 	}
 	/* A pause of up to a day, of 34 years: it hardly ever denies. */
 	HOLDS("random", held < 20);
@@ -769,7 +711,6 @@ static void (*const tests[])(void) = {
 	test_pauses,
 	test_ends_of_the_numbers,
 	test_a_recovery_admits_at_its_rate,
-	test_a_recovery_closes_if_turns_are_left,
 	test_a_recovery_opens_only_at_the_first_rate,
 	test_the_rate_is_that_of_this_recovery,
 	test_corner_words_heal,

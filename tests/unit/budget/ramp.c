@@ -267,34 +267,6 @@ test_fields(void)
 	EQUAL("all", BEGAN_AT + BEGAN_BITS, 64);
 }
 
-static void
-test_a_word_is_read_as_it_was_written(void)
-{
-	uint64_t seed = 1;
-
-	for (int i = 0; i < 10000; i++) {
-		struct ramp ramp = {
-			.began = draw_to(&seed, MOST(40)) * NANOS_MS,
-			.step = draw_to(&seed, MOST(STEP_BITS)),
-			.rate = LEAST + draw_to(&seed, FASTEST - LEAST),
-			.taken = draw_to(&seed, FASTEST),
-			.served = draw_to(&seed, MOST_SERVED),
-			.failed = draw_to(&seed, MOST_FAILED),
-			.quiet = draw_to(&seed, QUIET - 1),
-			.outcomes = RAMP_KNOWN,
-			.met = draw_to(&seed, 1) != 0,
-		};
-		nanos now = ramp.began + ramp.step * STEP;
-		struct ramp got;
-
-		got = ramp_read(ramp_word(&ramp), ramp.began, 0, now);
-		check_same("first", &got, &ramp);
-		got =
-		    ramp_read(ramp_word(&ramp), ramp.began, 0, now + STEP - 1);
-		check_same("last", &got, &ramp);
-	}
-}
-
 /* A recovery that has gone on for a while. */
 static const struct ramp good = { .began = BEGAN,
 	.step = 3,
@@ -525,7 +497,6 @@ test_a_slowdown_makes_steps_longer(void)
 static void (*const tests[])(void) = {
 	test_rows,
 	test_fields,
-	test_a_word_is_read_as_it_was_written,
 	test_invalid_words,
 	test_turns_are_spread,
 	test_a_cut_step,

@@ -37,14 +37,11 @@ static const struct {
 	{ 4294967294, "api", "retry-v4.4294967294.api" },
 	{ -1, "api", "retry-v4.api" },
 	{ 7, "", "retry-v4.7." },
-	{ -1, "", "retry-v4." },
 	{ 7, "AZaz09_-.", "retry-v4.7.AZaz09_-." },
-	{ 7, ".", "retry-v4.7.." },
 	{ 7, "..", "retry-v4.7..." },
 	{ 7, "/", "retry-v4.7.%2F" },
 	{ 7, "../../etc/passwd", "retry-v4.7...%2F..%2Fetc%2Fpasswd" },
 	{ 7, "a b\n\t", "retry-v4.7.a%20b%0A%09" },
-	{ 7, "%2F", "retry-v4.7.%252F" },
 	{ 7, "~tmp", "retry-v4.7.%7Etmp" },
 	{ 7, "~0123456789ABCDEF", "retry-v4.7.%7E0123456789ABCDEF" },
 	{ 7, "\x01\x7f\x80\xff", "retry-v4.7.%01%7F%80%FF" },
@@ -222,7 +219,6 @@ static const struct {
 
 	/* strange */
 	{ "another key", NOWHERE, "kez", HERE, STRANGE },
-	{ "a longer key", NOWHERE, "keyy", HERE, STRANGE },
 	{ "a shorter key", NOWHERE, "ke", HERE, STRANGE },
 	{ "another version", AT(magic), "retry-v3", "key", HERE, STRANGE },
 	{ "a larger one", AT(size), WORD(sizeof(struct segment) + 8), "key",
@@ -230,20 +226,14 @@ static const struct {
 	{ "another window size", AT(words), WORD(WINDOW_WORDS + 1), "key", HERE,
 	    STRANGE },
 	{ "no slice", AT(slice), INT(0), "key", HERE, STRANGE },
-	{ "a negative slice", AT(slice), INT(-1), "key", HERE, STRANGE },
 	{ "too short a slice", AT(slice), INT(16666665), "key", HERE, STRANGE },
 	{ "too long a slice", AT(slice), INT(24 * NANOS_MINUTE + 1), "key",
 	    HERE, STRANGE },
 	{ "made before the boot", AT(origin.base), INT(-1), "key", HERE,
 	    STRANGE },
-	{ "made at INT64_MIN", AT(origin.base), INT(INT64_MIN), "key", HERE,
-	    STRANGE },
 	{ "made before 1970", AT(origin.wall), INT(INT64_MIN), "key", HERE,
 	    STRANGE },
 	{ "no length", AT(length), WORD(0), NULL, HERE, STRANGE },
-	{ "too long a length", AT(length), WORD(UINT32_MAX), NULL, HERE,
-	    STRANGE },
-	{ "another length", AT(length), WORD(2), NULL, HERE, STRANGE },
 	{ "no key", AT(key), (const char[SEGMENT_KEY]){ "" }, NULL, HERE,
 	    STRANGE },
 
@@ -253,8 +243,6 @@ static const struct {
 
 	/* stale */
 	{ "another boot", NOWHERE, "key", { MADE, WALL, OTHER, SPACE }, STALE },
-	{ "another boot and namespace", NOWHERE, "key",
-	    { 5, WALL + NANOS_HOUR, OTHER, 7 }, STALE },
 	{ "made without a boot", AT(origin.boot),
 	    (const char[SEGMENT_BOOT]){ "" }, "key", HERE, STALE },
 	{ "epochs nearly used up", NOWHERE, "key",
@@ -267,8 +255,6 @@ static const struct {
 		WALL + (WINDOW_EPOCHS - (1 << 20)) * NANOS_SECOND, BOOT,
 		SPACE },
 	    STALE },
-	{ "at the end of time", NOWHERE, "key",
-	    { INT64_MAX, INT64_MAX, BOOT, SPACE }, STALE },
 
 	/* clocks */
 	{ "another namespace, the same clock", NOWHERE, "key",
@@ -280,20 +266,12 @@ static const struct {
 	    { MADE + NANOS_HOUR, WALL + NANOS_MINUTE, BOOT, 7 }, FOREIGN },
 	{ "another namespace, its clock late", NOWHERE, "key",
 	    { MADE + NANOS_MINUTE, WALL + NANOS_HOUR, BOOT, 7 }, FOREIGN },
-	{ "clocks as far apart as can be", AT(origin.base), INT(INT64_MAX),
-	    "key", { MADE, INT64_MAX, BOOT, 7 }, FOREIGN },
-	{ "another namespace, its clock behind", NOWHERE, "key",
-	    { 5, WALL + NANOS_MINUTE, BOOT, 7 }, FOREIGN },
-	{ "the wall clock was set", NOWHERE, "key",
-	    { MADE + NANOS_HOUR, WALL, BOOT, SPACE }, GOOD },
 	{ "the wall clock was set to 1970", NOWHERE, "key",
 	    { MADE + NANOS_HOUR, 0, BOOT, SPACE }, GOOD },
 	{ "clocks differ, the namespace unknown here", NOWHERE, "key",
 	    { MADE + NANOS_HOUR, WALL, BOOT, 0 }, GOOD },
 	{ "clocks differ, the namespace unknown there", AT(origin.space),
 	    INT(0), "key", { MADE + NANOS_HOUR, WALL, BOOT, 7 }, GOOD },
-	{ "two slices behind", NOWHERE, "key",
-	    { MADE - 2 * NANOS_SECOND, WALL + 5, BOOT, SPACE }, GOOD },
 	{ "two long slices behind", AT(slice), INT(24 * NANOS_MINUTE), "key",
 	    { 5, WALL, BOOT, SPACE }, GOOD },
 	{ "as far behind as can be", NOWHERE, "key",
@@ -362,9 +340,7 @@ static const struct {
 } ages[] = {
 	{ MADE, 0, 0 },
 	{ MADE + 1, 1, 0 },
-	{ MADE + NANOS_SECOND - 1, NANOS_SECOND - 1, 0 },
 	{ MADE + NANOS_SECOND, NANOS_SECOND, 1 },
-	{ MADE + 61 * NANOS_SECOND, 61 * NANOS_SECOND, 61 },
 	{ MADE - 1, 0, 0 },
 	{ 0, 0, 0 },
 	{ MADE + (WINDOW_EPOCHS - 1) * NANOS_SECOND,
@@ -402,13 +378,10 @@ static const struct {
 	bool differs;
 } agreements[] = {
 	{ "nothing given", { -1, -1, -1 }, 200000, 10, false },
-	{ "the same", { 200000, 10, NANOS_MINUTE }, 200000, 10, false },
 	{ "a lesser ratio", { 100000, -1, -1 }, 100000, 10, true },
 	{ "a larger ratio", { 300000, -1, -1 }, 200000, 10, true },
 	{ "a lesser min", { -1, 3, -1 }, 200000, 3, true },
-	{ "a larger min", { -1, 30, -1 }, 200000, 10, true },
 	{ "one of each", { 100000, 30, -1 }, 100000, 10, true },
-	{ "nothing at all", { 0, 0, -1 }, 0, 0, true },
 	{ "another window", { -1, -1, NANOS_HOUR }, 200000, 10, true },
 	{ "as good as the same window", { -1, -1, NANOS_MINUTE - 1 }, 200000,
 	    10, false },
@@ -437,27 +410,6 @@ test_agreements(void)
 		EQUAL(row, limits.min, agreements[i].min);
 		EQUAL(row, new.header.slice, NANOS_SECOND);
 	}
-}
-
-/* After two users, the stricter of each limit is in force. */
-static void
-test_agreements_add_up(void)
-{
-	struct segment new;
-	struct terms limits;
-	bool differs;
-
-	segment_make(&new, "key", &unsaid, &origin);
-	segment_agree(
-	    &new, &new.header, &(struct terms){ 100000, 20, -1 }, &differs);
-	limits = segment_agree(
-	    &new, &new.header, &(struct terms){ 300000, 5, -1 }, &differs);
-	EQUAL("both", limits.ratio, 100000);
-	EQUAL("both", limits.min, 5);
-	HOLDS("both", differs);
-	segment_agree(
-	    &new, &new.header, &(struct terms){ 100000, 5, -1 }, &differs);
-	HOLDS("what holds", !differs);
 }
 
 /* Corrupt limits are reported, and not overwritten. */
@@ -552,7 +504,6 @@ static void (*const tests[])(void) = {
 	test_single_bits,
 	test_ages,
 	test_agreements,
-	test_agreements_add_up,
 	test_corrupt_limits,
 	test_layout,
 };

@@ -112,49 +112,6 @@ test_limits(void)
 }
 
 /*
- * Windows
- */
-
-static void
-test_a_retry_counts_for_a_window_and_a_slice(void)
-{
-	for (int64_t from = 0; from < 3 * WINDOW_WORDS; from += 7) {
-		struct window window = { { 0 } };
-		const char *row = name_of("from", from);
-
-		EQUAL(row, withdraw(&window, &one, from), WINDOW_GRANTED);
-		for (int64_t i = 0; i <= WINDOW_SLICES; i++)
-			EQUAL(row, withdraw(&window, &one, from + i),
-			    WINDOW_DENIED);
-		EQUAL(row, withdraw(&window, &one, from + WINDOW_SLICES + 1),
-		    WINDOW_GRANTED);
-	}
-}
-
-/* Retries count for one slice longer than the successes that paid for them. */
-static void
-test_what_was_paid_for_is_still_counted(void)
-{
-	static const struct terms fifth = { PART(20), 0, 0 };
-	struct window window = { { 0 } };
-	struct window_sums sums;
-
-	deposit(&window, 100, 100);
-	EQUAL("paid", granted(&window, &fifth, 100), 20);
-	deposit(&window, 101, 55);
-	EQUAL("no more", granted(&window, &fifth, 101), 11);
-	EQUAL("one slice left", granted(&window, &fifth, 159), 0);
-	EQUAL("the first out", window_withdraw(&window, &fifth, 160, &sums),
-	    WINDOW_DENIED);
-	EQUAL("retries", sums.retries, 31);
-	EQUAL("successes", sums.successes, 55);
-	EQUAL("its retries too", window_withdraw(&window, &fifth, 161, &sums),
-	    WINDOW_DENIED);
-	EQUAL("retries", sums.retries, 11);
-	EQUAL("successes", sums.successes, 0);
-}
-
-/*
  * Words
  */
 
@@ -192,19 +149,6 @@ test_a_clock_that_is_behind(void)
 		deposit(&window, 500 - behind, 2);
 		HOLDS(row, word_of(&window, 500) == WORD(500, 0, 2, 2));
 	}
-}
-
-/* A word of a later slice shows that the clock has moved on. */
-static void
-test_a_later_slice_is_the_present(void)
-{
-	static const struct terms paid = { WINDOW_RATIO_ONE, 0, 0 };
-	struct window window = { { 0 } };
-
-	deposit(&window, 502, 1);
-	EQUAL("adopted", withdraw(&window, &paid, 500), WINDOW_GRANTED);
-	HOLDS("there", word_of(&window, 502) == WORD(502, 0, 1, 1));
-	HOLDS("sealed", word_of(&window, 500) == WORD(500, 1, 0, 0));
 }
 
 /*
@@ -520,11 +464,8 @@ test_any_series_against_a_naive_window(void)
 
 static void (*const tests[])(void) = {
 	test_limits,
-	test_a_retry_counts_for_a_window_and_a_slice,
-	test_what_was_paid_for_is_still_counted,
 	test_past_slices_are_sealed,
 	test_a_clock_that_is_behind,
-	test_a_later_slice_is_the_present,
 	test_words,
 	test_a_process_stopped_for_a_window,
 	test_full_counters,
