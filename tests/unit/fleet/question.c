@@ -162,49 +162,40 @@ test_limits_of_belief(void)
 	static const struct {
 		const char *name;
 		int at;
-		int64_t number;
-		bool believed;
+		int64_t good[2], bad[3];
 	} rows[] = {
-		{ "code", 0, -1, false },
-		{ "denied with a grant", 0, 0, false },
-		{ "told only, though it wanted", 0, 2, false },
-		{ "stale, without a by", 0, 3, false },
-		{ "code", 0, 4, false },
-		{ "granted nothing", 1, 0, false },
-		{ "granted less", 1, 1, true },
-		{ "granted more than wanted", 1, 6, false },
-		{ "granted", 1, -1, false },
-		{ "retries", 2, -1, false },
-		{ "retries", 2, 0, true },
-		{ "limit", 3, -1, false },
-		{ "limit", 3, INT64_C(1) << 53, true },
-		{ "limit", 3, (INT64_C(1) << 53) + 1, false },
-		{ "successes", 4, -1, false },
-		{ "next", 5, -1, false },
-		{ "pause", 6, -1, false },
-		{ "now", 7, 0, false },
-		{ "now", 7, -5, false },
-		{ "now", 7, INT64_C(1) << 53, true },
-		{ "now", 7, (INT64_C(1) << 53) + 1, false },
-		{ "hosts", 8, -1, false },
-		{ "ratio", 9, -1, false },
-		{ "ratio", 9, SEGMENT_RATIO_MOST, true },
-		{ "ratio", 9, SEGMENT_RATIO_MOST + 1, false },
-		{ "min", 10, -1, false },
-		{ "min", 10, SEGMENT_MIN_MOST, true },
-		{ "min", 10, SEGMENT_MIN_MOST + 1, false },
-		{ "window", 11, 999999, false },
-		{ "window", 11, 1000020, true },
-		{ "window", 11, INT64_C(86400000000), true },
-		{ "window", 11, INT64_C(86400000061), false },
+		/* Denied with a grant, told though it wanted, stale by nobody.
+		 */
+		{ "code", 0, { 1, 1 }, { -1, 0, 2 } },
+		{ "code", 0, { 1, 1 }, { 3, 4, 4 } },
+		{ "granted", 1, { 1, 5 }, { 0, 6, -1 } },
+		{ "retries", 2, { 0, 1 }, { -1, -2, -2 } },
+		{ "limit", 3, { 0, INT64_C(1) << 53 },
+		    { -1, (INT64_C(1) << 53) + 1, -2 } },
+		{ "successes", 4, { 0, 1 }, { -1, -2, -2 } },
+		{ "next", 5, { 0, 1 }, { -1, -2, -2 } },
+		{ "pause", 6, { 0, 1 }, { -1, -2, -2 } },
+		{ "now", 7, { 1, INT64_C(1) << 53 },
+		    { 0, -5, (INT64_C(1) << 53) + 1 } },
+		{ "hosts", 8, { 0, 1 }, { -1, -2, -2 } },
+		{ "ratio", 9, { 0, SEGMENT_RATIO_MOST },
+		    { -1, SEGMENT_RATIO_MOST + 1, -2 } },
+		{ "min", 10, { 0, SEGMENT_MIN_MOST },
+		    { -1, SEGMENT_MIN_MOST + 1, -2 } },
+		{ "window", 11, { 1000020, INT64_C(86400000000) },
+		    { 999999, INT64_C(86400000061), -1 } },
 	};
+	struct fleet_answer answer;
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct fleet_answer answer;
-
-		EQUAL(rows[i].name,
-		    read_changed(&usual, rows[i].at, rows[i].number, &answer),
-		    rows[i].believed);
+		for (size_t j = 0; j < LENGTH(rows[i].good); j++)
+			HOLDS(rows[i].name,
+			    read_changed(
+				&usual, rows[i].at, rows[i].good[j], &answer));
+		for (size_t j = 0; j < LENGTH(rows[i].bad); j++)
+			HOLDS(rows[i].name,
+			    !read_changed(
+				&usual, rows[i].at, rows[i].bad[j], &answer));
 	}
 }
 

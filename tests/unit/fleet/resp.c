@@ -5,7 +5,7 @@
 #include "unit.h"
 #include "fleet/resp.h"
 
-#define RANDOM_REPLIES 200000
+#define RANDOM_REPLIES 40000
 
 /* The bytes in a block of exactly their size, so that a read past it shows. */
 static enum resp_state

@@ -101,94 +101,73 @@ static void
 test_what_is_no_url(void)
 {
 	static const struct {
-		const char *text, *reason, *shown; /* NULL: text */
+		const char *reason, *texts[12];
 	} rows[] = {
-		{ "", SCHEME, NULL },
-		{ "cache:6379", SCHEME, NULL },
-		{ "http://cache", SCHEME, NULL },
-		{ "redis:cache", SCHEME, NULL },
-		{ "redis+unix:///s", SCHEME, NULL },
-		{ "bob:secret@cache", SCHEME, "***" },
-		{ "http://bob:secret@cache", SCHEME, "***" },
-		{ "redis://bob:secret@cache", PASSWORD, "redis://***" },
-		{ "Redis://:secret@cache", PASSWORD, "Redis://***" },
-		{ "redis://bob:@cache", PASSWORD, "redis://***" },
-		{ "redis://a:se@cret@cache", PASSWORD, "redis://***" },
-		{ "redis://a:se/cret@cache", PASSWORD, "redis://***" },
-		{ "valkeys://a:se?cret@cache", PASSWORD, "valkeys://***" },
-		{ "unix://a:secret@/run/s", PASSWORD, "unix://***" },
-		{ "redis://cache?password=secret", PARAMETER, "redis://***" },
-		{ "redis://cache?db=1", PARAMETER, "redis://***" },
-		{ "redis://cache/1?", PARAMETER, "redis://***" },
-		{ "unix:///s?password=secret", "a parameter other than db=N",
-		    "unix://***" },
-		{ "unix:///s?", "a parameter other than db=N", "unix://***" },
-		{ "unix:///s?db=1&x=2", DATABASE, "unix://***" },
-		{ "unix:///s?db=", DATABASE, "unix://***" },
-		{ "unix:///s?db=-1", DATABASE, "unix://***" },
-		{ "unix:///s?db=2147483648", DATABASE, "unix://***" },
-		{ "redis://", HOST, NULL },
-		{ "redis:///0", HOST, NULL },
-		{ "redis://:6379", HOST, NULL },
-		{ "redis://-x", HOST, NULL },
-		{ "redis://a%2fb", HOST, NULL },
-		{ "redis://a%00b", HOST, NULL },
-		{ "redis://a%2", HOST, NULL },
-		{ "redis://a%zz", HOST, NULL },
-		{ "redis://a,b", HOST, NULL },
-		{ "redis://[]", HOST, NULL },
-		{ "redis://[cache]", HOST, NULL },
-		{ "redis://a%3ab", HOST, NULL },
-		{ "redis://[:]:x", PORT, NULL },
-		{ "redis://" HUNDRED HUNDRED TEN TEN TEN TEN TEN "1234", HOST,
-		    NULL },
-		{ "redis://[::1", "no ] after an IPv6 address", NULL },
-		{ "redis://[::1]6379", "no : between ] and the port", NULL },
-		{ "redis://::1", "an IPv6 address without brackets", NULL },
-		{ "redis://::1:6379", "an IPv6 address without brackets",
-		    NULL },
-		{ "redis://cache:", PORT, NULL },
-		{ "redis://[::1]:", PORT, NULL },
-		{ "redis://cache:0", PORT, NULL },
-		{ "redis://cache:65536", PORT, NULL },
-		{ "redis://cache:-1", PORT, NULL },
-		{ "redis://cache:http", PORT, NULL },
-		{ "redis://cache:99999999999999999999", PORT, NULL },
-		{ "redis://cache/x", DATABASE, NULL },
-		{ "redis://cache/-1", DATABASE, NULL },
-		{ "redis://cache/1/", DATABASE, NULL },
-		{ "redis://cache/2147483648", DATABASE, NULL },
-		{ "redis://@cache", USER, "redis://***" },
-		{ "redis://a%@cache", USER, "redis://***" },
-		{ "redis://a%00@cache", USER, "redis://***" },
-		{ "redis://" HUNDRED HUNDRED TEN TEN TEN TEN TEN "123456@c",
-		    USER, "redis://***" },
-		{ "redis://ca che", FOREIGN, NULL },
-		{ "redis://cache\n", FOREIGN, NULL },
-		{ "redis://cache#1", FOREIGN, NULL },
-		{ "redis://c\xc3\xa4", FOREIGN, NULL },
-		{ "redis://a\"b", FOREIGN, NULL },
-		{ "redis://b:secret @c", FOREIGN, "redis://***" },
-		{ "unix://run/s", NO_PATH, NULL },
-		{ "unix://", NO_PATH, NULL },
-		{ "unix:///", NO_PATH, NULL },
-		{ "unix://?db=1", NO_PATH, "unix://***" },
-		{ "unix:///a%", BAD_PATH, NULL },
-		{ "unix:///a%0", BAD_PATH, NULL },
-		{ "unix:///a%00b", BAD_PATH, NULL },
-		{ "unix:////" HUNDRED "123456", BAD_PATH, NULL },
-		{ "unix:///r/" HUNDRED TEN, BAD_PATH, NULL },
+		{ SCHEME,
+		    { "", "cache:6379", "http://cache", "redis:cache",
+			"bob:secret@cache", "http://bob:secret@cache" } },
+		{ PASSWORD,
+		    { "redis://bob:secret@cache", "Redis://:secret@cache",
+			"redis://bob:@cache", "redis://a:se@cret@cache",
+			"redis://a:se/cret@cache", "valkeys://a:se?cret@cache",
+			"unix://a:secret@/run/s" } },
+		{ PARAMETER,
+		    { "redis://cache?password=secret", "redis://cache?db=1",
+			"redis://cache/1?" } },
+		{ "a parameter other than db=N",
+		    { "unix:///s?password=secret", "unix:///s?" } },
+		{ DATABASE,
+		    { "unix:///s?db=1&x=2", "unix:///s?db=-1",
+			"unix:///s?db=2147483648", "redis://cache/x",
+			"redis://cache/-1", "redis://cache/2147483648" } },
+		{ HOST,
+		    { "redis://", "redis://:6379", "redis://-x",
+			"redis://a%2fb", "redis://a%00b", "redis://a%2",
+			"redis://a,b", "redis://[]", "redis://[cache]",
+			"redis://a%3ab",
+			("redis://" HUNDRED HUNDRED TEN TEN TEN TEN TEN
+			 "1234") } },
+		{ PORT,
+		    { "redis://[:]:x", "redis://cache:", "redis://cache:0",
+			"redis://cache:65536", "redis://cache:-1",
+			"redis://cache:http" } },
+		{ "no ] after an IPv6 address", { "redis://[::1" } },
+		{ "no : between ] and the port", { "redis://[::1]6379" } },
+		{ "an IPv6 address without brackets",
+		    { "redis://::1", "redis://::1:6379" } },
+		{ USER,
+		    { "redis://@cache", "redis://a%@cache",
+			"redis://a%00@cache",
+			("redis://" HUNDRED HUNDRED TEN TEN TEN TEN TEN
+			 "123456@c") } },
+		{ FOREIGN,
+		    { "redis://ca che", "redis://cache\n", "redis://cache#1",
+			"redis://c\xc3\xa4", "redis://b:secret @c" } },
+		{ NO_PATH,
+		    { "unix://run/s", "unix://", "unix:///", "unix://?db=1" } },
+		{ BAD_PATH,
+		    { "unix:///a%", "unix:///a%00b",
+			("unix:////" HUNDRED "123456"),
+			("unix:///r/" HUNDRED TEN) } },
 	};
 
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const char *row = rows[i].text;
-		char room[URL_ROOM];
-		struct url url;
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		for (const char *const *text = rows[i].texts; *text; text++) {
+			const char *scheme = strstr(*text, "://");
+			char room[URL_ROOM], shown[URL_ROOM];
+			int length = (int)strlen(*text);
+			struct url url;
 
-		SAME(row, url_parse(row, &url), rows[i].reason);
-		SAME(row, url_show(row, room),
-		    rows[i].shown == NULL ? row : rows[i].shown);
-	}
+			/* What may be a password is not shown. */
+			if (strpbrk(*text, "@?") != NULL)
+				length = strcmp(rows[i].reason, SCHEME) == 0
+				    ? 0
+				    : (int)(scheme - *text) + 3;
+			snprintf(shown, sizeof shown, "%.*s%s", length, *text,
+			    (*text)[length] == '\0' ? "" : "***");
+			SAME(*text, url_parse(*text, &url), rows[i].reason);
+			SAME(*text, url_show(*text, room), shown);
+		}
 }
 
 static void
