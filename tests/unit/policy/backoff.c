@@ -29,8 +29,6 @@ static const char *const series[] = {
 	"delay=1ns factor=3 -> @34 5559060566555523",
 	"delay=1000ns factor=1.5 -> @4 3375",
 	"delay=1ns factor=1.5 -> 1 2 2 3 5 8 11",
-	"delay=1ms factor=1.1 -> @3 1210000",
-	"delay=500ns factor=1 -> @9 500",
 	"delay=9007199254740993ns factor=1 -> @9 9007199254740993",
 	"delay=1ns factor=ever -> 1 @3 ever",
 	"delay=0 -> @10000 0",
@@ -38,7 +36,6 @@ static const char *const series[] = {
 	"delay=500ns backoff=linear -> 500 1000 1500 @10000 5000000",
 	"delay=2ns backoff=linear -> @ever ever",
 	"delay=0 backoff=linear -> @ever 0",
-	"delay=500ns backoff=constant -> 500 @10000 500 @ever 500",
 	"delay=500ns backoff=fibonacci -> 500 500 1000 1500 2500",
 	"delay=1ns backoff=fibonacci -> @92 7540113804746346429 ever @ever "
 	"ever",
@@ -57,9 +54,7 @@ static const char *const series[] = {
 	/* Floor and cap. */
 	"delay=10ns min-delay=25ns max-delay=100ns -> 25 25 40 80 100 100 "
 	"@10000 100 @ever 100",
-	"delay=10ns min-delay=100ns max-delay=100ns -> 100 100 100",
 	"delay=10ns max-delay=3ns -> 3 3 3",
-	"delay=10ns max-delay=0 -> 0 0 0",
 	"delay=0.5 max-delay=30 -> @60 30000000000 @10000 30000000000 @ever "
 	"30000000000",
 	"delay=0.5 max-delay=30 backoff=linear -> @60 30000000000 @10000 "
@@ -194,13 +189,9 @@ static const char *const drawn[] = {
 	"jitter=full retry 4 -> about 0 to 8 mean 4",
 	"jitter=full -> about 0 to 1 mean 0.5",
 	"jitter=full min-delay=2 retry 4 -> about 2 to 8 mean 5",
-	"jitter=full min-delay=2 -> about 2 to 2 mean 2",
 	"jitter=full max-delay=6 retry 4 -> about 0 to 6 mean 3",
 	"jitter=full min-delay=4 max-delay=6 retry 4 -> about 4 to 6 mean 5",
-	"jitter=full min-delay=6 max-delay=6 retry 4 -> about 6 to 6 mean 6",
-	"jitter=full max-delay=0 retry 4 -> about 0 to 0 mean 0",
 	"jitter=equal retry 4 -> about 4 to 8 mean 6",
-	"jitter=equal -> about 0.5 to 1 mean 0.75",
 	"jitter=equal min-delay=6 retry 4 -> about 6 to 8 mean 6.5",
 	"jitter=equal max-delay=6 retry 4 -> about 3 to 6 mean 4.5",
 	"jitter=decorrelated -> about 1 to 3 mean 2",
@@ -211,15 +202,11 @@ static const char *const drawn[] = {
 	/* The next mean is half of base + 3 times the mean before it. */
 	"jitter=decorrelated retry 2 -> about 1 to 9 mean 3.5",
 	"jitter=none retry 4 -> about 8 to 8 mean 8",
-	"jitter=none min-delay=9 retry 4 -> about 9 to 9 mean 9",
-	"jitter=none max-delay=6 retry 4 -> about 6 to 6 mean 6",
 	/* Trimmed to what is left minus 1, if that is at least 1. */
 	"jitter=full retry 4 left 5 -> about 0 to 4 mean 2",
-	"jitter=full retry 4 left 9 -> about 0 to 8 mean 4",
 	"jitter=full retry 4 left 100 -> about 0 to 8 mean 4",
 	"jitter=full retry 4 left 2 -> about 0 to 1 mean 0.5",
 	"jitter=full retry 4 left 1.9 -> about 0 to 8 mean 4",
-	"jitter=full retry 4 left 0.5 -> about 0 to 8 mean 4",
 	"jitter=full min-delay=3 retry 4 left 5 -> about 3 to 4 mean 3.5",
 	"jitter=full min-delay=3 retry 4 left 3 -> about 3 to 3 mean 3",
 	"jitter=equal retry 4 left 5 -> about 2 to 4 mean 3",
@@ -233,39 +220,31 @@ static const char *const drawn[] = {
 	"jitter=full delay=0,1,8 retry 3 -> about 0 to 8 mean 4",
 	"jitter=full delay=0,1,8 retry 3 left 5 -> about 0 to 4 mean 2",
 	"jitter=full delay=0,1,8 retry 3 left 1.9 -> about 0 to 8 mean 4",
-	"jitter=full delay=0,1,8 -> about 0 to 0 mean 0",
 	"jitter=equal delay=0,1,8 retry 3 left 5 -> about 2 to 4 mean 3",
 	"jitter=full delay=4,1,8 retry 3 left 9 -> about 0 to 5 mean 2.5",
 
 	/* Both ends of an interval belong to it. */
 	"jitter=full delay=8ns -> 0 to 8",
-	"jitter=full delay=8ns min-delay=5ns -> 5 to 8",
 	"jitter=full delay=1ns -> 0 to 1",
-	"jitter=equal delay=8ns -> 4 to 8",
 	"jitter=equal delay=7ns -> 4 to 7",
 	"jitter=equal delay=1ns -> 1 to 1",
 	"jitter=decorrelated delay=8ns -> 8 to 24",
 	"jitter=decorrelated delay=0 -> 0 to 0",
-	"jitter=none delay=8ns -> 8 to 8",
 
 	/* A server asks for a wait: the base on top, or a tenth. */
 	"jitter=full delay=8ns after 3ns wait 40ns -> 40 to 48",
 	"jitter=full delay=8ns after 3ns wait 100ns -> 100 to 110",
-	"jitter=full delay=10ns after 3ns wait 100ns -> 100 to 110",
 	"jitter=full delay=0 after 0 wait 100ns -> 100 to 110",
 	"jitter=full delay=0 after 0 wait 9ns -> 9 to 9",
 	"jitter=full delay=8ns after 120ns wait 100ns -> 120 to 130",
 	"jitter=full delay=8ns after 60ns wait 10ns -> 60 to 68",
 	"jitter=full delay=8ns after 0 wait 0 -> 0 to 8",
-	"jitter=equal delay=8ns after 3ns wait 100ns -> 100 to 110",
 	"jitter=decorrelated delay=8ns after 3ns wait 100ns -> 100 to 110",
 	"jitter=none delay=8ns after 3ns wait 100ns -> 100 to 100",
-	"jitter=none delay=8ns after 120ns wait 100ns -> 120 to 120",
 	"jitter=none delay=8ns after 3ns wait 100ns left 101ns -> 100 to 100",
 	/* Less than what is left, but never less than the server asked for. */
 	"jitter=full delay=8ns after 3ns wait 100ns left 111ns -> 100 to 110",
 	"jitter=full delay=8ns after 3ns wait 100ns left 110ns -> 100 to 109",
-	"jitter=full delay=8ns after 3ns wait 100ns left 102ns -> 100 to 101",
 	"jitter=full delay=8ns after 3ns wait 100ns left 101ns -> 100 to 100",
 	"jitter=full delay=8ns after 3ns wait 100ns left 100ns -> 100 to 110",
 	"jitter=full delay=8ns after 104ns wait 100ns left 108ns -> 104 to 107",
@@ -334,34 +313,6 @@ test_drawn_delays(void)
 {
 	for (size_t i = 0; i < LENGTH(drawn); i++)
 		check_drawn(drawn[i]);
-}
-
-/*
- * Each delay depends on the one before; both halves of [base, cap] are drawn.
- */
-static void
-test_decorrelated_series(void)
-{
-	struct backoff backoff = GROWING(BACKOFF_EXPONENTIAL, NANOS_SECOND);
-	struct schedule schedule = schedule_start(2);
-	nanos previous = NANOS_SECOND, low = 0, high = 0, outside = 0;
-
-	backoff.jitter = JITTER_DECORRELATED;
-	backoff.cap = 10 * NANOS_SECOND;
-	for (int i = 0; i < DRAWS; i++) {
-		nanos delay = backoff_next(&backoff, &schedule, NANOS_MAX);
-		nanos most =
-		    previous < backoff.cap / 3 ? 3 * previous : backoff.cap;
-
-		outside += delay < NANOS_SECOND || delay > most;
-		low += delay < 5500 * NANOS_MS;
-		high += delay > 5500 * NANOS_MS;
-		previous = delay;
-	}
-	EQUAL("outside", outside, 0);
-	HOLDS("lower half", low > DRAWS / 10);
-	HOLDS("upper half", high > DRAWS / 10);
-	EQUAL("retries", schedule.n, DRAWS);
 }
 
 /* Every policy draws within [floor, cap] for ever, with or without a list. */
@@ -468,21 +419,6 @@ test_splays_are_uniform(void)
 	}
 }
 
-/* Each of ten values about equally often. */
-static void
-test_every_value_is_as_likely(void)
-{
-	struct schedule schedule = schedule_start(4);
-	int counts[10] = { 0 };
-
-	for (int i = 0; i < DRAWS; i++)
-		counts[backoff_splay(&schedule, 9)]++;
-	for (size_t i = 0; i < LENGTH(counts); i++) {
-		HOLDS("least", counts[i] > DRAWS / 10 - DRAWS / 100);
-		HOLDS("most", counts[i] < DRAWS / 10 + DRAWS / 100);
-	}
-}
-
 static void
 test_the_base_is_the_first_delay_above_0(void)
 {
@@ -539,12 +475,10 @@ static void (*const tests[])(void) = {
 	test_the_longest_list,
 	test_envelopes_never_fall,
 	test_drawn_delays,
-	test_decorrelated_series,
 	test_all_delays_are_within_floor_and_cap,
 	test_seeds,
 	test_the_generator_is_splitmix64,
 	test_splays_are_uniform,
-	test_every_value_is_as_likely,
 	test_the_base_is_the_first_delay_above_0,
 	test_reset_starts_the_schedule_anew,
 	test_schedules_saturate,
