@@ -16,7 +16,7 @@ tries()
 {
 	local times=$1 want=$2 words=$3 status=0 said
 	shift 3
-	rm -f ran
+	: >ran
 	"$RETRY" -n 3 -d 0 "$@" 2>err 3>&- || status=$?
 	said=$(<err)
 	[ "$status $(lines ran)" = "$want $times" ] &&
@@ -42,53 +42,29 @@ exhausted='giving up: attempts exhausted'
 	table tries <<-'END'
 		3 7 "$exhausted" --retry-on 7 sh -c "$exits" 7
 		1 8 'giving up: not in --retry-on 7' --retry-on 7 sh -c "$exits" 8
-		1 77 'giving up: not in --retry-on 7' --retry-on 7 sh -c "$exits" 77
-		# Each item of a list, and of each list.
-		3 1 "$exhausted" --retry-on 1,3,9,255 sh -c "$exits" 1
+		# Each item of a list, and of each list. The unit has all kinds of items.
 		3 9 "$exhausted" --retry-on 1,3,9,255 sh -c "$exits" 9
-		3 255 "$exhausted" --retry-on 1,3,9,255 sh -c "$exits" 255
-		1 254 '*' --retry-on 1,3,9,255 sh -c "$exits" 254
-		3 3 "$exhausted" --retry-on 3 --retry-on 7 sh -c "$exits" 3
 		3 7 "$exhausted" --retry-on 3 --retry-on 7 sh -c "$exits" 7
-		1 5 '*' --retry-on 3 --retry-on 7 sh -c "$exits" 5
-		# Both ends of a range.
+		# A range.
 		3 64 "$exhausted" --retry-on 64-78 sh -c "$exits" 64
-		3 78 "$exhausted" --retry-on 64-78 sh -c "$exits" 78
-		1 63 '*' --retry-on 64-78 sh -c "$exits" 63
 		1 79 '*' --retry-on 64-78 sh -c "$exits" 79
-		3 255 "$exhausted" --retry-on 1-255 sh -c "$exits" 255
 		# Signals, and statuses that mean one.
-		1 143 'giving up: not in --retry-on 1-127' --retry-on 1-127 sh -c "$dies" TERM
 		3 143 "$exhausted" --retry-on TERM sh -c "$dies" TERM
-		3 143 "$exhausted" --retry-on sigterm sh -c "$dies" TERM
-		1 137 'giving up: not in --retry-on TERM' --retry-on TERM sh -c "$dies" KILL
 		1 143 'giving up: not in --retry-on TERM' --retry-on TERM sh -c "$exits" 143
-		3 143 "$exhausted" --retry-on 143 sh -c "$exits" 143
 		3 143 "$exhausted" --retry-on 143 sh -c "$dies" TERM
-		3 143 "$exhausted" --retry-on 140-150 sh -c "$dies" TERM
-		1 137 '*' --retry-on 143 sh -c "$dies" KILL
 		3 $((128 + number)) "$exhausted" --retry-on RTMIN+1 sh -c "$dies" "$number"
-		1 $((128 + number)) '*' --retry-on RTMIN+2 sh -c "$dies" "$number"
-		3 143 "$exhausted" --retry-on signal sh -c "$dies" TERM
 		3 137 "$exhausted" --retry-on signal sh -c "$dies" KILL
-		3 139 "$exhausted" --retry-on signal sh -c "$dies" SEGV
-		3 138 "$exhausted" --retry-on signal sh -c "$dies" USR1
 		1 143 'giving up: not in --retry-on signal' --retry-on signal sh -c "$exits" 143
 		# Timeouts, which are no exit status and no signal but 124.
 		3 124 "$exhausted" --retry-on timeout -t 150ms sh -c "$hang"
-		1 1 'giving up: not in --retry-on timeout' --retry-on timeout -t 20 sh -c "$exits" 1
 		1 124 '*' --retry-on timeout -t 20 sh -c "$exits" 124
-		1 143 '*' --retry-on timeout -t 20 sh -c "$dies" TERM
 		1 124 'giving up: not in --retry-on 143,TERM,signal,1' --retry-on 143,TERM,signal,1 -t 150ms sh -c "$hang"
 		3 124 "$exhausted" --retry-on 124 -t 150ms sh -c "$hang"
 		3 124 "$exhausted" --retry-on 124 sh -c "$exits" 124
 		# Any failure, and no success.
 		3 9 "$exhausted" --retry-on fail sh -c "$exits" 9
-		3 143 "$exhausted" --retry-on fail sh -c "$dies" TERM
 		3 124 "$exhausted" --retry-on fail -t 150ms sh -c "$hang"
-		3 9 "$exhausted" --retry-on 7,fail sh -c "$exits" 9
 		1 0 '' --retry-on fail,1-255,signal,timeout sh -c "$exits" 0
-		1 0 ': succeeded' -v --retry-on 3 sh -c "$exits" 0
 		# The failure after a retry decides whether there is another.
 		2 4 'giving up: not in --retry-on 3' --retry-on 3 sh -c "$codes" 34
 	END
@@ -98,10 +74,8 @@ exhausted='giving up: attempts exhausted'
 	named() # named SIGNAL STATUS
 	{
 		local not="giving up: SIG$1 is not retried unless --retry-on names it"
-		tries 1 "$2" "$not" --retry-on signal sh -c "$dies" "$1" &&
-			tries 1 "$2" "$not" --retry-on fail sh -c "$dies" "$1" &&
-			tries 3 "$2" "$exhausted" --retry-on "$1" sh -c "$dies" "$1" &&
-			tries 3 "$2" "$exhausted" --retry-on "$2" sh -c "$dies" "$1"
+		tries 1 "$2" "$not" --retry-on signal,fail sh -c "$dies" "$1" &&
+			tries 3 "$2" "$exhausted" --retry-on "$1" sh -c "$dies" "$1"
 	}
 	table named <<-'END'
 		INT 130
@@ -115,16 +89,8 @@ exhausted='giving up: attempts exhausted'
 		1 22 'giving up: --stop-on 22' --stop-on 22 sh -c "$exits" 22
 		3 23 "$exhausted" --stop-on 22 sh -c "$exits" 23
 		1 22 'giving up: --stop-on 22' --retry-on 1-255,fail --stop-on 22 sh -c "$exits" 22
-		1 22 'giving up: --stop-on 20-29' --stop-on 20-29 --retry-on 22 sh -c "$exits" 22
-		3 23 "$exhausted" --retry-on 22,23 --stop-on 22 sh -c "$exits" 23
 		1 143 'giving up: --stop-on TERM' --stop-on TERM sh -c "$dies" TERM
-		1 143 'giving up: --stop-on 143' --stop-on 143 sh -c "$dies" TERM
-		1 137 'giving up: --stop-on signal' --stop-on signal sh -c "$dies" KILL
 		1 124 'giving up: --stop-on timeout' --stop-on timeout -t 150ms sh -c "$hang"
-		1 124 'giving up: --stop-on 124' --stop-on 124 -t 150ms sh -c "$hang"
-		1 9 'giving up: --stop-on fail' --stop-on fail sh -c "$exits" 9
-		3 143 "$exhausted" --stop-on KILL sh -c "$dies" TERM
-		1 3 'giving up: --stop-on 3' --stop-on 3 --stop-on 7 sh -c "$exits" 3
 		1 7 'giving up: --stop-on 7' --stop-on 3 --stop-on 7 sh -c "$exits" 7
 		# Nothing to a success.
 		1 0 ': succeeded' -v --stop-on 0-255,fail sh -c "$exits" 0
@@ -136,18 +102,13 @@ exhausted='giving up: attempts exhausted'
 	table tries <<-'END'
 		1 0 '' --success-on 3 sh -c "$exits" 3
 		3 4 "$exhausted" --success-on 3 sh -c "$exits" 4
-		1 0 '' --success-on fail sh -c "$exits" 4
 		1 0 ': succeeded' -v --success-on 3 sh -c "$exits" 0 && has_line 'retry: attempt 1/3 succeeded (exit 0)' err
 		2 0 'retrying in 0s' --success-on 1 sh -c "$codes" 21 && [ "$(lines err)" -eq 1 ]
 		1 0 ': succeeded' -v --success-on 1-9 --retry-on 3 --stop-on 3 sh -c "$exits" 3 && has_line 'retry: attempt 1/3 succeeded (exit 3)' err
-		1 0 '' --success-on 2,5-7 --success-on 9 sh -c "$exits" 2
-		1 0 '' --success-on 2,5-7 --success-on 9 sh -c "$exits" 7
 		1 0 '' --success-on 2,5-7 --success-on 9 sh -c "$exits" 9
 		3 8 "$exhausted" --success-on 2,5-7 --success-on 9 sh -c "$exits" 8
 		# Retry does not die of the signal.
 		1 0 ': succeeded' -v --success-on TERM sh -c "$dies" TERM
-		1 0 ': succeeded' -v --success-on 143 sh -c "$dies" TERM
-		3 137 '*' -v --success-on TERM sh -c "$dies" KILL
 		# A timeout is named by its name alone; what was said before it counts.
 		3 124 "$exhausted" --success-on 0-123,125-255,signal -t 150ms sh -c 'trap "exit 0" TERM; echo >>ran; for n in $(seq 200); do sleep 0.1; done'
 		1 0 ': succeeded' -v --success-on timeout -t 150ms sh -c "$hang"
@@ -265,28 +226,12 @@ exhausted='giving up: attempts exhausted'
 	above='above 255 (an HTTP status is http:500):'
 	success='0 is a success, not a failure (see --fail-on):'
 	table refused <<-'END'
-		retry-on '' "empty item in ''"
 		stop-on 1,,2 "empty item in '1,,2'"
-		success-on x "$not 'x'; as a pattern: 'stderr:x'"
 		stop-on 1,x "$not 'x' in '1,x'; as a pattern: 'stderr:x'"
-		retry-on '1, 2' "$not ' 2' in '1, 2'"
 		retry-on 'Permission denied,7' "$not 'Permission denied' in 'Permission denied,7'; as a pattern: 'stderr:Permission denied'"
-		stop-on -1 "$not '-1'"
-		success-on 0x7 "$not '0x7'"
-		retry-on 7.0 "$not '7.0'"
-		retry-on SIG "$not 'SIG'; as a pattern: 'stderr:SIG'"
-		stop-on SIGNOPE "$not 'SIGNOPE'; as a pattern: 'stderr:SIGNOPE'"
-		success-on timeouts "$not 'timeouts'; as a pattern: 'stderr:timeouts'"
-		retry-on 256 "$above '256'"
 		stop-on 3,256 "$above '256' in '3,256'"
-		success-on 250-256 "$above '250-256'"
 		retry-on 9-5 "a range that runs backwards: '9-5'"
-		stop-on 1,9-5 "a range that runs backwards: '9-5' in '1,9-5'"
-		success-on over:x "not a time above 0: 'over:x'"
 		retry-on 7,under:0 "not a time above 0: 'under:0' in '7,under:0'"
-		retry-on 0 "$success '0'"
-		retry-on 0,1 "$success '0,1'"
-		retry-on 1,0 "$success '1,0'"
 		retry-on 0-3 "$success '0-3'"
 	END
 }
