@@ -44,7 +44,7 @@ said()
 ends()
 {
 	local want=$2 lines=$3 said
-	rm -f ran
+	: >ran
 	fated "$1" "${@:4}" || { cat err; return 1; }
 	said=$'\n'$(<err)
 	said=${said//$'\n'retry: /|}
@@ -80,16 +80,13 @@ sends()
 		'exited 0' 3 'attempt 1/5 failed (exit 1), retrying in 0s|attempt 2/5 failed (exit 1), retrying in 0s' -d 0 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -eq 3 ]'
 		'exited 13' 3 'attempt 1/3 failed (exit 11), retrying in 0s|attempt 2/3 failed (exit 12), retrying in 0s|attempt 3/3 failed (exit 13), giving up: attempts exhausted' -n 3 -d 0 sh -c 'echo >>ran; exit "1$RETRY_ATTEMPT"'
 		# 124 to 127 are failures like any other, and a status is no signal.
-		'exited 124' 2 '*|attempt 2/2 failed (exit 124), giving up: attempts exhausted' -n 2 -d 0 sh -c "$leaves" 124
 		'exited 125' 2 '*|attempt 2/2 failed (exit 125), giving up: attempts exhausted' -n 2 -d 0 sh -c "$leaves" 125
-		'exited 126' 2 '*|attempt 2/2 failed (exit 126), giving up: attempts exhausted' -n 2 -d 0 sh -c "$leaves" 126
 		'exited 127' 2 '*|attempt 2/2 failed (exit 127), giving up: attempts exhausted' -n 2 -d 0 sh -c "$leaves" 127
 		'exited 143' 1 'attempt 1/1 failed (exit 143), giving up: attempts exhausted' -n 1 sh -c "$leaves" 143
 		# Death by a signal, of the last attempt alone.
 		'killed SEGV' 0 'attempt 1/2 killed by SIGSEGV, retrying in 0s|attempt 2/2 killed by SIGSEGV, giving up: attempts exhausted' -n 2 -d 0 sh -c 'kill -SEGV $$'
 		'killed TERM' 0 '*|attempt 2/2 killed by SIGTERM, giving up: attempts exhausted' -n 2 -d 0 sh -c 'kill -TERM $$'
 		'killed KILL' 0 '*|attempt 2/2 killed by SIGKILL, giving up: attempts exhausted' -n 2 -d 0 sh -c 'kill -KILL $$'
-		'killed USR1' 0 '*|attempt 2/2 killed by SIGUSR1, giving up: attempts exhausted' -n 2 -d 0 sh -c 'kill -USR1 $$'
 		'exited 5' 0 '*' -n 2 -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 2 ] || kill -TERM $$; exit 5'
 		'killed INT' 1 'attempt 1/5 killed by SIGINT, giving up: SIGINT is not retried unless --retry-on names it' -d 0 sh -c 'echo >>ran; kill -INT $$'
 		'killed QUIT' 1 'attempt 1/5 killed by SIGQUIT, giving up: SIGQUIT is not retried unless --retry-on names it' -d 0 sh -c 'echo >>ran; kill -QUIT $$'
@@ -148,9 +145,6 @@ sends()
 	table ends <<-'END'
 		'exited 0' 1 'attempt 1/5 succeeded (exit 0)|*' -v sh -c "$(sends TERM 'exit 0')"
 		'exited 5' 1 'attempt 1/5 failed (exit 5), giving up: interrupted' -d 0 sh -c "$(sends HUP 'exit 5')"
-		'exited 5' 1 'attempt 1/5 failed (exit 5), giving up: interrupted' -d 0 sh -c "$(sends INT 'exit 5')"
-		'exited 5' 1 'attempt 1/5 failed (exit 5), giving up: interrupted' -d 0 sh -c "$(sends QUIT 'exit 5')"
-		'exited 5' 1 'attempt 1/5 failed (exit 5), giving up: interrupted' -d 0 sh -c "$(sends TERM 'exit 5')"
 		'killed TERM' 1 'attempt 1/5 killed by SIGTERM, giving up: interrupted' -d 0 sh -c 'echo >>ran; (kill -TERM $PPID); exec sleep 20'
 		# It comes before a stop rule, the number of attempts and a later limit.
 		'exited 5' 1 'attempt 1/1 failed (exit 5), giving up: interrupted' -n 1 --stop-on 5 sh -c "$(sends TERM 'exit 5')"
@@ -175,7 +169,6 @@ sends()
 	chmod +x 'a b/c d'
 	hint="Try '${RETRY##*/} -h' for more information."
 	table ends <<-'END'
-		'exited 127' 0 "cannot run './nosuch': No such file or directory" ./nosuch
 		'exited 127' 0 "cannot run 'no-such-command': No such file or directory" --retry-on 127,fail no-such-command
 		'exited 127' 0 "cannot run '': No such file or directory" ''
 		'exited 126' 0 "cannot run './plain': Permission denied" ./plain
@@ -195,7 +188,7 @@ sends()
 @test "the reason why a command could not be run is that of this attempt" {
 	# Some attempts time out between a failed exec and its report.
 	for timeout in 0.1ms 0.2ms 0.3ms 0.5ms 0.7ms 20s; do
-		for _ in 1 2 3 4 5; do
+		for _ in 1 2 3; do
 			"$RETRY" -n 100 -d 0 -t $timeout ./nosuch 2>>err || :
 		done
 	done
@@ -228,17 +221,16 @@ sends()
 	local error='(Too many open files|No file descriptors available)'
 	error="$error.*; command not run\$|not started [(]cannot .*: ${error}[)], giving up: cannot run the command\$"
 	echo a >in
-	for option in -v -I -OE '-I -OE --idle-timeout 9' '--preset curl' \
-	    '--retry-on stderr:x' '-B none' '--idle-timeout 9' '--report report' \
+	for option in -v '-I -OE --idle-timeout 9' '--preset curl' \
+	    '--retry-on stderr:x' '-B none' '--report report' \
 	    '--http' '-t 9'; do
 		for files in {4..12}; do
-			rm -f ran
 			# shellcheck disable=SC2086 # options and their values
 			said=$(cat in | (
 				exec 3>&-
 				ulimit -n "$files"
 				exec "$RETRY" -n 2 -d 0 $option -- touch ran
-			) 2>&1) && continue
+			) 2>&1) && rm ran && continue
 			[ ! -e ran ]
 			# The loader of the program needs one, too.
 			[[ $said != *'shared librar'* ]] || continue
@@ -346,7 +338,6 @@ sends()
 	table ends <<-'END'
 		'exited 7' 0 $'theirs\ntheirs' -q -n 2 -d 0 sh -c 'echo theirs >&2; exit 7'
 		'exited 124' 0 '' -q -n 2 -d 0 -t 50ms sleep 20
-		'exited 124' 0 '' -q -T 50ms sleep 20
 		'exited 127' 0 "cannot run './nosuch': No such file or directory" -q ./nosuch
 		'exited 126' 0 "cannot run '/': Permission denied" -q /
 		'exited 125' 0 "--attempts: not a number of attempts: 'x'"* -q -n x true
