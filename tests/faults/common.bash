@@ -123,9 +123,30 @@ closes()
 # Scenes
 #
 
-# shellcheck disable=SC2034 # the kinds use them
-scenes='plain delays limits relay hold held replay guard file http status report
-budget breaker recovery hooks nested'
+# NAME WORDS | DOES: the words of retry, as a shell reads them, and what its
+# command does before it ends. NAMES in capitals stand for longer commands.
+# shellcheck disable=SC2016 # read by eval
+scene_rows='
+plain    $twice |
+delays   --policy ./policy |
+limits   $twice -t 0.15 -k 0.1 -T 9 | [ $RETRY_ATTEMPT = 2 ] || { trap "" TERM; sleep 5 & sleep 5; }
+relay    $twice $watches | echo bad; echo bad >&2
+hold     $twice -O -E | echo $RETRY_ATTEMPT; echo said >&2
+held     $twice -O -E $watches | echo bad; echo said bad >&2
+replay   $twice -I | READS
+guard    $twice |
+file     $twice | READS
+http     $twice --http | ANSWERS
+status   $twice --http-status=answer | ANSWERS
+report   $twice --report report --metrics metrics.prom --trace spans |
+budget   $twice -B api |
+breaker  $twice -B api $nine |
+recovery $twice -B api $nine | [ $RETRY_ATTEMPT = 2 ] || { RECOVERS; }
+hooks    $twice --on-retry "echo hook" --on-give-up "echo hook" |
+nested   $twice |
+'
+# shellcheck disable=SC2034 # the kinds use it
+scenes=$(cut -d' ' -f1 <<<"$scene_rows" | xargs)
 
 # What the options of a scene need that is not there yet.
 prepare()
@@ -145,61 +166,37 @@ prepare()
 	esac
 }
 
-# shellcheck disable=SC2016,SC2034 # the command's own variables; kinds read ours
+# shellcheck disable=SC2016,SC2034 # the command's own variable; kinds read ours
 scene()
 {
-	local does=: end='exit 7'
+	local end='exit 7' row does twice='-n 2 -d 0'
+	local watches='--retry-on stderr:bad --retry-on stdout:bad'
 	local reads='read -r line; [ "$line" = "a line" ] || exit 9'
 	local answers='code=503; [ "$ending$RETRY_ATTEMPT" != works2 ] ||
-		code=200; printf "HTTP/1.1 %s X\r\n\r\n" $code >'
-	words=(-n 2 -d 0) usual=7
+		code=200; printf "HTTP/1.1 %s X\r\n\r\n" $code >"$RETRY_HTTP_STATUS"'
+	local nine='--breaker 9,1s --budget-min 5'
+	usual=7
 	if [ "$2" = works ]; then
 		end='[ "$RETRY_ATTEMPT" = 2 ] || exit 7; echo fine'
 		usual=0 shape=fine
 	fi
 	case $1 in
-	delays) words=(--policy ./policy) ;;
-	limits)
-		words+=(-t 0.15 -k 0.1 -T 9)
-		does='[ $RETRY_ATTEMPT = 2 ] || {
-			trap "" TERM; sleep 5 & sleep 5; }'
-		;;
-	relay)
-		words+=(--retry-on stderr:bad --retry-on stdout:bad)
-		does='echo bad; echo bad >&2'
-		shape=$'(bad\n){1,2}fine'
-		;;
-	hold)
-		words+=(-O -E)
-		does='echo $RETRY_ATTEMPT; echo said >&2'
-		shape=$'2\nfine' holds=yes
-		;;
-	held)
-		words+=(-O -E --retry-on stderr:bad --retry-on stdout:bad)
-		does='echo bad; echo said bad >&2'
-		shape=$'bad\nfine' holds=yes
-		;;
-	replay) words+=(-I) does=$reads feed=pipe ;;
-	guard) feed=pipe ;;
-	file) does=$reads feed=input ;;
-	http | status)
-		words+=(--http)
-		does=$answers'"$RETRY_HTTP_STATUS"'
-		;;
-	report) words+=(--report report --metrics metrics.prom --trace spans) ;;
-	budget) words+=(-B api) ;;
-	breaker) words+=(-B api --breaker '9,1s' --budget-min 5) ;;
-	recovery)
-		words+=(-B api --breaker '9,1s' --budget-min 5)
-		does="[ \$RETRY_ATTEMPT = 2 ] || { $recovers; }"
-		;;
-	hooks) words+=(--on-retry 'echo hook' --on-give-up 'echo hook') ;;
+	relay) shape=$'(bad\n){1,2}fine' ;;
+	hold) shape=$'2\nfine' holds=yes ;;
+	held) shape=$'bad\nfine' holds=yes ;;
+	replay | guard) feed=pipe ;;
+	file) feed=input ;;
 	nested) before=("${as[@]}" "$RETRY" -q -n 1 -T 1m --) ;;
 	esac
-	if [ "$1" = status ]; then
-		words=("${words[@]/%--http/--http-status=answer}")
-	fi
-	words+=(-- /bin/sh -c "ending=$2; echo >>ran; $does; $end")
+	row=$(grep "^$1 " <<<"$scene_rows")
+	eval "words=(${row%%|*})"
+	words=("${words[@]:1}")
+	does=${row#*|}
+	does=${does/READS/"$reads"}
+	does=${does/ANSWERS/"$answers"}
+	does=${does/RECOVERS/"$recovers"}
+	words+=(-- /bin/sh -c "ending=$2; echo >>ran; ${does:-:}
+		$end")
 }
 
 run()

@@ -1,3 +1,8 @@
+/*
+ * Simulates each variant of which TALLY_FILE has totals on a machine like the
+ * one that they are from, and prints both. The wasted requests must be near;
+ * over hosts, also the retries and the p99.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include "simulate.h"

@@ -3,7 +3,6 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -153,17 +152,6 @@ place(struct crowd *crowd, int64_t client)
 	    crowd->budgets);
 }
 
-static int
-remove_one(
-    const char *path, const struct stat *status, int type, struct FTW *ftw)
-{
-	(void)status;
-	(void)type;
-	(void)ftw;
-	(void)remove(path);
-	return 0;
-}
-
 /*
  * Starts a process that removes the directory, which is empty, when the driver
  * has no more use for it, or has ended, even by SIGKILL: when nobody has the
@@ -172,8 +160,10 @@ remove_one(
 static void
 start_keeper(struct crowd *crowd)
 {
-	enum { OPEN = 4, TRIES = 500 };
-	struct timespec pause = clock_span(10 * NANOS_MS);
+	/* Clients that are being ended may still make files. */
+	static const char remove[] =
+	    "for _ in $(seq 500); do rm -rf \"$0\"; [ -e \"$0\" ] || exit 0; "
+	    "sleep 0.01; done; echo \"$0: cannot be removed\" >&2; exit 1";
 	char byte;
 
 	crowd->keeper = fork();
@@ -188,15 +178,7 @@ start_keeper(struct crowd *crowd)
 	close(crowd->life[1]);
 	while (read(crowd->life[0], &byte, 1) == -1 && errno == EINTR)
 		continue;
-	/* Clients that are being ended may still make files. */
-	for (int i = 0; i < TRIES; i++) {
-		(void)nftw(
-		    crowd->directory, remove_one, OPEN, FTW_DEPTH | FTW_PHYS);
-		if (access(crowd->directory, F_OK) == -1)
-			_exit(0);
-		nanosleep(&pause, NULL);
-	}
-	warnx("%s: cannot be removed", crowd->directory);
+	execlp("sh", "sh", "-c", remove, crowd->directory, (char *)NULL);
 	_exit(1);
 }
 

@@ -26,32 +26,13 @@ struct totals simulate_run(const struct model *model, struct tally *tally);
 struct totals simulate_median(const struct scenario *scenario,
     const struct variant *variant, const struct machine *machine);
 
-/*
- * Parts of simulate.c: false where what they show misses a limit, or differs.
- *
- * Simulates each variant of which TALLY_FILE has totals on a machine like the
- * one that they are from, and prints both. The wasted requests must be near;
- * over hosts, also the retries and the p99.
+/* Parts of simulate.c: false where what they show misses a limit, or differs.
  */
 bool agree_show(void);
-
-/* Storms over so many hosts, with each kind of budget. */
 bool fleets_show(void);
 bool fleets_show_large(void);
-
-/* Storms over a hundred hosts, of which each recovers by itself. */
 bool fleets_show_recovery(void);
-
-/* What ten thousand hosts ask the fleet's server: when all fail within a
- * second, and on ordinary days. */
 bool fleets_show_wave(void);
-
-/*
- * The storm of the first variant with a breaker, in which all clients but a few
- * come when the breaker is open already: with requests, capacities and numbers
- * of clients from small to large, and several seeds. First every retry is paid
- * for, so that nothing counts but the breaker.
- */
 bool tune_show(void);
 
 #endif

@@ -1,3 +1,9 @@
+/*
+ * The storm of the first variant with a breaker, in which all clients but a few
+ * come when the breaker is open already: with requests, capacities and numbers
+ * of clients from small to large, and several seeds. First every retry is paid
+ * for, so that nothing counts but the breaker.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
