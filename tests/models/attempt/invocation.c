@@ -46,73 +46,42 @@ int REAL(main)(int argc, char **argv);
 struct invocation invocation;
 static struct invocation *const now = &invocation;
 
-static nanos
-lesser(nanos a, nanos b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * States
  */
 
-static enum state
-state_of_hook(enum termination_stage stage)
-{
-	if (now->closing)
-		return stage == TERMINATION_SIGNALLED ? GIVE_UP_SIGNALLED
-						      : GIVE_UP_KILLED;
-	if (stage == TERMINATION_SIGNALLED)
-		return HOOK_SIGNALLED;
-	return stage == TERMINATION_KILLED ? HOOK_KILLED : HOOK_UNKILLABLE;
-}
-
+/* While a limit is watched. */
 static enum state
 state_of_limit(void)
 {
+	enum termination_stage stage = now->limit->stage;
 	bool dead = !kernel_alive(kernel.command);
+	bool hook =
+	    kernel.hook != NULL && now->limit->child == kernel.hook->pid;
 
-	if (kernel.hook != NULL && now->limit->child == kernel.hook->pid)
-		return state_of_hook(now->limit->stage);
-	switch (now->limit->stage) {
+	switch (stage) {
 	case TERMINATION_SIGNALLED:
+		if (hook)
+			return now->closing ? GIVE_UP_SIGNALLED
+					    : HOOK_SIGNALLED;
 		return dead ? SIGNALLED_DEAD : SIGNALLED;
 	case TERMINATION_KILLED:
+		if (hook)
+			return now->closing ? GIVE_UP_KILLED : HOOK_KILLED;
 		return dead ? KILLED_DEAD : KILLED;
 	case TERMINATION_UNKILLABLE:
+		if (hook)
+			return now->closing ? GIVE_UP_KILLED : HOOK_UNKILLABLE;
 		return dead ? UNKILLABLE_DEAD : UNKILLABLE;
 	case TERMINATION_NONE:
 	case TERMINATION_ABANDONED:
 		break;
 	}
+	if (hook)
+		return now->closing ? GIVE_UP_KILLED : HOOK_UNKILLABLE;
 	if (dead)
 		return RUNNING_DEAD;
 	return now->ended_by != 0 ? INTERRUPTED : RUNNING;
-}
-
-static enum state
-state_of_end(void)
-{
-	if (kernel.hook != NULL)
-		return GIVE_UP;
-	if (file_awaits(OUTPUT_REPORT))
-		return REPORT;
-	/* Until held output is delivered, retry writes nothing else. */
-	return file_awaits(OUTPUT_STDERR) &&
-		(now->set.held == 0 || kernel.taken_by[OUTPUT_STDOUT] > 0 ||
-		    kernel.taken_by[OUTPUT_STDERR] > 0)
-	    ? LAST_LINES
-	    : DELIVERY;
-}
-
-static enum state
-state_of_delivery(void)
-{
-	if (now->abandoned)
-		return kernel_alive(kernel.command) ? ABANDONED
-						    : ABANDONED_DEAD;
-	return file_unread() || file_awaits(OUTPUT_STDERR) ? SLOW_READER
-							   : STRAGGLING;
 }
 
 enum state
@@ -120,10 +89,24 @@ invocation_state(void)
 {
 	if (now->limit != NULL)
 		return state_of_limit();
+	if (now->attempting && now->abandoned)
+		return kernel_alive(kernel.command) ? ABANDONED
+						    : ABANDONED_DEAD;
 	if (now->attempting)
-		return state_of_delivery();
+		return file_unread() || file_awaits(OUTPUT_STDERR) ? SLOW_READER
+								   : STRAGGLING;
+	if (now->closing && kernel.hook != NULL)
+		return GIVE_UP;
+	if (now->closing && file_awaits(OUTPUT_REPORT))
+		return REPORT;
+	/* Until held output is delivered, retry writes nothing else. */
 	if (now->closing)
-		return state_of_end();
+		return file_awaits(OUTPUT_STDERR) &&
+			(now->set.held == 0 ||
+			    kernel.taken_by[OUTPUT_STDOUT] > 0 ||
+			    kernel.taken_by[OUTPUT_STDERR] > 0)
+		    ? LAST_LINES
+		    : DELIVERY;
 	if (!now->ready)
 		return INPUT;
 	if (kernel.hook != NULL)
@@ -147,32 +130,25 @@ invocation_until_deadline(void)
 	    kernel_boottime();
 }
 
-/* The time until retry has to do something about the command. */
-static nanos
-due_of_command(void)
-{
-	const struct process *command = kernel.command;
-	nanos left = invocation_until_deadline();
-
-	if (command == NULL)
-		kernel_break("waits for a command that is buried");
-	if (command->killed != 0)
-		return NANOS_SECOND;
-	if (command->asked != 0)
-		return now->kill - kernel.now;
-	return now->timeout == NANOS_MAX
-	    ? left
-	    : lesser(now->timeout - kernel.now, left);
-}
-
 /* The time until retry has to do anything. */
 static nanos
 due(void)
 {
+	const struct process *command = kernel.command;
 	enum state state = invocation_state();
+	nanos left = invocation_until_deadline();
 
-	if (state >= RUNNING && state <= UNKILLABLE_DEAD)
-		return due_of_command();
+	if (state >= RUNNING && state <= UNKILLABLE_DEAD) {
+		if (command == NULL)
+			kernel_break("waits for a command that is buried");
+		if (command->killed != 0)
+			return NANOS_SECOND;
+		if (command->asked != 0)
+			return now->kill - kernel.now;
+		return now->timeout == NANOS_MAX
+		    ? left
+		    : number_lesser(now->timeout - kernel.now, left);
+	}
 	switch (state) {
 	case SPLAY:
 	case BREAKER_WAIT:
@@ -182,12 +158,10 @@ due(void)
 		return now->at - kernel_boottime();
 	case INPUT:
 	case HOOK_AFTER_DELAY:
-		return invocation_until_deadline();
+		return left;
 	case SLOW_READER:
-		return now->ended_by == 0 &&
-			invocation_until_deadline() > STRAGGLERS
-		    ? invocation_until_deadline()
-		    : STRAGGLERS;
+		return now->ended_by == 0 && left > STRAGGLERS ? left
+							       : STRAGGLERS;
 	case ABANDONED:
 	case ABANDONED_DEAD:
 	case STRAGGLING:
@@ -224,8 +198,12 @@ check_passes(void)
 }
 
 static void
-check_spin(void)
+check_wait(nanos nap)
 {
+	nanos left = due();
+
+	kernel_trace("waits for", nap);
+	check_passes();
 	if (++now->waits > WAITS_MOST || kernel.now > NANOS_DAY)
 		kernel_break("never ends");
 	if (kernel.now - now->spinning > SPIN) {
@@ -234,16 +212,6 @@ check_spin(void)
 	}
 	if (++now->spins > SPINS_MOST)
 		kernel_break("does not sleep where it could");
-}
-
-static void
-check_wait(nanos nap)
-{
-	nanos left = due();
-
-	kernel_trace("waits for", nap);
-	check_passes();
-	check_spin();
 	if (left != NANOS_MAX && nap > (left > 0 ? left : 0) + SLACK)
 		kernel_break("sleeps past what is due");
 }
@@ -277,15 +245,6 @@ check_begin(void)
 		kernel_break("leaves temporary files open");
 	if (file_ended() || file_count(FILE_WRITE_END, FILE_WRITE_END) > 0)
 		kernel_break("leaves a pipe open that it does not need");
-}
-
-static void
-check_hook(void)
-{
-	if (kernel.hook != NULL || (kernel.command != NULL && !now->abandoned))
-		kernel_break("begins a hook beside another process");
-	if (now->ended_by != 0)
-		kernel_break("begins a hook after a signal that ends all");
 }
 
 /* A limit is about to signal the command. */
@@ -325,27 +284,20 @@ end_command(void)
  */
 
 /* An abandoned hook may live on, and is not waited for. */
-static void
-note_stage(const struct termination *limit)
+SPY(bool, termination_over, const struct termination *limit)
 {
+	bool over = REAL(termination_over)(limit);
 	bool hook = kernel.hook != NULL && kernel.hook->pid == limit->child;
 
 	if (limit->stage >= TERMINATION_UNKILLABLE && !hook)
 		now->unkillable = true;
-	if (limit->stage == TERMINATION_ABANDONED && !hook) {
+	if (limit->stage == TERMINATION_ABANDONED && hook) {
+		kernel.hook = NULL;
+	} else if (limit->stage == TERMINATION_ABANDONED) {
 		now->abandoned = true;
 		if (now->set.dies_abandoned)
 			kernel_end(kernel.command, 0, SIGKILL);
 	}
-	if (limit->stage == TERMINATION_ABANDONED && hook)
-		kernel.hook = NULL;
-}
-
-SPY(bool, termination_over, const struct termination *limit)
-{
-	bool over = REAL(termination_over)(limit);
-
-	note_stage(limit);
 	now->limit = over ? NULL : limit;
 	if (over && now->attempting)
 		end_command();
@@ -461,8 +413,7 @@ SPY(struct step, plan_denied, const struct policy *policy,
 }
 
 /* The readers of all output are slow from now on. */
-static void
-close_series(void)
+SPY(int, finish_run, struct run *run, struct step step)
 {
 	now->closing = true;
 	kernel.written = kernel.now + now->set.held / 2;
@@ -470,11 +421,6 @@ close_series(void)
 	kernel.room[OUTPUT_STDERR] = kernel.room[OUTPUT_STDOUT] + now->set.log;
 	kernel.room[OUTPUT_REPORT] =
 	    kernel.room[OUTPUT_STDERR] + now->set.report;
-}
-
-SPY(int, finish_run, struct run *run, struct step step)
-{
-	close_series();
 	return REAL(finish_run)(run, step);
 }
 
@@ -489,9 +435,42 @@ FAKE(void, _exit, int status)
  * Processes
  */
 
-static void
-note_launch(const struct process *process)
+/*
+ * Once an attempt begins, a fork is of the command; else it is of a hook. Sets
+ * errno where the kernel refuses a process.
+ */
+FAKE(pid_t, fork, void)
 {
+	int64_t i = number_lesser(now->launched, COMMANDS - 1);
+	bool command = now->beginning;
+	int *failures = command ? &now->fork_failures : &now->hook_failures;
+	const struct process *process;
+
+	kernel_spare();
+	now->beginning = false;
+	if (!command) {
+		if (kernel.hook != NULL ||
+		    (kernel.command != NULL && !now->abandoned))
+			kernel_break("begins a hook beside another process");
+		if (now->ended_by != 0)
+			kernel_break(
+			    "begins a hook after a signal that ends all");
+		now->given_up = kernel.now + LONGEST_HOOK;
+	}
+	errno = EAGAIN;
+	if (*failures > 0) {
+		--*failures;
+		return -1;
+	}
+	process = kernel_spawn(command ? ROLE_COMMAND : ROLE_HOOK, PARENT_SELF,
+	    command ? &now->set.commands[i] : &now->set.hook);
+	if (process == NULL && command)
+		kernel_break("leaves more and more processes behind");
+	if (process == NULL)
+		return -1;
+	if (!command)
+		return process->pid;
+
 	if (now->set.has_member)
 		kernel_spawn(
 		    ROLE_MEMBER, kernel_place(process), &now->set.member);
@@ -508,68 +487,12 @@ note_launch(const struct process *process)
 	now->vain = now->halted = now->continued = false;
 	now->timeout =
 	    now->set.timeout == 0 ? NANOS_MAX : kernel.now + now->set.timeout;
-}
-
-/* Returns NULL, with errno, where the kernel refuses a process. */
-static struct process *
-fork_command(void)
-{
-	int64_t i = lesser(now->launched, COMMANDS - 1);
-	struct process *process;
-
-	errno = EAGAIN;
-	if (now->fork_failures > 0) {
-		now->fork_failures--;
-		return NULL;
-	}
-	process =
-	    kernel_spawn(ROLE_COMMAND, PARENT_SELF, &now->set.commands[i]);
-	if (process == NULL)
-		kernel_break("leaves more and more processes behind");
-	note_launch(process);
-	return process;
-}
-
-static struct process *
-fork_hook(void)
-{
-	check_hook();
-	now->given_up = kernel.now + LONGEST_HOOK;
-	errno = EAGAIN;
-	if (now->hook_failures == 0)
-		return kernel_spawn(ROLE_HOOK, PARENT_SELF, &now->set.hook);
-	now->hook_failures--;
-	return NULL;
-}
-
-/* Once an attempt begins, a fork is of the command; else it is of a hook. */
-FAKE(pid_t, fork, void)
-{
-	const struct process *process;
-
-	kernel_spare();
-	process = now->beginning ? fork_command() : fork_hook();
-	now->beginning = false;
-	return process == NULL ? -1 : process->pid;
+	return process->pid;
 }
 
 /*
  * The wait
  */
-
-/* Notes whether retry has to pass on the signal that it hears now. */
-static void
-expect_pass(const struct sent *sent)
-{
-	now->due = *sent;
-	now->is_due = false;
-	/* An abandoned command gets no stop: it was sent KILL. */
-	if (now->abandoned && signals_stops(sent->number))
-		return;
-	now->is_due = now->attempting && kernel_alive(kernel.command) &&
-	    sent->number != 0 && sent->number != SIGCHLD && !sent->shared &&
-	    sent->sender != kernel.self && sent->sender != kernel.command->pid;
-}
 
 /* The time for which retry was stopped counts for no limit. */
 static void
@@ -644,7 +567,13 @@ hear(void)
 	if (signals_end_series(sent.number) && sent.sender != kernel.self)
 		now->ended_by |= UINT64_C(1) << sent.number;
 	now->unheard = kernel_pends_end();
-	expect_pass(&sent);
+	/* Whether retry has to pass it on. An abandoned command gets no stop:
+	 * it was sent KILL. */
+	now->due = sent;
+	now->is_due = !(now->abandoned && signals_stops(sent.number)) &&
+	    now->attempting && kernel_alive(kernel.command) &&
+	    sent.number != 0 && sent.number != SIGCHLD && !sent.shared &&
+	    sent.sender != kernel.self && sent.sender != kernel.command->pid;
 	if (signals_stops(sent.number))
 		now->halted = now->attempting;
 	if (sent.number == SIGCONT) {
@@ -671,7 +600,8 @@ wait_in_poll(struct rest *rest)
 	kernel_pass(began + nap, false);
 	kernel_pass(kernel.now + now->late, true);
 	now->looked = kernel.now;
-	slept = lesser(kernel.now - began - now->stopped - now->late, nap);
+	slept =
+	    number_lesser(kernel.now - began - now->stopped - now->late, nap);
 	rest->seconds = (nap - slept) / NANOS_SECOND;
 	rest->nanos = (nap - slept) % NANOS_SECOND;
 	now->disturbed += now->stopped + now->late;
@@ -784,18 +714,6 @@ make_words(struct words *words, const struct setting *set)
 	words->list[words->count] = NULL;
 }
 
-/* A child that was there before retry, and has a child that outlives it. */
-static void
-add_elders(void)
-{
-	static const struct temper parent = { .life = 3 * NANOS_SECOND };
-	static const struct temper child = { .life = NANOS_HOUR };
-
-	kernel_spawn(ROLE_SPARED,
-	    kernel_place(kernel_spawn(ROLE_SPARED, PARENT_SELF, &parent)),
-	    &child);
-}
-
 void
 invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 {
@@ -825,33 +743,43 @@ invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 	file_start(BUDGET, WINDOW);
 	if (set->held_back)
 		file_trip(600 * NANOS_MS);
+	/* A child that was there before retry, and has a child that outlives
+	 * it. */
 	if (set->has_elder)
-		add_elders();
+		kernel_spawn(ROLE_SPARED,
+		    kernel_place(kernel_spawn(ROLE_SPARED, PARENT_SELF,
+			&(struct temper){ .life = 3 * NANOS_SECOND })),
+		    &(struct temper){ .life = NANOS_HOUR });
 }
 
-/* Why retry should not have died of that signal, or NULL. */
+/* Which promise about every end is broken, or NULL. */
 static const char *
-find_wrong_death(int number)
+find_wrong(const struct ending *ending)
 {
 	const struct process *last = &kernel.last;
-
-	if ((now->ended_by & UINT64_C(1) << number) != 0)
-		return NULL;
-	if (last->temper.signal != number || last->asked != 0)
-		return "dies of a signal that nobody sent";
-	return NULL;
-}
-
-/* Why retry should not have exited with that status, or NULL. */
-static const char *
-find_wrong_status(int status)
-{
-	const struct process *last = &kernel.last;
+	int status = ending->value;
 	bool limited = now->abandoned || last->asked != 0;
 	bool well = now->launched > 0 && !now->vain && !limited &&
 	    last->temper.signal == 0 && last->temper.status == 0 &&
 	    now->successes >= now->set.consecutive;
+	nanos most = now->set.kill_after + now->set.held + now->set.log +
+	    now->disturbed + 10 * NANOS_SECOND;
 
+	if (now->set.on_give_up)
+		most += LONGEST_HOOK + 10 * NANOS_SECOND;
+	if (kernel.command != NULL && !now->abandoned)
+		return "leaves the command behind";
+	if (kernel.hook != NULL)
+		return "leaves a hook behind";
+	if (file_count(FILE_TERMINAL, FILE_PIDFD) > 0)
+		return "leaves descriptors open";
+	if (invocation_until_deadline() < -most)
+		return "ends long after the deadline";
+	if (ending->died)
+		return (now->ended_by & UINT64_C(1) << status) != 0 ||
+			(last->temper.signal == status && last->asked == 0)
+		    ? NULL
+		    : "dies of a signal that nobody sent";
 	if (status == 0 && !well)
 		return "exits 0 though not enough has succeeded";
 	if (status == 0 &&
@@ -865,34 +793,6 @@ find_wrong_status(int status)
 	if (status == 124 && !limited && invocation_until_deadline() > 0)
 		return "exits 124 though no limit was reached";
 	return NULL;
-}
-
-/* Whether retry has ended much later than its deadline. */
-static bool
-is_late(void)
-{
-	nanos most = now->set.kill_after + now->set.held + now->set.log +
-	    now->disturbed + 10 * NANOS_SECOND;
-
-	if (now->set.on_give_up)
-		most += LONGEST_HOOK + 10 * NANOS_SECOND;
-	return invocation_until_deadline() < -most;
-}
-
-/* Which promise about every end is broken, or NULL. */
-static const char *
-find_wrong(const struct ending *ending)
-{
-	if (kernel.command != NULL && !now->abandoned)
-		return "leaves the command behind";
-	if (kernel.hook != NULL)
-		return "leaves a hook behind";
-	if (file_count(FILE_TERMINAL, FILE_PIDFD) > 0)
-		return "leaves descriptors open";
-	if (is_late())
-		return "ends long after the deadline";
-	return ending->died ? find_wrong_death(ending->value)
-			    : find_wrong_status(ending->value);
 }
 
 /*
