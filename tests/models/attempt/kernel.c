@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "sys/procfs.h"
 #include "sys/signals.h"
+#include "text/number.h"
 #include "text/random.h"
 
 /* How long a call takes, in nanoseconds. */
@@ -199,24 +200,19 @@ post_death(const struct process *process)
 	    .number = SIGCHLD, .code = CLD_EXITED, .sender = process->pid });
 }
 
-/* Whether it descends from retry by living parents. */
-static bool
-is_ours(const struct process *process)
-{
-	while (process->parent >= 0)
-		process = &kernel.list[process->parent];
-	return process->parent == PARENT_SELF;
-}
-
 /* The parent of a process has died. */
 static void
 reparent(struct process *process)
 {
-	bool adopts = (kernel.subreaper && is_ours(process)) ||
-	    kernel.self == KERNEL_INIT;
+	int top = process->parent;
 
+	while (top >= 0)
+		top = kernel.list[top].parent;
 	process->order = ++kernel.serial;
-	process->parent = adopts ? PARENT_SELF : PARENT_INIT;
+	process->parent = (kernel.subreaper && top == PARENT_SELF) ||
+		kernel.self == KERNEL_INIT
+	    ? PARENT_SELF
+	    : PARENT_INIT;
 	if (process->life != LIFE_DEAD)
 		return;
 	if (process->parent == PARENT_SELF)
@@ -226,17 +222,10 @@ reparent(struct process *process)
 }
 
 /*
- * Whether its parent leaves it a zombie for a while. Living parents do so with
- * every other child, and without pidfds with all of them: retry cannot know
- * then whether a number still means the same process.
+ * Living parents leave every other child a zombie for a while, and without
+ * pidfds all of them: retry cannot know then whether a number still means the
+ * same process.
  */
-static bool
-is_neglected(const struct process *process)
-{
-	return process->parent >= 0 &&
-	    (process->start % 2 == 0 || !kernel.pidfds);
-}
-
 void
 kernel_end(struct process *process, int status, int signal)
 {
@@ -255,14 +244,9 @@ kernel_end(struct process *process, int status, int signal)
 	process->ends = kernel.now + NEGLECT;
 	if (process->parent == PARENT_SELF)
 		post_death(process);
-	else if (!is_neglected(process))
+	else if (process->parent < 0 ||
+	    (process->start % 2 != 0 && kernel.pidfds))
 		bury(process);
-}
-
-static void
-end_by_itself(struct process *process)
-{
-	kernel_end(process, process->temper.status, process->temper.signal);
 }
 
 static void
@@ -275,12 +259,6 @@ die(struct process *process, int number)
 	process->temper.signal = number;
 	if (process->ends > process->free)
 		process->ends = process->free;
-}
-
-static bool
-is_harmless(int number)
-{
-	return number == SIGCHLD || number == SIGWINCH || number == SIGCONT;
 }
 
 bool
@@ -308,7 +286,8 @@ hear(struct process *process, int number)
 		process->life = LIFE_RUNS;
 		process->waiting = 0;
 		hear(process, waiting);
-	} else if (process->temper.deaf || is_harmless(number)) {
+	} else if (process->temper.deaf || number == SIGCHLD ||
+	    number == SIGWINCH || number == SIGCONT) {
 		return;
 	} else if (process->life == LIFE_STOPPED) {
 		process->waiting = number;
@@ -337,16 +316,6 @@ kernel_spare(void)
 			kernel.list[i].role = ROLE_SPARED;
 }
 
-/* Whether one of a tree has this session. */
-static bool
-shares(pid_t session, const bool of_tree[KERNEL_PROCESSES])
-{
-	for (int i = 0; i < kernel.places; i++)
-		if (of_tree[i] && kernel.list[i].session == session)
-			return true;
-	return false;
-}
-
 /*
  * Whether a process is of a tree, as far as it is known: its parent is, or it
  * is an orphan in a session of the tree's.
@@ -361,9 +330,12 @@ joins(const struct process *process, const struct process *top,
 		return false;
 	if (process->parent >= 0)
 		return of_tree[process->parent];
-	return process->parent == PARENT_SELF &&
-	    (process->session == kernel.session ||
-		shares(process->session, of_tree));
+	if (process->parent != PARENT_SELF)
+		return false;
+	for (int i = 0; i < kernel.places; i++)
+		if (of_tree[i] && kernel.list[i].session == process->session)
+			return true;
+	return process->session == kernel.session;
 }
 
 void
@@ -466,12 +438,6 @@ kernel_type(int number)
 			hear(&kernel.list[i], number);
 }
 
-static bool
-is_end(const struct sent *sent)
-{
-	return signals_end_series(sent->number) && sent->sender != kernel.self;
-}
-
 bool
 kernel_pends(int number)
 {
@@ -485,7 +451,8 @@ bool
 kernel_pends_end(void)
 {
 	for (size_t i = 0; i < kernel.count; i++)
-		if (is_end(&kernel.pending[i]))
+		if (signals_end_series(kernel.pending[i].number) &&
+		    kernel.pending[i].sender != kernel.self)
 			return true;
 	return false;
 }
@@ -523,66 +490,42 @@ next_of(const struct process *process)
 	return process->life == LIFE_STOPPED ? process->resumes : NANOS_MAX;
 }
 
-static nanos
-next_change(void)
-{
-	nanos next = NANOS_MAX;
-
-	for (size_t i = 0; i < kernel.polled_count; i++) {
-		nanos ready = file_ready(kernel.polled[i].fd);
-
-		if (ready > kernel.now && ready < next)
-			next = ready;
-	}
-	for (int i = 0; i < kernel.places; i++)
-		if (next_of(&kernel.list[i]) < next)
-			next = next_of(&kernel.list[i]);
-	return next;
-}
-
-static void
-change(void)
-{
-	for (int i = 0; i < kernel.places; i++) {
-		struct process *process = &kernel.list[i];
-
-		if (next_of(process) > kernel.now)
-			continue;
-		if (process->life == LIFE_STOPPED)
-			hear(process, SIGCONT);
-		else if (process->life == LIFE_RUNS)
-			end_by_itself(process);
-		else
-			bury(process);
-	}
-}
-
-/* Whether one of the descriptors that retry polls can be read or written. */
-static bool
-is_ready(void)
-{
-	for (size_t i = 0; i < kernel.polled_count; i++)
-		if (file_ready(kernel.polled[i].fd) <= kernel.now)
-			return true;
-	return false;
-}
-
 void
 kernel_pass(nanos until, bool anyway)
 {
 	kernel.calls = 0;
-	while (
-	    anyway || (kernel.count == 0 && !kernel.stirred && !is_ready())) {
-		nanos next = next_change();
+	for (;;) {
+		nanos next = NANOS_MAX;
+		bool ready = false;
 
-		if (next > until) {
-			if (kernel.now < until)
-				kernel.now = until;
-			return;
+		for (size_t i = 0; i < kernel.polled_count; i++) {
+			nanos at = file_ready(kernel.polled[i].fd);
+
+			ready |= at <= kernel.now;
+			if (at > kernel.now)
+				next = number_lesser(next, at);
 		}
-		if (kernel.now < next)
-			kernel.now = next;
-		change();
+		if (!anyway && (kernel.count > 0 || kernel.stirred || ready))
+			return;
+		for (int i = 0; i < kernel.places; i++)
+			next = number_lesser(next, next_of(&kernel.list[i]));
+		kernel.now =
+		    number_greater(kernel.now, number_lesser(next, until));
+		if (next > until)
+			return;
+		for (int i = 0; i < kernel.places; i++) {
+			struct process *process = &kernel.list[i];
+
+			if (next_of(process) > kernel.now)
+				continue;
+			if (process->life == LIFE_STOPPED)
+				hear(process, SIGCONT);
+			else if (process->life == LIFE_RUNS)
+				kernel_end(process, process->temper.status,
+				    process->temper.signal);
+			else
+				bury(process);
+		}
 	}
 }
 
@@ -731,13 +674,6 @@ FAKE(int, sigqueue, pid_t pid, int number, const union sigval value)
 	return kernel_signal(process, number);
 }
 
-static bool
-is_child(const struct process *process, idtype_t type, id_t id)
-{
-	return process->life != LIFE_NONE && process->parent == PARENT_SELF &&
-	    (type == P_ALL || process->pid == (pid_t)id);
-}
-
 /* The child of retry that has died first, else any child. */
 static struct process *
 find_child(idtype_t type, id_t id)
@@ -748,7 +684,9 @@ find_child(idtype_t type, id_t id)
 		struct process *process = &kernel.list[i];
 		bool dead = process->life == LIFE_DEAD;
 
-		if (is_child(process, type, id) &&
+		if (process->life != LIFE_NONE &&
+		    process->parent == PARENT_SELF &&
+		    (type == P_ALL || process->pid == (pid_t)id) &&
 		    (found == NULL ||
 			(dead &&
 			    (found->life != LIFE_DEAD ||
