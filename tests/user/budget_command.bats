@@ -194,12 +194,12 @@ goes_on()
 	        'gate_failures 0' 'gate_next_seconds NaN' 'gate_rate NaN'
 	    [ "$(grep -cv '^#' <<<"$shown")" -eq 22 ]
 	of all budgets an array in the order of their keys
-	    for key in k{1..9} 'a b' Z a all -v; do
+	    for key in k{1..3} 'a b' Z a all -v; do
 	        "$RETRY" -q -B "$key" true
 	    done
 	    "$RETRY" --budget-status all | awk 'NR > 1 { print $1 }' >got
 	    LC_ALL=C sort -c got
-	    [ "$(lines got)" -eq 14 ]
+	    [ "$(lines got)" -eq 8 ]
 	    "$RETRY" --budget-status all --json >all
 	    sed -n 's/^{"key": "\([^ "]*\).*/\1/p' all | diff got -
 	    # Without a key, it is every budget, too.
@@ -261,7 +261,7 @@ goes_on()
 	"$RETRY" --budget-status all --json >none.json
 	"$RETRY" --budget-status all --prom >none.prom
 	"$RETRY" -q -B api true
-	for round in {1..9}; do
+	for round in {1..4}; do
 		# between the limits and the ring
 		RANDOM=$round
 		code=${starts[RANDOM % 3]} bytes=()
@@ -322,7 +322,7 @@ goes_on()
 		    {"\\x01", controls + high[31:-1] + "\\x7f" + escaped}, 10), got["all.prom"]["left"]
 		assert got["none.json"] == [] and len(got["none.prom"]) > 10
 		assert not any(got["none.prom"].values())
-		for n in range(1, 10):
+		for n in range(1, 5):
 		    b = got["any.%d.json" % n]
 		    assert b["limit"] >= b["left"] >= 0, b
 		    assert b["gate"]["state"] in ("closed", "open", "half-open", "recovering"), b
@@ -340,10 +340,8 @@ goes_on()
 	showing changes nothing
 	    fail 3 api --breaker 2,1ms --budget-min 1
 	    before=$(md5sum "$api")
-	    for format in --json --prom -v; do
-	        for key in api all; do
-	            "$RETRY" --budget-status "$key" $format | grep -q api
-	        done
+	    for words in 'api --json' 'all --prom' 'all -v'; do
+	        "$RETRY" --budget-status $words | grep -q api
 	    done
 	    [ "$(md5sum "$api")" = "$before" ]
 	    only "retry-v4.$EUID.api"
@@ -380,7 +378,7 @@ goes_on()
 	a corrupt segment, which nobody can use
 	    why="segment is corrupt" name=retry-v4.$EUID.api
 	    "$RETRY" -q -B good true
-	    for spoilt in '1256 488 255' '1260 4 255' '1120 8 255' '1123 1 1' '1127 1 255'; do
+	    for spoilt in '1256 488 255' '1127 1 255'; do
 	        read -r at count byte <<<"$spoilt"
 	        rm -f "$api"
 	        "$RETRY" -q -B api true
@@ -401,7 +399,7 @@ goes_on()
 	output that cannot be delivered: 125
 	    fail 1 api
 	    before=$(md5sum "$api")
-	    for words in 'api --json' 'api --prom' api 'all --json' 'all --prom' all; do
+	    for words in 'api --json' 'all --prom' all; do
 	        is 125 sh -c 'exec "$@" >/dev/full 2>err' sh "$RETRY" --budget-status $words
 	        [ "$(<err)" = 'retry: cannot write to standard output: No space left on device' ]
 	        is 125 sh -c 'exec "$@" >&- 2>err' sh "$RETRY" --budget-status $words
@@ -429,13 +427,11 @@ goes_on()
 	    says 0 "budget 'api': no such budget in $PWD/budgets" -v --budget-reset api
 	    says 0 '' --budget-reset api
 	whatever is in the file
-	    for spoil in 'echo junk' : 'head -c 2328 /dev/urandom'; do
-	        for mode in 644 000; do
-	            eval "$spoil" >"$api"
-	            chmod "$mode" "$api"
-	            says 0 "budget 'api': reset" -v --budget-reset api
-	            [ ! -e "$api" ]
-	        done
+	    for mode in 644 000; do
+	        head -c "$SEGMENT_SIZE" /dev/urandom >"$api"
+	        chmod "$mode" "$api"
+	        says 0 "budget 'api': reset" -v --budget-reset api
+	        [ ! -e "$api" ]
 	    done
 	something else has its name
 	    refused()
@@ -452,12 +448,8 @@ goes_on()
 	    ln -s "retry-v4.$EUID.target" "$api"
 	    refused 'not a regular file'
 	    [ -f "budgets/retry-v4.$EUID.target" ]
-	    ln -s nowhere "$api"
-	    refused 'not a regular file'
 	    mkfifo "$api"
 	    refused 'not a regular file'
-	    ln "budgets/retry-v4.$EUID.target" "$api"
-	    refused 'has other links'
 	    touch other
 	    ln other "$api"
 	    refused 'has other links'
@@ -575,7 +567,7 @@ goes_on()
 	    goes_on
 	    [ "$(<err)" = "retry: budget file 'retry-v4.$EUID.api': removed: idle" ]
 	    only
-	    for _ in {1..10}; do
+	    for _ in 1 2 3; do
 	        fail 1 api
 	        start "$RETRY" --budget-gc
 	        is 0 "$RETRY" --budget-gc
