@@ -30,51 +30,24 @@ matches(const char *stream, size_t length, size_t chunk)
 	return pattern_end(&pattern);
 }
 
-struct row {
-	const char *text, *stream;
-};
-
-/* Whole, byte by byte, and as the last line of two. */
-static void
-check_rows(const struct row *rows, size_t count, bool want)
-{
-	for (size_t i = 0; i < count; i++) {
-		const char *stream = rows[i].stream;
-		size_t length = strlen(stream);
-		char second[256];
-
-		compile(rows[i].text);
-		EQUAL(rows[i].text, matches(stream, length, length + 1), want);
-		EQUAL(rows[i].text, matches(stream, length, 1), want);
-		if (length == 0 || *rows[i].text == '.')
-			continue;
-		length = (size_t)snprintf(second, sizeof second,
-		    "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n%s",
-		    stream);
-		if (want)
-			HOLDS(rows[i].text, matches(second, length, length));
-	}
-}
-
-static const struct row found[] = {
-	{ "a", "a" },
-	{ "a", "xa" },
+/* A pattern, what it matches, and what it does not. */
+#define BUT_NOT "but not"
+static const char *const cases[][6] = {
+	{ "a", "a", BUT_NOT, "", "b", "A" },
 	{ "error", "an error occurred\n" },
 	{ "a|b", "b" },
 	{ "ab|cd|ef", "xefx" },
-	{ "a(b|c)d", "acd" },
-	{ "ab*c", "ac" },
-	{ "ab*c", "abbbc" },
+	{ "a(b|c)d", "acd", BUT_NOT, "ad" },
+	{ "ab*c", "ac", "abbbc" },
 	{ "ab+c", "abbc" },
-	{ "ab?c", "abc" },
-	{ "ab?c", "ac" },
-	{ "a{3}", "aaa" },
+	{ "ab?c", "abc", "ac" },
+	{ "a{3}", "aaa", BUT_NOT, "aa" },
 	{ "a{2,}b", "aaab" },
-	{ "^a{2,3}$", "aaa" },
+	{ "^a{2,3}$", "aaa", BUT_NOT, "aaaa" },
 	{ "^a{,2}b", "aab" },
 	{ "^a{,}b", "aaab" },
-	{ "^a{0}b", "b" },
-	{ "^(ab){2}$", "abab" },
+	{ "^a{0}b", "b", BUT_NOT, "ab" },
+	{ "^(ab){2}$", "abab", BUT_NOT, "ab" },
 	{ "^a**b", "aab" },
 	{ "^a+?b", "b" },
 	{ "^a{2}{2}$", "aaaa" },
@@ -84,31 +57,27 @@ static const struct row found[] = {
 	{ "a||b", "x" },
 	{ "a|", "x" },
 	{ "()", "x" },
-	{ "x*", "y" },
-	{ "x*", "\n" },
+	{ "x*", "y", "\n", BUT_NOT, "" },
 	{ ".*", "y" },
 	{ ".*a", "ba" },
 	{ ".*^a", "a" },
 	{ "a.c", "a-c" },
 	{ "a.*c", "a--c" },
 	{ "a}", "a}" },
-	{ "^a", "a" },
-	{ "^a", "b\na" },
-	{ "a$", "ba" },
-	{ "a$", "ba\nb" },
-	{ "^$", "\n" },
-	{ "^$", "a\n\nb" },
+	{ "^a", "a", "b\na", BUT_NOT, "ba" },
+	{ "a$", "ba", "ba\nb", BUT_NOT, "ab" },
+	{ "^$", "\n", "a\n\nb", BUT_NOT, "", "a\n" },
 	{ "^", "a" },
 	{ "$", "a" },
 	{ "(^|x)a", "bxa" },
 	{ "a($|x)", "ba" },
 	{ "abc|$", "ab" },
 	{ "[abc]", "b" },
-	{ "[a-c]x", "cx" },
-	{ "[^a-c]x", "dx" },
+	{ "[a-c]x", "cx", BUT_NOT, "dx" },
+	{ "[^a-c]x", "dx", BUT_NOT, "bx" },
 	{ "[]]", "]" },
 	{ "[]a]", "a" },
-	{ "[^]a]", "b" },
+	{ "[^]a]", "b", BUT_NOT, "]" },
 	{ "[a-]", "-" },
 	{ "[-a]", "-" },
 	{ "[+--]", "," },
@@ -116,10 +85,9 @@ static const struct row found[] = {
 	{ "[.*+?{}()|^$]", "^" },
 	{ "[a^]", "^" },
 	{ "[[]", "[" },
-	{ "[[:alpha:]_]", "_" },
-	{ "[[:alpha:]_]", "Z" },
+	{ "[[:alpha:]_]", "_", "Z" },
 	{ "[^[:alpha:]]", "1" },
-	{ "[[:upper:]]", "A" },
+	{ "[[:upper:]]", "A", BUT_NOT, "a" },
 	{ "[[:lower:]]", "a" },
 	{ "[[:digit:]]", "0" },
 	{ "[[:xdigit:]]", "f" },
@@ -130,25 +98,22 @@ static const struct row found[] = {
 	{ "[[:graph:]]", "!" },
 	{ "[[:print:]]", " " },
 	{ "[[:alnum:]]", "9" },
-	{ "\\d", "7" },
+	{ "\\d", "7", BUT_NOT, "x" },
 	{ "\\D", "x" },
-	{ "\\w", "_" },
+	{ "\\w", "_", BUT_NOT, "\303\251" },
 	{ "\\W", "-" },
-	{ "\\s", "\r" },
-	{ "\\s", "\f" },
-	{ "\\s", "\v" },
+	{ "\\s", "\r", "\f", "\v" },
 	{ "\\S", "x" },
 	{ "a\\tb", "a\tb" },
 	{ "a\\r$", "a\r\n" },
 	{ "a\\.b", "a.b" },
 	{ "\\\\", "\\" },
 	{ "\\{\\}\\[\\]\\(\\)\\*\\+\\?\\|\\^\\$\\/", "{}[]()*+?|^$/" },
-	{ "\\bab\\b", "x ab." },
-	{ "\\bab\\b", "ab" },
+	{ "\\bab\\b", "x ab.", "ab", BUT_NOT, "xab", "ab_" },
 	{ "\\<ab\\>", "ab\n" },
-	{ "a\\Bb", "ab" },
+	{ "a\\Bb", "ab", BUT_NOT, "a b" },
 	{ "\\B-", " -" },
-	{ "a\\>", "a" },
+	{ "a\\>", "a", BUT_NOT, "ab" },
 	{ "a\\b", "ba\n" },
 	{ "\\<^a", "a" },
 	{ "^\\ba", "a" },
@@ -158,103 +123,85 @@ static const struct row found[] = {
 	{ "(?i)[a-c]x", "BX" },
 	{ "(?i)[[:upper:]]", "a" },
 	{ "(?i)a|b", "B" },
-	{ "(?i)@", "@" },
+	{ "(?i)@", "@", BUT_NOT, "`" },
 	/* A UTF-8 character is repeated as a whole; a dot is one byte. */
-	{ "^\303\251+$", "\303\251\303\251" },
+	{ "^\303\251+$", "\303\251\303\251", BUT_NOT, "\303\251\251" },
 	{ "^\303\251?$", "\n" },
 	{ "^..$", "\303\251" },
 	{ "^\351+$", "\351\351" },
 	{ "^\\\351", "\351" },
 	{ "[^a]", "\377" },
-	{ "(timeout|refused|reset) [a-z]+", "connection reset by peer" },
-	{ "[a-z]+: error", "gcc: error: no input files" },
+	{ "(timeout|refused|reset) [a-z]+", "connection reset by peer", BUT_NOT,
+	    "connection reset: 7" },
+	{ "[a-z]+: error", "gcc: error: no input files", BUT_NOT,
+	    "GCC: error" },
+	{ "^.*a", "eea", BUT_NOT, "eeb" },
+	/* Found by the fuzzer: a start that is reached in the middle of a line.
+	 */
+	{ "^.*[]a]", "ee.ab/bo1.crB(" },
+	{ "^.*[a-]|x\\S", "Ao-)" },
+	{ "^\\S{0}.*{0,2}{2}()1", "b1(/.rAB" },
+	{ "ab", BUT_NOT, "a\nb" },
+	{ "a.b", BUT_NOT, "a\nb" },
+	{ "a[^x]b", BUT_NOT, "a\nb" },
+	{ "a\\sb", BUT_NOT, "a\nb" },
+	{ "a[[:space:]]b", BUT_NOT, "a\nb" },
+	{ "a\\Wb", BUT_NOT, "a\nb" },
+	{ "a\\Db", BUT_NOT, "a\nb" },
+	{ "a[[:cntrl:]]b", BUT_NOT, "a\nb" },
+	{ "a$.?b", BUT_NOT, "a\nb" },
+	{ "a^b", BUT_NOT, "ab" },
+	{ "a$b", BUT_NOT, "ab" },
+	{ "[[:alpha:]]", BUT_NOT, "1", "\303\251" },
+	{ "a\\B$", BUT_NOT, "a" },
+	{ "\\<b", BUT_NOT, "ab" },
+	{ "\\>^a", BUT_NOT, "a" },
+	{ "(?i)[^a]", BUT_NOT, "A" },
+	{ "(?i)\303\251", BUT_NOT, "\303\211" },
+	{ "(?i)[[]", BUT_NOT, "{" },
+	/* glibc forgets the anchor in the copies of a repeated group. */
+	{ "(^a){2,}", BUT_NOT, "aa" },
+	{ "(\\<[^abc]){2}", BUT_NOT, "*c.ae*1 :" },
+	{ "\\(^a{0,2}\\*", BUT_NOT, "(a*" },
 };
 
+/* Whole, byte by byte, and, if it matches, as the last line of two. */
+static void
+check_stream(const char *text, const char *stream, bool want)
+{
+	size_t length = strlen(stream);
+	char second[256];
+
+	EQUAL(text, matches(stream, length, length + 1), want);
+	EQUAL(text, matches(stream, length, 1), want);
+	if (length == 0 || *text == '.' || !want)
+		return;
+	length = (size_t)snprintf(second, sizeof second,
+	    "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n%s", stream);
+	HOLDS(text, matches(second, length, length));
+}
+
+/*
+ * An empty stream has no lines; there is no line behind the last newline.
+ */
 static void
 test_what_matches(void)
 {
-	check_rows(found, LENGTH(found), true);
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		bool want = true;
+
+		compile(cases[i][0]);
+		for (size_t j = 1; j < 6 && cases[i][j] != NULL; j++)
+			if (strcmp(cases[i][j], BUT_NOT) == 0)
+				want = false;
+			else
+				check_stream(cases[i][0], cases[i][j], want);
+	}
 }
 
-static const struct row missed[] = {
-	{ "a", "" },
-	{ "a", "b" },
-	{ "a", "A" },
-	{ "ab", "a\nb" },
-	{ "a.b", "a\nb" },
-	{ "a[^x]b", "a\nb" },
-	{ "a\\sb", "a\nb" },
-	{ "a[[:space:]]b", "a\nb" },
-	{ "a\\Wb", "a\nb" },
-	{ "a\\Db", "a\nb" },
-	{ "a[[:cntrl:]]b", "a\nb" },
-	{ "a$.?b", "a\nb" },
-	{ "a{3}", "aa" },
-	{ "^a{2,3}$", "aaaa" },
-	{ "^a{0}b", "ab" },
-	{ "^(ab){2}$", "ab" },
-	{ "a(b|c)d", "ad" },
-	{ "^a", "ba" },
-	{ "a$", "ab" },
-	{ "a^b", "ab" },
-	{ "a$b", "ab" },
-	/*
-	 * An empty stream has no lines; there is no line behind the last
-	 * newline.
-	 */
-	{ "^$", "" },
-	{ "x*", "" },
-	{ "^$", "a\n" },
-	{ "^$", "a" },
-	{ "[a-c]x", "dx" },
-	{ "[^a-c]x", "bx" },
-	{ "[^]a]", "]" },
-	{ "[[:alpha:]]", "1" },
-	{ "[[:alpha:]]", "\303\251" },
-	{ "[[:upper:]]", "a" },
-	{ "\\d", "x" },
-	{ "\\w", "\303\251" },
-	{ "\\bab\\b", "xab" },
-	{ "\\bab\\b", "ab_" },
-	{ "a\\Bb", "a b" },
-	{ "a\\B$", "a" },
-	{ "\\<b", "ab" },
-	{ "a\\>", "ab" },
-	{ "\\>^a", "a" },
-	{ "(?i)[^a]", "A" },
-	{ "(?i)\303\251", "\303\211" },
-	{ "(?i)@", "`" },
-	{ "(?i)[[]", "{" },
-	{ "^\303\251+$", "\303\251\251" },
-	/* glibc forgets the anchor in the copies of a repeated group. */
-	{ "(^a){2,}", "aa" },
-	{ "(\\<[^abc]){2}", "*c.ae*1 :" },
-	{ "\\(^a{0,2}\\*", "(a*" },
-	/* A loop after ^ has the same nodes as the start of a line. */
-	{ "^.*a", "eeb" },
-	{ "(timeout|refused|reset) [a-z]+", "connection reset: 7" },
-	{ "[a-z]+: error", "GCC: error" },
+struct row {
+	const char *text, *stream;
 };
-
-static void
-test_what_does_not_match(void)
-{
-	check_rows(missed, LENGTH(missed), false);
-}
-
-/* Found by the fuzzer: a start that is reached in the middle of a line. */
-static void
-test_a_loop_behind_the_start_of_a_line(void)
-{
-	static const struct row rows[] = {
-		{ "^.*a", "eea" },
-		{ "^.*[]a]", "ee.ab/bo1.crB(" },
-		{ "^.*[a-]|x\\S", "Ao-)" },
-		{ "^\\S{0}.*{0,2}{2}()1", "b1(/.rAB" },
-	};
-
-	check_rows(rows, LENGTH(rows), true);
-}
 
 #define PARENS50 "(((((((((((((((((((((((((((((((((((((((((((((((((("
 
@@ -270,26 +217,20 @@ static const struct {
 	{ "(a))", ") without (", 3 },
 	{ "(?:a)", "(? is not supported, but for (?i) at the start", 0 },
 	{ "a(?i)b", "(? is not supported, but for (?i) at the start", 1 },
-	{ "(?=a)", "(? is not supported, but for (?i) at the start", 0 },
 	{ "*a", "nothing to repeat", 0 },
 	{ "a|*b", "nothing to repeat", 2 },
-	{ "(*a)", "nothing to repeat", 1 },
 	{ "^*", "nothing to repeat", 1 },
 	{ "a$+", "nothing to repeat", 2 },
 	{ "\\b?", "nothing to repeat", 2 },
 	{ "{1}", "nothing to repeat", 0 },
-	{ "?", "nothing to repeat", 0 },
-	{ "+", "nothing to repeat", 0 },
 	{ "a{", "not a count: for a brace write \\{", 1 },
 	{ "a{}", "not a count: for a brace write \\{", 1 },
 	{ "a{1", "not a count: for a brace write \\{", 1 },
 	{ "a{x}", "not a count: for a brace write \\{", 1 },
-	{ "a{1,x}", "not a count: for a brace write \\{", 1 },
 	{ "a{-1}", "not a count: for a brace write \\{", 1 },
 	{ "a{2,1}", "counts that run backwards", 1 },
 	{ "a{1001}", "a count above 1000", 2 },
 	{ "a{1,1001}", "a count above 1000", 4 },
-	{ "a{99999999999999999999}", "a count above 1000", 2 },
 	{ "(a{1000}){1000}", "the pattern is too large", 15 },
 	{ "a{1000}b{1000}c{100}", "the pattern is too large", 20 },
 	{ "((((a{9}){9}){9}){9}){9}", "the pattern is too large", 20 },
@@ -299,21 +240,16 @@ static const struct {
 	{ "(a)\\1", "back-references are not supported", 3 },
 	{ "\\9", "back-references are not supported", 0 },
 	{ "\\0", "unknown escape", 0 },
-	{ "\\x41", "unknown escape", 0 },
-	{ "\\Q", "unknown escape", 0 },
-	{ "\\`", "unknown escape", 0 },
 	{ "\\'", "unknown escape", 0 },
 	{ "a\\n", "a newline never matches", 1 },
 	{ "a\nb", "a newline never matches", 1 },
 	{ "a\\\nb", "a newline never matches", 1 },
 	{ "[\n]", "a newline never matches", 1 },
 	{ "[", "[ without ]", 0 },
-	{ "a[b", "[ without ]", 1 },
 	{ "[]", "[ without ]", 0 },
 	{ "[^]", "[ without ]", 0 },
 	{ "[a-", "[ without ]", 0 },
 	{ "[z-a]", "a range that runs backwards", 1 },
-	{ "[xz-a]", "a range that runs backwards", 2 },
 	{ "[a-c-e]", "a range without a start", 4 },
 	{ "[a-[:digit:]]", "a range without an end", 1 },
 	{ "[[:nope:]]", "no such class", 1 },
@@ -542,8 +478,6 @@ test_the_size(void)
 
 static void (*const tests[])(void) = {
 	test_what_matches,
-	test_what_does_not_match,
-	test_a_loop_behind_the_start_of_a_line,
 	test_what_is_refused,
 	test_the_greatest_patterns,
 	test_a_nul_is_a_byte_like_others,
