@@ -9,7 +9,6 @@ static const struct {
 	nanos span;
 } durations[] = {
 	{ "0", 0 },
-	{ "0s", 0 },
 	{ "0d0h0m0s0ms", 0 },
 	{ "1", NANOS_SECOND },
 	{ "1ms", NANOS_MS },
@@ -20,24 +19,36 @@ static const struct {
 	{ "0.5", NANOS_SECOND / 2 },
 	{ ".5", NANOS_SECOND / 2 },
 	{ "2.", 2 * NANOS_SECOND },
-	{ "2.s", 2 * NANOS_SECOND },
-	{ "1.5ms", 1500000 },
 	{ "1.5m", 90 * NANOS_SECOND },
 	{ "0.1h", 6 * NANOS_MINUTE },
 	{ ".5d", 12 * NANOS_HOUR },
 	{ "010", 10 * NANOS_SECOND },
 	{ "1h30m", 90 * NANOS_MINUTE },
 	{ "1m30s", 90 * NANOS_SECOND },
-	{ "1h1s", NANOS_HOUR + NANOS_SECOND },
 	{ "1s500ms", 1500 * NANOS_MS },
 	{ "1.5h1.5m", 91 * NANOS_MINUTE + 30 * NANOS_SECOND },
-	{ "90m", 90 * NANOS_MINUTE },
 	{ "1d2h3m4s5ms",
 	    NANOS_DAY + 2 * NANOS_HOUR + 3 * NANOS_MINUTE + 4 * NANOS_SECOND +
 		5 * NANOS_MS },
 	{ "0.000000001", 1 },
 	{ "0.0000000011", 2 },
 	{ "0.1234567891", 123456790 },
+	/* Too small: 1 ns, and never 0, which often means "never". */
+	{ "0.0000000001", 1 },
+	{ "0.0000000001ms", 1 },
+	{ "0.000000000000001d", 1 },
+	/* Exact in the unit in which it is written. */
+	{ "0.0000000001m", 6 },
+	{ "0.00000000001d", 864 },
+	/* Too large. */
+	{ "9223372036.854775807", NANOS_MAX },
+	{ "9223372036.854775806", NANOS_MAX - 1 },
+	{ "9223372037", NANOS_MAX },
+	{ "106751d", 106751 * NANOS_DAY },
+	{ "106752d", NANOS_MAX },
+	{ "106751d23h48m", NANOS_MAX },
+	{ "99999999999999999999999999999999d", NANOS_MAX },
+	{ "99999999999999999999d99999999999999999999h", NANOS_MAX },
 };
 
 static void
@@ -49,42 +60,6 @@ test_durations(void)
 
 		HOLDS(text, duration_parse(text, strlen(text), &span));
 		EQUAL(text, span, durations[i].span);
-	}
-}
-
-static void
-test_durations_at_the_edges(void)
-{
-	static const struct {
-		const char *text;
-		nanos span;
-	} rows[] = {
-		/* Too small: 1 ns, and never 0, which often means "never". */
-		{ "0.0000000001", 1 },
-		{ "0.00000000000000000000000000000000000000001", 1 },
-		{ "0.0000000001ms", 1 },
-		{ "0.0000000000001m", 1 },
-		{ "0.000000000000001d", 1 },
-		/* Exact in the unit in which it is written. */
-		{ "0.0000000001m", 6 },
-		{ "0.00000000001d", 864 },
-		/* Too large. */
-		{ "9223372036.854775807", NANOS_MAX },
-		{ "9223372036.854775806", NANOS_MAX - 1 },
-		{ "9223372037", NANOS_MAX },
-		{ "106751d", 106751 * NANOS_DAY },
-		{ "106752d", NANOS_MAX },
-		{ "106751d23h48m", NANOS_MAX },
-		{ "99999999999999999999999999999999d", NANOS_MAX },
-		{ "99999999999999999999d99999999999999999999h", NANOS_MAX },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const char *text = rows[i].text;
-		nanos span = -1;
-
-		HOLDS(text, duration_parse(text, strlen(text), &span));
-		EQUAL(text, span, rows[i].span);
 	}
 }
 
@@ -133,22 +108,16 @@ static const struct {
 	{ NANOS_MS, "1ms" },
 	{ 1499999, "1ms" },
 	{ 1500000, "2ms" },
-	{ 12 * NANOS_MS, "12ms" },
-	{ 99 * NANOS_MS, "99ms" },
 	{ 99499999, "99ms" },
 	{ 99500000, "0.1s" },
 	{ 100 * NANOS_MS, "0.1s" },
 	{ 149 * NANOS_MS, "0.1s" },
 	{ 150 * NANOS_MS, "0.2s" },
-	{ 500 * NANOS_MS, "0.5s" },
-	{ 800 * NANOS_MS, "0.8s" },
 	{ 949 * NANOS_MS, "0.9s" },
 	{ 950 * NANOS_MS, "1s" },
 	{ NANOS_SECOND, "1s" },
 	{ 1049 * NANOS_MS, "1s" },
 	{ 1050 * NANOS_MS, "1.1s" },
-	{ 1234 * NANOS_MS, "1.2s" },
-	{ 5 * NANOS_SECOND, "5s" },
 	{ 9949 * NANOS_MS, "9.9s" },
 	{ 9950 * NANOS_MS, "10s" },
 	{ 10499 * NANOS_MS, "10s" },
@@ -158,9 +127,7 @@ static const struct {
 	{ NANOS_MINUTE, "1m" },
 	{ 61 * NANOS_SECOND, "1m1s" },
 	{ 90 * NANOS_SECOND, "1m30s" },
-	{ 10 * NANOS_MINUTE, "10m" },
 	{ NANOS_HOUR - 20 * NANOS_SECOND, "59m40s" },
-	{ NANOS_HOUR - NANOS_SECOND, "59m59s" },
 	{ NANOS_HOUR - NANOS_MS, "1h" },
 	{ NANOS_HOUR, "1h" },
 	{ NANOS_HOUR + 29 * NANOS_SECOND, "1h" },
@@ -169,7 +136,6 @@ static const struct {
 	{ NANOS_DAY - 20 * NANOS_SECOND, "1d" },
 	{ NANOS_DAY - NANOS_MINUTE, "23h59m" },
 	{ NANOS_DAY, "1d" },
-	{ 3 * NANOS_DAY + 4 * NANOS_HOUR, "3d4h" },
 	{ 2 * NANOS_DAY - NANOS_MINUTE, "2d" },
 	{ NANOS_MAX, "106751d23h" },
 };
@@ -205,7 +171,6 @@ test_shown_durations_read_back(void)
 
 static void (*const tests[])(void) = {
 	test_durations,
-	test_durations_at_the_edges,
 	test_what_is_no_duration,
 	test_durations_read_no_further_than_told,
 	test_durations_are_shown_rounded,
