@@ -102,20 +102,18 @@ case $n in
 esac >read.$n
 [ "$n" = 4 ]'
 
-# big_input: ten megabytes of anything, in ./big
+# big_input: a megabyte of anything, more than a pipe holds, in ./big
 big_input()
 {
-	local any=$BATS_FILE_TMPDIR/any
-	[ -e "$any" ] || head -c 10M /dev/urandom >"$any" # takes a while
-	ln "$any" big
+	head -c 1M /dev/urandom >big
 }
 
 # seen: the attempts of $reads have read the right parts of ./big
 seen()
 {
 	[ ! -s read.1 ]
-	[ "$(stat -c %s read.2)" -eq $((5 << 20)) ]
-	cmp -n $((5 << 20)) big read.2
+	[ "$(stat -c %s read.2)" -eq $((512 << 10)) ]
+	cmp -n $((512 << 10)) big read.2
 	cmp big read.3
 	cmp big read.4
 }
@@ -207,7 +205,7 @@ left_there()
 #
 
 # all_read_again COMMAND...: COMMAND, which gives ./big to $all
-all=("$RETRY" -q -n 4 -d 0 -I sh -c "$reads" sh 5M)
+all=("$RETRY" -q -n 4 -d 0 -I sh -c "$reads" sh 512K)
 all_read_again()
 {
 	big_input
@@ -433,10 +431,17 @@ refuses()
 # Whether an attempt has read from a pipe or socket
 #
 
-late='before=$(grep ^vol "/proc/$PPID/status")
+# Where retry looks when bytes come, the command reads after that.
+late='switches()
+	{
+		while read -r name count; do
+			[ "$name" != voluntary_ctxt_switches: ] || echo "$count"
+		done <"/proc/$PPID/status"
+	}
+	before=$(switches)
 	echo line >&7
 	for i in $(seq 500); do
-		[ "$before" = "$(grep ^vol "/proc/$PPID/status")" ] || break
+		[ "$before" = "$(switches)" ] || break
 		sleep .01
 	done
 	sleep .2
@@ -478,17 +483,19 @@ loop_keeps()
 # attempt a pipe ends from which nothing came; then the attempts read
 ends_unread()
 {
-	mkfifo pipe
+	mkfifo pipe closed
+	exec 8<>closed
 	start sh -c 'exec "$@" <pipe' sh "$@" "${tells[@]}" sh -c '
 		echo >"ready$RETRY_ATTEMPT"
-		until [ -e closed ]; do sleep 0.01; done
+		[ "$RETRY_ATTEMPT" != 1 ] || read -r line <closed
 		cat
 		exit 1'
 	exec 7>pipe
 	wait_for [ -e ready1 ]
 	exec 7>&-
-	touch closed
+	echo >&8
 	ended
+	exec 8>&-
 }
 
 ends_and_is_retried()
@@ -504,6 +511,7 @@ ends_and_is_lost()
 }
 
 @test "once an attempt has read from a pipe there is no other attempt" {
+	local late='echo line >&7; read x; exit 1'
 	read_rows env
 	beside 'some of many bytes that are the same' noticed 1 \
 		"${tells[@]}" sh -c 'head -c 10; exit 1' < <(head -c 1M /dev/zero)
@@ -530,7 +538,7 @@ ends_and_is_lost()
 	mkfifo pipe
 	exec 7<>pipe
 	local i
-	for ((i = 0; i < 20; i++)); do
+	for ((i = 0; i < 10; i++)); do
 		rm -f ready err
 		start sh -c 'exec "$@" <pipe 7>&-' sh "$RETRY" -v -n 2 -d 0 \
 			sh -c 'echo >ready; read x; exit 5'
@@ -552,9 +560,7 @@ ends_and_is_lost()
 @test "an input that is never at its end, or has none, does not prevent retries" {
 	local option kind
 	for option in -v -vI; do
-		for kind in zero full urandom; do
-			beside "$option /dev/$kind" unending "$option" <"/dev/$kind"
-		done
+		beside "$option /dev/zero" unending "$option" </dev/zero
 		for kind in path listen; do
 			beside "$option $kind" retried "$ACTOR" from "$kind" \
 				"$RETRY" "$option" -n 3 -d 0 false
@@ -645,11 +651,10 @@ unknown()
 
 @test "an input of which nothing tells whether it was read ends the series" {
 	local option kind
-	for option in -v -vI; do
-		for kind in eventfd epoll pidfd timerfd inotify signalfd; do
-			beside "$option $kind" unknown "$option" "$ACTOR" from "$kind"
-		done
+	for kind in eventfd epoll pidfd timerfd inotify signalfd; do
+		beside "$kind" unknown -v "$ACTOR" from "$kind"
 	done
+	beside 'eventfd with -I' unknown -vI "$ACTOR" from eventfd
 	[ -r /dev/kmsg ] || skip "no right to read a device"
 	option=-v beside /dev/kmsg noticed 1 "${tells[@]}" false </dev/kmsg
 }
@@ -839,11 +844,11 @@ read_in_delay()
 @test "processes that start and end meanwhile do not count as readers" {
 	local busy=()
 	many 3
-	for _ in 1 2 3; do
+	for _ in 1 2; do
 		while :; do /bin/true; done 3>&- &
 		busy+=($!)
 	done
-	for _ in {1..10}; do
+	for _ in {1..4}; do
 		run -1 again 2 sh -c 'cat; exit 1' <in
 		[ "$output" = $'1\n2\n3\n1\n2\n3' ] || break
 	done
@@ -906,7 +911,7 @@ read_in_delay()
 		exit 7'
 	local kind
 	for kind in reset reset-tcp; do
-		for _ in {1..5}; do
+		for _ in 1 2; do
 			beside "$kind: a blocked reader has taken the error" gives 7 '' \
 				"$ACTOR" from "$kind" "$RETRY" -q -d 0 \
 				sh -c 'touch go; cat; exit 7'
