@@ -685,7 +685,7 @@ success_is_one()
 	reached test -e ready
 	kill -STOP "$pid"
 	sleep 3.1
-	echo >go
+	echo 1<>go
 	read -rd ' ' child <"/proc/$pid/task/$pid/children"
 	wait_for gone "$child"
 	kill -CONT "$pid"

@@ -443,10 +443,11 @@ stopped()
 # not shorten the attempt.
 halted()
 {
+	mkfifo go
 	start "$ACTOR" fresh "$RETRY" -n 1 -t 4 -- sh -c '
 		trap "" USR1
 		echo $$ >process
-		until [ -e go ]; do sleep 0.02; done
+		read -r line <go
 		exit 5'
 	reached test -s process
 	kill -s "$1" -- "${2/PID/$pid}"
@@ -456,7 +457,7 @@ halted()
 	sleep 4.2
 	kill -CONT -- "${2/PID/$pid}"
 	sleep 0.1
-	touch go
+	echo 1<>go
 	ended
 	[ "$status" -eq 5 ]
 }
@@ -464,9 +465,10 @@ halted()
 # What retry relays here is never all read: its wait is over at once.
 stopped_at_work()
 {
+	mkfifo go
 	start sh -c 'exec "$@" >/dev/null' sh "$RETRY" -n 1 -t 4 \
 	    --fail-on stdout:nosuch -- sh -c '
-		yes & touch ready; until [ -e go ]; do sleep 0.02; done; kill $!'
+		yes & touch ready; read -r line <go; kill $!'
 	reached test -e ready
 	for _ in 1 2; do
 		kill -STOP "$pid"
@@ -474,23 +476,23 @@ stopped_at_work()
 		kill -CONT "$pid"
 		sleep 0.02
 	done
-	touch go
+	echo 1<>go
 	ended
 	[ "$status" -eq 0 ]
 }
 
 grace_is_longer()
 {
+	mkfifo go
 	start "$RETRY" -n 1 -t 3 -k 4 -- sh -c '
-		trap "echo asked; wait_for_go=yes" TERM
-		until [ "$wait_for_go" ] && [ -e go ]; do sleep 0.02; done
-		echo tidied'
+		trap "echo asked; read -r line <go; echo tidied; exit" TERM
+		sleep 20 & wait'
 	reached said asked
 	kill -STOP "$pid"
 	sleep 4.2
 	kill -CONT "$pid"
 	sleep 0.1
-	touch go
+	echo 1<>go
 	ended
 	[ "$status" -eq 124 ]
 	said tidied
