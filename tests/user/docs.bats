@@ -101,17 +101,16 @@ need()
 		while read -r file; do
 			[ -e "$top/$file" ] || [ -e "$top/man/$file" ]
 		done <names
-		sed -nE 's/\\&//g; s/^\.S[hs] //p' "$page" >titles
-		sed -nE 's/.*\<Sx ([^.;,:]*[a-zA-Z])( [.;,:].*| No .*| Ns.*)?$/\1/p' \
-			"$page" | sed 's/\\&//g' | sort -u >names
-		while read -r title; do
-			grep -qxF -- "$title" titles
-		done <names
+		sed -nE 's/\\&//g; s/^\.S[hs] //p' "$page" | sort >titles
+		sed -nE 's/\\&//g
+			s/.*\<Sx ([^.;,:]*[a-zA-Z])( [.;,:].*| No .*| Ns.*)?$/\1/p' \
+			"$page" | sort -u | comm -23 - titles | diff /dev/null -
 	done
+	others=$(section retry.1 'SEE ALSO')
 	for file in "$top"/man/*; do
 		file=${file##*/}
-		section retry.1 'SEE ALSO' | grep -qF "Xr ${file%.*} ${file##*.}"
-		grep -q "^\.Nm ${file%.*}\$" "$top/man/$file"
+		[[ $others == *"Xr ${file%.*} ${file##*.}"* ]]
+		has_line ".Nm ${file%.*}" "$top/man/$file"
 	done
 }
 
