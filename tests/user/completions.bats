@@ -323,22 +323,22 @@ all_become()
 	[ "$(in_bash <<<'--limit 2 :' | wc -w)" -ge 60 ]
 	# The command is found where retry finds it.
 	printf '#!/bin/sh\necho argument fooey $*\n' >bin/fooey
+	for words in 'fooey x' '-- fooey x' '-n 3 fooey x' '-n3 -- fooey x' \
+		'-qn 3 fooey x' '-qvT60 fooey -n x' '-d 1,2 fooey --at' \
+		'--delay=1 fooey x' '--quiet fooey --retry-on x' \
+		'--retry-on http:503 fooey x' '--fail-on=7,stderr:x fooey y' \
+		'--limit 2:http:503 fooey x' '-B db:1 fooey x' \
+		'--label a:b=c fooey x' '--label=a=b:c fooey x' \
+		'--trace a:b=c fooey x' '--on-retry a:b=c fooey x' \
+		'-j none -- fooey -- x'; do
+		# shellcheck disable=SC2086 # words
+		RETRY_BUDGET_DIR=. "$RETRY" $words 2>err >&4
+		sed -E ':a; s/^([^y]*[^ :=])([:=])([^ ].* fooey)/\1 \2 \3/; ta' <<<"$words"
+	done >words 4>ran
+	[ "$(lines ran)" = 18 ]
 	for helpers in '' /usr/share/bash-completion/bash_completion; do
 		[ -e "$helpers" ] || [ -z "$helpers" ] || continue
-		for words in 'fooey x' '-- fooey x' '-n 3 fooey x' '-n3 -- fooey x' \
-			'-qn 3 fooey x' '-qvT60 fooey -n x' '-d 1,2 fooey --at' \
-			'--delay=1 fooey x' '--quiet fooey --retry-on x' \
-			'--retry-on http:503 fooey x' '--fail-on=7,stderr:x fooey y' \
-			'--limit 2:http:503 fooey x' '-B db:1 fooey x' \
-			'--label a:b=c fooey x' '--label=a=b:c fooey x' \
-			'--trace a:b=c fooey x' '--on-retry a:b=c fooey x' \
-			'-j none -- fooey -- x'; do
-			# shellcheck disable=SC2086 # words
-			RETRY_BUDGET_DIR=. "$RETRY" $words 2>err >&4
-			sed -E ':a; s/^([^y]*[^ :=])([:=])([^ ].* fooey)/\1 \2 \3/; ta' <<<"$words"
-		done >words 4>ran
 		in_bash <words | sed 's/ \([:=]\) /\1/g' | diff ran -
-		[ "$(lines ran)" = 18 ]
 		offers '-n 3 -- ech' | grep -qx echo
 		offers ech | grep -qx echo
 	done
