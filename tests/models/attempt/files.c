@@ -329,77 +329,53 @@ FAKE(int, close, int fd)
  * Reading
  */
 
-static ssize_t
-read_signal(struct signalfd_siginfo *info)
-{
-	struct sent sent;
-
-	errno = EAGAIN;
-	if (kernel.count == 0)
-		return -1;
-	sent = kernel.hear();
-	*info = (struct signalfd_siginfo){ .ssi_signo = (uint32_t)sent.number,
-		.ssi_code = sent.code,
-		.ssi_pid = (uint32_t)sent.sender,
-		.ssi_int = sent.value };
-	return sizeof *info;
-}
-
-/* The error that the child has written when exec failed, once. */
-static ssize_t
-read_error(uint64_t *error)
-{
-	*error = (uint64_t)kernel.last.temper.error;
-	kernel.last.temper.error = 0;
-	errno = EAGAIN;
-	return *error == 0 ? -1 : (ssize_t)sizeof *error;
-}
-
-static ssize_t
-read_pipe(struct file *file, char *bytes)
-{
-	ssize_t got = (ssize_t)file->size;
-
-	errno = EAGAIN;
-	if (got == 0 &&
-	    file_ready(FIRST + (int)(file - kernel.files)) > kernel.now)
-		return -1;
-	memset(bytes, 'x', (size_t)got);
-	file->size = 0;
-	file->over = got == 0;
-	return got;
-}
-
-/*
- * Once: standard input was read. An old kernel, which has no pidfds either,
- * does not report tee(2), as read_guard.c tries with a pipe of its own.
- */
-static ssize_t
-read_watch(struct file *file, struct inotify_event *event)
-{
-	bool told = file->of == STDIN_FILENO ? kernel.consumed : kernel.pidfds;
-
-	errno = EAGAIN;
-	if (file->over || !told)
-		return -1;
-	file->over = true;
-	*event = (struct inotify_event){ .mask = IN_ACCESS };
-	return sizeof *event;
-}
-
 FAKE(ssize_t, read, int fd, void *bytes, size_t size)
 {
 	struct file *file = file_at(fd);
+	int *error = &kernel.last.temper.error;
+	struct sent sent;
 
+	errno = EAGAIN;
 	switch (file->kind) {
 	case FILE_SIGNALS:
-		return read_signal(bytes);
+		if (kernel.count == 0)
+			return -1;
+		sent = kernel.hear();
+		*(struct signalfd_siginfo *)bytes =
+		    (struct signalfd_siginfo){ .ssi_signo =
+						   (uint32_t)sent.number,
+			    .ssi_code = sent.code,
+			    .ssi_pid = (uint32_t)sent.sender,
+			    .ssi_int = sent.value };
+		return sizeof(struct signalfd_siginfo);
 	case FILE_ERROR:
-		return read_error(bytes);
+		/* The error that the child has written when exec failed, once.
+		 */
+		if (*error == 0)
+			return -1;
+		*(uint64_t *)bytes = (uint64_t)*error;
+		*error = 0;
+		return sizeof(uint64_t);
 	case FILE_READ_END:
-		return read_pipe(file, bytes);
+		if (file->size == 0 && file_ready(fd) > kernel.now)
+			return -1;
+		size = (size_t)file->size;
+		memset(bytes, 'x', size);
+		file->size = 0;
+		file->over = size == 0;
+		return (ssize_t)size;
 	case FILE_WATCH:
-		return read_watch(file, bytes);
+		/* Once: standard input was read. An old kernel, which has no
+		 * pidfds either, does not report tee(2), as read_guard.c tries
+		 * with a pipe of its own. */
+		if (file->over ||
+		    !(file->of == STDIN_FILENO ? kernel.consumed
+					       : kernel.pidfds))
+			return -1;
+		file->over = true;
+		*(struct inotify_event *)bytes =
+		    (struct inotify_event){ .mask = IN_ACCESS };
+		return sizeof(struct inotify_event);
 	default:
 		kernel_break("reads what cannot be read");
 	}
@@ -614,31 +590,6 @@ signal_pidfd(int fd, int number)
 	return -1;
 }
 
-static long
-set_mask(const sigset_t *mask, sigset_t *before)
-{
-	if (before != NULL)
-		*before = kernel.inherited;
-	if (kernel.raised != 0 && sigismember(mask, kernel.raised) == 0)
-		kernel.unblock();
-	return 0;
-}
-
-/* Waits as ppoll(2). */
-static void
-wait_for(struct pollfd *fds, nfds_t count, struct rest *rest)
-{
-	kernel.polled = fds;
-	kernel.polled_count = count;
-	kernel.poll(rest);
-	kernel.polled_count = 0;
-	for (nfds_t i = 0; i < count; i++)
-		fds[i].revents =
-		    file_ready(fds[i].fd) <= kernel.now ? fds[i].events : 0;
-	if (kernel.count == 0)
-		kernel.hear();
-}
-
 FAKE(long, syscall, long number, ...)
 {
 	long result = 0;
@@ -648,13 +599,26 @@ FAKE(long, syscall, long number, ...)
 	if (number == SYS_rt_sigprocmask) {
 		(void)va_arg(rest, int);
 		const sigset_t *mask = va_arg(rest, const sigset_t *);
+		sigset_t *before = va_arg(rest, sigset_t *);
 
-		result = set_mask(mask, va_arg(rest, sigset_t *));
+		if (before != NULL)
+			*before = kernel.inherited;
+		if (kernel.raised != 0 && sigismember(mask, kernel.raised) == 0)
+			kernel.unblock();
 	} else if (number == PPOLL) {
 		struct pollfd *fds = va_arg(rest, struct pollfd *);
 		nfds_t count = va_arg(rest, nfds_t);
 
-		wait_for(fds, count, va_arg(rest, struct rest *));
+		kernel.polled = fds;
+		kernel.polled_count = count;
+		kernel.poll(va_arg(rest, struct rest *));
+		kernel.polled_count = 0;
+		for (nfds_t i = 0; i < count; i++)
+			fds[i].revents = file_ready(fds[i].fd) <= kernel.now
+			    ? fds[i].events
+			    : 0;
+		if (kernel.count == 0)
+			kernel.hear();
 	} else {
 		int first = va_arg(rest, int);
 
