@@ -294,18 +294,6 @@ active(const struct state *state)
  * The breaker, access by access
  */
 
-static const char *
-judge_opening(const struct state *state, const struct actor *actor)
-{
-	if (actor->operation != TELL_FAILURE)
-		return "opened by something else than a failure";
-	if (state->may < config.failures)
-		return "opened after too few failures";
-	if (actor->ramp_seen == RAMP_FAST)
-		return "opened at a higher rate";
-	return NULL;
-}
-
 /* A change of the word while attempts are admitted. */
 static const char *
 judge_admitting(const struct state *state, const struct actor *actor,
@@ -314,8 +302,14 @@ judge_admitting(const struct state *state, const struct actor *actor,
 	enum breaker_state to = state_of(new);
 	struct ramp ramp;
 
-	if (to == BREAKER_OPEN)
-		return judge_opening(state, actor);
+	if (to == BREAKER_OPEN) {
+		if (actor->operation != TELL_FAILURE)
+			return "opened by something else than a failure";
+		if (state->may < config.failures)
+			return "opened after too few failures";
+		return actor->ramp_seen == RAMP_FAST ? "opened at a higher rate"
+						     : NULL;
+	}
 	if (to == BREAKER_HALF_OPEN)
 		return "a probe while others are admitted";
 	if (to == state_of(old)) {
@@ -958,105 +952,71 @@ saw(struct actor *actor, uint64_t word, uint64_t rate, int now)
 	actor->now = (uint8_t)now;
 }
 
-/* It is about to end a recovery: all that matters is whether it is over. */
-static void
-forget_end(struct actor *actor, uint64_t word)
-{
-	uint64_t seen = last_seen(actor, false);
-	nanos now = clock_at(actor->now);
-
-	if (seen != word)
-		saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, NOW);
-	else if (ramp_of(seen, last_seen(actor, true), now).over)
-		saw(actor, seen, STALE_OVER, NOW);
-}
-
-/*
- * It is about to take a turn, or to tell the ramp a result: all that matters is
- * which recovery that was, and the step.
- */
-static void
-forget_turn(struct actor *actor, uint64_t rate)
-{
-	uint64_t word = last_seen(actor, false);
-	nanos began = until_of(word), now = clock_at(actor->now);
-	nanos step = now > began ? (now - began) / TICK : 0;
-
-	if (last_seen(actor, true) != rate)
-		saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, 0);
-	else
-		saw(actor, WORD(BREAKER_RECOVERING) | name_of(word),
-		    last_seen(actor, true), (int)step);
-}
-
 /* It asks for admission or tells the ramp, and is about to swap something. */
 static void
 forget_asking(struct actor *actor, const struct breaker *breaker)
 {
-	uint64_t word = last_seen(actor, false);
+	uint64_t word = last_seen(actor, false), rate = last_seen(actor, true);
+	nanos began = until_of(word), now = clock_at(actor->now);
+	nanos step = now > began ? (now - began) / TICK : 0;
 
-	if (!recovers(word) && word == breaker->word)
+	if (!recovers(word) && word == breaker->word) {
 		saw(actor, word, 0, actor->now);
-	else if (!recovers(word))
+	} else if (!recovers(word)) {
 		saw(actor, LOST, 0, 0);
-	else if (actor->aims != 0)
-		forget_turn(actor, breaker->rate);
-	else
-		forget_end(actor, breaker->word);
-}
-
-/* It has counted a failure and is about to open; gone: its swap will fail. */
-static void
-forget_opening(struct actor *actor, bool gone)
-{
-	uint64_t seq = gone ? 0 : seq_of(actor->seen[1]);
-
-	if (gone)
-		actor->seen[1] = 0;
-	actor->seen[0] = streak_of(seq, 0, NUMBER_MOST(FAILURE_BITS));
-	actor->seen[2] = actor->seen[0];
-}
-
-/* It is about to end a streak, if there is one. */
-static void
-forget_success(struct actor *actor, uint64_t word)
-{
-	bool gone = actor->accesses == 2 && actor->seen[1] != word;
-	uint64_t seq = gone ? 0 : seq_of(word);
-
-	if (gone)
-		actor->seen[1] = 0;
-	if (actor->accesses == 2 ||
-	    (admits(word) && failures_of(actor->seen[0], word) > 0))
-		actor->seen[0] = streak_of(seq, 0, 1);
-	else
-		actor->seen[0] = VOID;
-}
-
-/* Its swap of the streak will fail, and it will repeat the loop. */
-static void
-forget_race(struct actor *actor)
-{
-	actor->seen[0] = OTHER;
-	actor->seen[1] = 0;
+	} else if (actor->aims != 0) {
+		/* A turn, or a result for the ramp: all that matters is which
+		 * recovery that was, and the step. */
+		if (rate != breaker->rate)
+			saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, 0);
+		else
+			saw(actor, WORD(BREAKER_RECOVERING) | name_of(word),
+			    rate, (int)step);
+	} else if (word != breaker->word) {
+		/* The end of a recovery: all that matters is whether it is
+		 * over. */
+		saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, NOW);
+	} else if (ramp_of(word, rate, now).over) {
+		saw(actor, word, STALE_OVER, NOW);
+	}
 }
 
 /* It tells a result, and has finished with the ramp. */
 static void
 forget_telling(struct actor *actor, const struct breaker *breaker)
 {
-	bool gone = actor->accesses > 1 && actor->seen[1] != breaker->word;
+	uint64_t word = breaker->word, *seen = actor->seen;
+	/* Its swap of the word will fail. */
+	bool gone = actor->accesses > 1 && seen[1] != word;
 
 	if (actor->accesses == 0)
 		return;
-	if (actor->operation == TELL_SUCCESS)
-		forget_success(actor, breaker->word);
-	else if (actor->swapped != 0)
-		forget_opening(actor, gone);
-	else if (actor->seen[0] != breaker->streak)
-		forget_race(actor);
-	else if (gone) /* only the seq of the failure matters */
-		actor->seen[1] &= NUMBER_MOST(SEQ_BITS) << MS_BITS;
+	if (actor->operation == TELL_SUCCESS) {
+		/* It is about to end a streak, if there is one. */
+		bool ends = actor->accesses == 2 ||
+		    (admits(word) && failures_of(seen[0], word) > 0);
+
+		gone = gone && actor->accesses == 2;
+		seen[0] =
+		    ends ? streak_of(gone ? 0 : seq_of(word), 0, 1) : VOID;
+		if (gone)
+			seen[1] = 0;
+	} else if (actor->swapped != 0) {
+		/* It has counted a failure and is about to open. */
+		if (gone)
+			seen[1] = 0;
+		seen[0] = streak_of(
+		    gone ? 0 : seq_of(seen[1]), 0, NUMBER_MOST(FAILURE_BITS));
+		seen[2] = seen[0];
+	} else if (seen[0] != breaker->streak) {
+		/* Its swap of the streak will fail, and it will repeat the
+		 * loop. */
+		seen[0] = OTHER;
+		seen[1] = 0;
+	} else if (gone) {
+		/* Only the seq of the failure matters. */
+		seen[1] &= NUMBER_MOST(SEQ_BITS) << MS_BITS;
+	}
 }
 
 /*

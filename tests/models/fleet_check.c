@@ -318,14 +318,6 @@ load(const _Atomic uint64_t *at)
  * What must hold of a change
  */
 
-/* Whether the lease of the actor's question is in force. */
-static bool
-has_lease(const struct state *state, const struct actor *actor)
-{
-	return ((state->host.lease ^ actor->lease) & ~ALL_WAITING) == 0 &&
-	    instant_of(state->host.lease) > clock_of(state->clock);
-}
-
 /*
  * An answer is stored. If another process has taken its lease, or can take it,
  * that process need not see the answer.
@@ -336,7 +328,9 @@ excuse_others(struct state *state, const struct actor *actor)
 	for (int i = 0; i < actor->accesses; i++)
 		if (actor->places[i] == LEASE && (actor->swapped >> i & 1) != 0)
 			return; /* it has released the lease itself */
-	if (has_lease(state, actor))
+	/* Its lease is still in force. */
+	if (((state->host.lease ^ actor->lease) & ~ALL_WAITING) == 0 &&
+	    instant_of(state->host.lease) > clock_of(state->clock))
 		return;
 	for (int i = 0; i < ACTORS; i++)
 		if (state->actors[i].operation == ASK)

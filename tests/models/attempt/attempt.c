@@ -1,8 +1,8 @@
 /*
  * Whole invocations of retry on a fake kernel, without processes and without
- * waiting. All of retry runs: only functions of libc are replaced.
- * tests/models/attempt has the kernel, the invocation, and the promises that
- * hold at every step.
+ * waiting. All of retry runs: only functions of libc are replaced, and what
+ * reads /proc, which tests/unit/sys/procfs.c tests. tests/models/attempt has
+ * the kernel, the invocation, and the promises that hold at every step.
  *
  * Each state in which retry waits meets each event that can happen then, in
  * every combination of surroundings, and the outcome must be the one that the

@@ -1,6 +1,6 @@
 /*
  * invocation: one run of retry on the fake kernel. All of retry.c and src/ runs
- * with a real command line; only functions of libc are replaced. Some functions
+ * with a real command line; functions of libc are replaced. Some functions
  * of retry are observed on their way, to know where retry is and to check the
  * promises that hold at each step. A promise that is broken ends the run.
  */
