@@ -560,7 +560,9 @@ ends_and_is_lost()
 @test "an input that is never at its end, or has none, does not prevent retries" {
 	local option kind
 	for option in -v -vI; do
-		beside "$option /dev/zero" unending "$option" </dev/zero
+		for kind in zero full urandom; do
+			beside "$option /dev/$kind" unending "$option" <"/dev/$kind"
+		done
 		for kind in path listen; do
 			beside "$option $kind" retried "$ACTOR" from "$kind" \
 				"$RETRY" "$option" -n 3 -d 0 false
