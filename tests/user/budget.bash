@@ -94,7 +94,8 @@ made()
 {
 	local counts=$1
 	shift
-	: >ran >err
+	: >ran
+	: >err
 	is 7 "$RETRY" -B api -n "${counts#*/}" -d 0 "$@" "${fails[@]}"
 	ran "${counts%/*}"
 }

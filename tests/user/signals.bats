@@ -252,6 +252,7 @@ ignores()
 	local name names=("${@:2}")
 	start "$ACTOR" fresh sh -c "$1" sh "$RETRY" -d 0 -- "${masked[@]}"
 	reached said ready
+	wait_for test -s pid
 	for name in "${names[@]}" USR1; do
 		kill -s "$name" "$(<pid)"
 	done
