@@ -254,8 +254,8 @@ happen_to_command(int event, int number)
 	switch (event) {
 	case COMMAND_NOT_FOUND:
 		command->temper.error = number;
-		number = 127;
-		/* FALLTHROUGH */
+		kernel_end(command, 127, 0);
+		break;
 	case COMMAND_EXITS_0:
 	case COMMAND_EXITS_7:
 		kernel_end(command, number, 0);
@@ -306,7 +306,8 @@ happen(int event, int number)
 	case END_TWICE:
 		kernel_type(number);
 		send(SIGWINCH, SI_USER, STRANGER);
-		/* FALLTHROUGH */
+		send(number, SI_USER, STRANGER);
+		break;
 	case END_SENT:
 	case OTHER_SENT:
 	case STOP_SENT:
@@ -333,11 +334,12 @@ happen(int event, int number)
 		send(SIGCONT, SI_USER, STRANGER);
 		break;
 	case DEADLINE_PASSES:
-		if (left == NANOS_MAX || left <= 0)
-			break;
-		span = left + SECOND;
-		/* FALLTHROUGH */
 	case MACHINE_SLEEPS:
+		if (event == DEADLINE_PASSES) {
+			if (left == NANOS_MAX || left <= 0)
+				break;
+			span = left + SECOND;
+		}
 		/* A wait that has begun takes as long as it would without. */
 		kernel.asleep += span;
 		invocation.disturbed += span + 30 * SECOND;
