@@ -677,10 +677,10 @@ operate(struct breaker *breaker, enum operation operation, uint64_t lease,
 		breaker_renew(breaker, &lease, now);
 		return lease;
 	case PROBE_HEALTHY:
-		now += began_at(0) - clock_at(0);
-		/* FALLTHROUGH */
 	case PROBE_FAILED:
 	case PROBE_IGNORED:
+		if (operation == PROBE_HEALTHY)
+			now += began_at(0) - clock_at(0);
 		breaker_probed(
 		    breaker, &config, results[operation], lease, HOSTS, now);
 		break;
