@@ -340,7 +340,7 @@ ends_with()
 	        sh -c 'trap "" TERM; echo >>ran; exec sleep 20'
 	    ends_with 124 2
 	the deadline
-	    start_full -v -T 300ms sh -c 'echo >>ran; exec sleep 20'
+	    start_full -v -T 2 sh -c 'echo >>ran; exec sleep 20'
 	    ends_with 124 1
 	the end
 	    start_full -v -n 1 sh -c 'echo >>ran; exit 1'
