@@ -39,7 +39,9 @@ test_children(void)
 	pid_t first = start_child(), second = start_child();
 	struct procfs proc = { 0 }, ours = { 0 };
 	siginfo_t info;
+	int lowest = dup(STDERR_FILENO);
 
+	close(lowest);
 	setpgid(first, first);
 	kill(second, SIGKILL);
 	waitid(P_PID, (id_t)second, &info, WEXITED | WNOWAIT);
@@ -63,6 +65,9 @@ test_children(void)
 	waitpid(second, NULL, 0);
 	EQUAL("gone", procfs_look(&proc, first), PROCFS_GONE);
 	HOLDS("gone", !procfs_children(first, note, &children));
+
+	EQUAL("all is closed", dup(STDERR_FILENO), lowest);
+	close(lowest);
 }
 
 static void (*const tests[])(void) = {
