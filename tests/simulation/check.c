@@ -30,8 +30,7 @@ requests(struct tally *tally, nanos at, int served, int rejected)
 		tally_request(tally, at, false);
 }
 
-static void
-test_requests(void)
+TEST(requests)
 {
 	struct tally tally = fresh(50 * MS);
 	struct totals totals;
@@ -64,8 +63,7 @@ test_requests(void)
 	tally_end(&tally);
 }
 
-static void
-test_late_requests(void)
+TEST(late_requests)
 {
 	struct tally tally = fresh(1);
 
@@ -76,8 +74,7 @@ test_late_requests(void)
 	tally_end(&tally);
 }
 
-static void
-test_clients(void)
+TEST(clients)
 {
 	static const struct {
 		const char *row;
@@ -139,8 +136,7 @@ found(const char *text, const char *scenario, const char *variant)
 	return totals.wasted;
 }
 
-static void
-test_text(void)
+TEST(text)
 {
 	static const struct totals totals = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
 		12, 13, 14, 15 };
@@ -167,8 +163,7 @@ test_text(void)
 	    4);
 }
 
-static void
-test_words(void)
+TEST(words)
 {
 	static const struct {
 		int64_t value;
@@ -192,8 +187,7 @@ test_words(void)
 }
 
 /* Whether events come in order of time, and of putting within an instant. */
-static void
-test_queue(void)
+TEST(queue)
 {
 	struct queue queue;
 	struct event event, before = { .at = 0 };
@@ -260,8 +254,7 @@ static const struct {
 		{ 2, true, 0 }, { 2, false, 0 } } },
 };
 
-static void
-test_capacity(void)
+TEST(capacity)
 {
 	for (size_t i = 0; i < LENGTH(servers); i++) {
 		struct load load = { 0 };
@@ -278,15 +271,3 @@ test_capacity(void)
 		}
 	}
 }
-
-static void (*const tests[])(void) = {
-	test_requests,
-	test_late_requests,
-	test_clients,
-	test_text,
-	test_words,
-	test_queue,
-	test_capacity,
-};
-
-UNIT(tests);

@@ -1,7 +1,7 @@
 #include "unit.h"
 
 static int passed, failed;
-static struct unit_file *files;
+static struct unit_test *tests; /* by file and line */
 
 /* Counts a check; true if it failed and the caller has more to say of it. */
 static bool
@@ -40,19 +40,27 @@ unit_same(struct unit_place at, const char *got, const char *want)
 }
 
 void
-unit_add(struct unit_file *file)
+unit_add(struct unit_test *test)
 {
-	file->next = files;
-	files = file;
+	struct unit_test **at = &tests;
+	int order;
+
+	for (; *at != NULL; at = &(*at)->next) {
+		order = strcmp((*at)->file, test->file);
+		if (order > 0 || (order == 0 && (*at)->line > test->line))
+			break;
+	}
+	test->next = *at;
+	*at = test;
 }
 
 static bool
-is_wanted(const struct unit_file *file, char **words)
+is_wanted(const struct unit_test *test, char **words)
 {
 	if (*words == NULL)
 		return true;
 	for (; *words != NULL; words++)
-		if (strstr(file->path, *words) != NULL)
+		if (strstr(test->file, *words) != NULL)
 			return true;
 	return false;
 }
@@ -66,10 +74,9 @@ unit_failures(void)
 int
 unit_run(char **words)
 {
-	for (const struct unit_file *file = files; file; file = file->next)
-		for (size_t i = 0; is_wanted(file, words) && i < file->count;
-		     i++)
-			file->tests[i]();
+	for (const struct unit_test *test = tests; test; test = test->next)
+		if (is_wanted(test, words))
+			test->run();
 	printf("unit: %d passed, %d failed\n", passed, failed);
 	return failed == 0 && passed > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

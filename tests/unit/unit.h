@@ -1,11 +1,11 @@
 /*
- * Checks that count, and say what failed; and which tests a file has.
+ * Checks that count, and say what failed; and the tests of a program.
  *
  *     HOLDS(row, value)       value is true
  *     EQUAL(row, got, want)   two whole numbers are equal
  *     SAME(row, got, want)    two strings are equal, or both NULL
  *
- *     UNIT(tests);            the file has these tests
+ *     TEST(name) { ... }      a test, which runs behind those above it
  *
  * row says to which row of a table the check belongs.
  */
@@ -38,31 +38,30 @@ void unit_same(struct unit_place at, const char *got, const char *want);
 #define EQUAL(row, got, want) unit_equal(UNIT_PLACE(row, #got), got, want)
 #define SAME(row, got, want) unit_same(UNIT_PLACE(row, #got), got, want)
 
-typedef void (*unit_test)(void);
-
-/* A file of tests, in a list of all files of a program. */
-struct unit_file {
-	const char *path;
-	const unit_test *tests;
-	size_t count;
-	struct unit_file *next;
+/* A test, in the list of all tests of a program. */
+struct unit_test {
+	const char *file;
+	int line;
+	void (*run)(void);
+	struct unit_test *next;
 };
 
-void unit_add(struct unit_file *file);
+void unit_add(struct unit_test *test);
 
-#define UNIT(tests) \
-	static void __attribute__((constructor)) unit_register(void) \
+#define TEST(name) \
+	static void test_##name(void); \
+	static void __attribute__((constructor)) add_##name(void) \
 	{ \
-		static struct unit_file file = { __FILE__, tests, \
-			LENGTH(tests), NULL }; \
+		static struct unit_test test = { __FILE__, __LINE__, \
+			test_##name, NULL }; \
 \
-		unit_add(&file); \
+		unit_add(&test); \
 	} \
-	struct unit_file
+	static void test_##name(void)
 
 /*
- * Runs the files whose paths contain one of the words, or all of them, and
- * prints the totals; what main() returns.
+ * Runs the tests of files whose paths contain one of the words, or all of them,
+ * and prints the totals; what main() returns.
  */
 int unit_run(char **words);
 

@@ -586,7 +586,7 @@ static const struct {
 	[EXITS_127] = { false, 127 },
 };
 
-/* How often each cell was met by test_every_cell and by test_random_runs. */
+/* How often each cell was met by every_cell and by random_runs. */
 static int walked[STATES][EVENTS], met[STATES][EVENTS];
 
 /* The least of met of each state; below 0: unknown. */
@@ -706,8 +706,7 @@ check_cell(const struct cell *which)
 	walked[which->state][which->event]++;
 }
 
-static void
-test_every_cell(void)
+TEST(every_cell)
 {
 	for (int state = 0; state < STATES; state++)
 		for (int event = 0; event < EVENTS; event++) {
@@ -745,8 +744,7 @@ oversleep(nanos until)
 
 /* The output of two attempts waits for a reader. When retry wakes, its time for
  * the reader is over, but the reader is back: it gets all of the output. */
-static void
-test_a_late_wake_up_loses_no_output(void)
+TEST(a_late_wake_up_loses_no_output)
 {
 	struct setting set = complete((struct setting){ .attempts = 2,
 	    .deadline = 10 * SECOND,
@@ -1009,8 +1007,7 @@ run_any(uint64_t seed, bool tracing)
 
 static uint64_t runs = RUNS;
 
-static void
-test_random_runs(void)
+TEST(random_runs)
 {
 	char row[32];
 
@@ -1025,8 +1022,7 @@ test_random_runs(void)
 	}
 }
 
-static void
-test_every_cell_was_met(void)
+TEST(every_cell_was_met)
 {
 	for (int state = 0; state < STATES; state++)
 		for (int event = 0; event < EVENTS; event++)
@@ -1038,15 +1034,6 @@ test_every_cell_was_met(void)
 				    met[state][event] >= count_numbers(event));
 			}
 }
-
-static void (*const tests[])(void) = {
-	test_every_cell,
-	test_a_late_wake_up_loses_no_output,
-	test_random_runs,
-	test_every_cell_was_met,
-};
-
-UNIT(tests);
 
 static int
 tell(const struct ending *ending)

@@ -760,8 +760,7 @@ static const char *const in_vain[][2] = {
 	    "x2, word=closed counts=used/2 probes=0 turns=0" },
 };
 
-static void
-test_scenes(void)
+TEST(scenes)
 {
 	for (size_t i = 0; i < LENGTH(scenes); i++)
 		play(scenes[i]);
@@ -776,8 +775,7 @@ test_scenes(void)
 	}
 }
 
-static void
-test_which_attempts_have_to_ask(void)
+TEST(which_attempts_have_to_ask)
 {
 	static const struct budget_config nothing = { .key = NULL };
 	static const struct {
@@ -805,8 +803,7 @@ test_which_attempts_have_to_ask(void)
 }
 
 /* The stricter of each limit is in force for all; the window stays. */
-static void
-test_other_limits(void)
+TEST(other_limits)
 {
 	static const struct {
 		struct terms terms;
@@ -843,11 +840,3 @@ test_other_limits(void)
 		EQUAL(row, segment_terms(&segment, &segment.header).min, min);
 	}
 }
-
-static void (*const tests[])(void) = {
-	test_scenes,
-	test_which_attempts_have_to_ask,
-	test_other_limits,
-};
-
-UNIT(tests);

@@ -218,8 +218,7 @@ check_script(const char *text)
 	}
 }
 
-static void
-test_scripts(void)
+TEST(scripts)
 {
 	for (size_t i = 0; i < LENGTH(scripts); i++)
 		check_script(scripts[i]);
@@ -246,8 +245,7 @@ entered(struct breaker *breaker, nanos now, uint64_t *lease)
 }
 
 /* Another version of the program reads them too. */
-static void
-test_words(void)
+TEST(words)
 {
 	struct breaker breaker = { 0 };
 	const uint64_t seq = UINT64_C(1) << 40, streak = UINT64_C(1) << 42;
@@ -286,8 +284,7 @@ test_words(void)
 }
 
 /* It is set when the recovery begins, and stays until the next one. */
-static void
-test_a_recovery_in_a_fleet(void)
+TEST(a_recovery_in_a_fleet)
 {
 	const uint64_t seq = UINT64_C(1) << 40, slowdown = UINT64_C(3) << 59;
 	const uint64_t recovers = UINT64_C(3) << 62;
@@ -324,8 +321,7 @@ test_a_recovery_in_a_fleet(void)
 }
 
 /* A write would make all processes on the host read the cache line anew. */
-static void
-test_ignored_results_write_nothing(void)
+TEST(ignored_results_write_nothing)
 {
 	struct breaker breaker = { 0 };
 	uint64_t lease, word, streak;
@@ -349,8 +345,7 @@ test_ignored_results_write_nothing(void)
 }
 
 /* They share the breaker's words, and not its configuration. */
-static void
-test_every_process_has_its_own_configuration(void)
+TEST(every_process_has_its_own_configuration)
 {
 	const struct breaker_config none = { 0, 0, 0 },
 				    five = { 5, SECONDS(2), 0 };
@@ -424,16 +419,14 @@ check_pauses(const char *row)
 	}
 }
 
-static void
-test_pauses(void)
+TEST(pauses)
 {
 	for (size_t i = 0; i < LENGTH(pauses); i++)
 		check_pauses(pauses[i]);
 }
 
 /* Counts saturate, seq wraps to 0, and no sum overflows. */
-static void
-test_ends_of_the_numbers(void)
+TEST(ends_of_the_numbers)
 {
 	const uint64_t seq = ((UINT64_C(1) << 19) - 1) << 40;
 	const uint64_t most = UINT32_MAX;
@@ -516,8 +509,7 @@ check_step(struct breaker *breaker, int64_t rate, nanos end)
 		breaker_tell(breaker, &usual, RESULT_SUCCESS, end, end);
 }
 
-static void
-test_a_recovery_admits_at_its_rate(void)
+TEST(a_recovery_admits_at_its_rate)
 {
 	const nanos began = SECONDS(20);
 	struct breaker breaker = recovering(began);
@@ -538,8 +530,7 @@ test_a_recovery_admits_at_its_rate(void)
 	check_turns("at once", &breaker, LEAST, began + RAMP_STEP);
 }
 
-static void
-test_a_recovery_opens_only_at_the_first_rate(void)
+TEST(a_recovery_opens_only_at_the_first_rate)
 {
 	const nanos began = SECONDS(20);
 	struct breaker breaker = recovering(began);
@@ -570,8 +561,7 @@ test_a_recovery_opens_only_at_the_first_rate(void)
 }
 
 /* Only a recovery has a rate, and not that of an earlier one. */
-static void
-test_the_rate_is_that_of_this_recovery(void)
+TEST(the_rate_is_that_of_this_recovery)
 {
 	const nanos began = SECONDS(20), again = SECONDS(60);
 	struct breaker breaker = recovering(began);
@@ -662,8 +652,7 @@ check_healing(const char *row, struct breaker breaker, nanos now)
 	EQUAL(row, breaker_look(&breaker, now).failures, 3);
 }
 
-static void
-test_corner_words_heal(void)
+TEST(corner_words_heal)
 {
 	const uint64_t ms[] = { 0, 1, 86399999, 86400000, 86460000, 86460001,
 		86460002, (UINT64_C(1) << 40) - 1 };
@@ -684,8 +673,7 @@ test_corner_words_heal(void)
 				    NANOS_MS);
 }
 
-static void
-test_random_words_heal(void)
+TEST(random_words_heal)
 {
 	uint64_t seed = 1;
 	nanos held = 0;
@@ -701,20 +689,3 @@ test_random_words_heal(void)
 	/* A pause of up to a day, of 34 years: it hardly ever denies. */
 	HOLDS("random", held < 20);
 }
-
-static void (*const tests[])(void) = {
-	test_scripts,
-	test_words,
-	test_a_recovery_in_a_fleet,
-	test_ignored_results_write_nothing,
-	test_every_process_has_its_own_configuration,
-	test_pauses,
-	test_ends_of_the_numbers,
-	test_a_recovery_admits_at_its_rate,
-	test_a_recovery_opens_only_at_the_first_rate,
-	test_the_rate_is_that_of_this_recovery,
-	test_corner_words_heal,
-	test_random_words_heal,
-};
-
-UNIT(tests);

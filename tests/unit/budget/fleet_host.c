@@ -487,8 +487,7 @@ play(const char *scene)
 	} while (script.word[0] != '\0');
 }
 
-static void
-test_scenes(void)
+TEST(scenes)
 {
 	for (size_t i = 0; i < LENGTH(scenes); i++)
 		play(scenes[i]);
@@ -512,8 +511,7 @@ by_after(struct fleet_host *host, nanos time)
 	return caller.question.by;
 }
 
-static void
-test_questions_end_on_the_servers_clock(void)
+TEST(questions_end_on_the_servers_clock)
 {
 	struct fleet_host host = { .lease = 0 };
 	struct fleet_question question = question_at("first", &host, MS(100));
@@ -532,8 +530,7 @@ test_questions_end_on_the_servers_clock(void)
 	EQUAL("before the segment", by_after(&host, 5), 0);
 }
 
-static void
-test_each_server_has_a_tag(void)
+TEST(each_server_has_a_tag)
 {
 	static const char *const urls[] = { "redis://cache/0",
 		"redis://cache/1", "redis://caches/0", "" };
@@ -546,8 +543,7 @@ test_each_server_has_a_tag(void)
 }
 
 /* Whatever the words contain, every process gets an answer in time. */
-static void
-test_corrupt_words_end(void)
+TEST(corrupt_words_end)
 {
 	uint64_t random = 1;
 
@@ -592,8 +588,7 @@ tells(int64_t hosts, uint64_t random)
 	return fleet_host_elect(&host, &caller, 0);
 }
 
-static void
-test_a_thousand_hosts_tell(void)
+TEST(a_thousand_hosts_tell)
 {
 	EQUAL("hosts not known", tells(0, 65535), true);
 	EQUAL("all of a thousand", tells(1000, 65535), true);
@@ -603,13 +598,3 @@ test_a_thousand_hosts_tell(void)
 	EQUAL("a hundredth", tells(100000, 655), true);
 	EQUAL("and no more", tells(100000, 656), false);
 }
-
-static void (*const tests[])(void) = {
-	test_scenes,
-	test_questions_end_on_the_servers_clock,
-	test_each_server_has_a_tag,
-	test_corrupt_words_end,
-	test_a_thousand_hosts_tell,
-};
-
-UNIT(tests);

@@ -206,8 +206,7 @@ check_row(const char *row)
 		check_same(row, &ramp, &want);
 }
 
-static void
-test_rows(void)
+TEST(rows)
 {
 	EQUAL("step", STEP, 200 * NANOS_MS);
 	EQUAL("first", FIRST, 12);
@@ -257,8 +256,7 @@ static const struct {
 	{ "over is none", { .over = true }, 0, 0 },
 };
 
-static void
-test_fields(void)
+TEST(fields)
 {
 	for (size_t i = 0; i < LENGTH(fields); i++)
 		HOLDS(fields[i].row,
@@ -293,8 +291,7 @@ check_void(const char *row, uint64_t word)
 }
 
 /* A word of another recovery, or of none, stands for one that just begins. */
-static void
-test_invalid_words(void)
+TEST(invalid_words)
 {
 	struct ramp other = good, got;
 
@@ -321,8 +318,7 @@ test_invalid_words(void)
 }
 
 /* The first few at once, the others one by one, all of them in the step. */
-static void
-test_turns_are_spread(void)
+TEST(turns_are_spread)
 {
 	char row[NUMBER_ROOM];
 
@@ -350,8 +346,7 @@ test_turns_are_spread(void)
  */
 
 /* A step that is cut has RAMP_LEAST turns and no more. */
-static void
-test_a_cut_step(void)
+TEST(a_cut_step)
 {
 	char row[24];
 
@@ -374,8 +369,7 @@ test_a_cut_step(void)
 }
 
 /* Whatever its words are. */
-static void
-test_the_last_instant(void)
+TEST(the_last_instant)
 {
 	const nanos last = START(MOST(STEP_BITS) + 1) - 1;
 
@@ -407,8 +401,7 @@ check_fields(const char *row, const struct ramp *ramp)
 	    ramp->quiet >= 0 && ramp->quiet < QUIET + (ramp->over ? 1 : 0));
 }
 
-static void
-test_random_words(void)
+TEST(random_words)
 {
 	const nanos most = (MOST(STEP_BITS) + 1) * STEP;
 	uint64_t seed = 1;
@@ -439,8 +432,7 @@ test_random_words(void)
  * Fleets
  */
 
-static void
-test_the_slowdown_of_so_many_hosts(void)
+TEST(the_slowdown_of_so_many_hosts)
 {
 	/* The first number is not of a server. */
 	static const int64_t slowdowns[][2] = { { INT64_MIN, 0 }, { 0, 0 },
@@ -452,8 +444,7 @@ test_the_slowdown_of_so_many_hosts(void)
 }
 
 /* A slow recovery does in each of its steps what another one does in its. */
-static void
-test_a_slowdown_makes_steps_longer(void)
+TEST(a_slowdown_makes_steps_longer)
 {
 	struct ramp busy = good;
 
@@ -493,17 +484,3 @@ test_a_slowdown_makes_steps_longer(void)
 			.over);
 	}
 }
-
-static void (*const tests[])(void) = {
-	test_rows,
-	test_fields,
-	test_invalid_words,
-	test_turns_are_spread,
-	test_a_cut_step,
-	test_the_last_instant,
-	test_random_words,
-	test_the_slowdown_of_so_many_hosts,
-	test_a_slowdown_makes_steps_longer,
-};
-
-UNIT(tests);

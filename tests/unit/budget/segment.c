@@ -56,8 +56,7 @@ static const struct {
 		TEN("k") "kkk~03FD2ADED6506F2F" },
 };
 
-static void
-test_names(void)
+TEST(names)
 {
 	char room[SEGMENT_NAME];
 
@@ -68,8 +67,7 @@ test_names(void)
 }
 
 /* Every byte that a key can have, in keys of every length. */
-static void
-test_names_fit(void)
+TEST(names_fit)
 {
 	char key[SEGMENT_KEY + 1], room[SEGMENT_NAME + 1], row[16];
 
@@ -88,8 +86,7 @@ test_names_fit(void)
 }
 
 /* Keys that differ only where they are cut have different names. */
-static void
-test_long_names_differ(void)
+TEST(long_names_differ)
 {
 	char key[SEGMENT_KEY + 1], one[SEGMENT_NAME], two[SEGMENT_NAME];
 
@@ -136,8 +133,7 @@ is_zero(const void *memory, size_t size)
 	return true;
 }
 
-static void
-test_made(void)
+TEST(made)
 {
 	for (size_t i = 0; i < LENGTH(made); i++) {
 		struct segment new;
@@ -164,8 +160,7 @@ test_made(void)
 	}
 }
 
-static void
-test_longest_key(void)
+TEST(longest_key)
 {
 	struct segment new;
 	char key[SEGMENT_KEY + 1];
@@ -286,8 +281,7 @@ static const struct {
 	    "key", HERE, GOOD },
 };
 
-static void
-test_checks(void)
+TEST(checks)
 {
 	for (size_t i = 0; i < LENGTH(checks); i++) {
 		struct segment new;
@@ -304,8 +298,7 @@ test_checks(void)
 }
 
 /* Any single bit changed: no crash, and most headers are refused. */
-static void
-test_single_bits(void)
+TEST(single_bits)
 {
 	struct segment new;
 	char *bytes = (char *)&new.header;
@@ -350,8 +343,7 @@ static const struct {
 	{ INT64_MAX, INT64_MAX - MADE, WINDOW_EPOCHS - 1 },
 };
 
-static void
-test_ages(void)
+TEST(ages)
 {
 	struct segment new;
 	char row[24];
@@ -387,8 +379,7 @@ static const struct {
 	    10, false },
 };
 
-static void
-test_agreements(void)
+TEST(agreements)
 {
 	for (size_t i = 0; i < LENGTH(agreements); i++) {
 		const char *row = agreements[i].row;
@@ -413,8 +404,7 @@ test_agreements(void)
 }
 
 /* Corrupt limits are reported, and not overwritten. */
-static void
-test_corrupt_limits(void)
+TEST(corrupt_limits)
 {
 	static const struct {
 		const char *row;
@@ -486,26 +476,9 @@ static const struct {
 	{ "elected", offsetof(struct segment, fleet.elected), 2320 },
 };
 
-static void
-test_layout(void)
+TEST(layout)
 {
 	for (size_t i = 0; i < LENGTH(layout); i++)
 		EQUAL(layout[i].row, (int64_t)layout[i].got,
 		    (int64_t)layout[i].want);
 }
-
-static void (*const tests[])(void) = {
-	test_names,
-	test_names_fit,
-	test_long_names_differ,
-	test_made,
-	test_longest_key,
-	test_checks,
-	test_single_bits,
-	test_ages,
-	test_agreements,
-	test_corrupt_limits,
-	test_layout,
-};
-
-UNIT(tests);

@@ -55,8 +55,7 @@ successes(struct segment *segment, int count, nanos age)
 		    WINDOW_GRANTED);
 }
 
-static void
-test_a_new_budget(void)
+TEST(a_new_budget)
 {
 	struct segment segment = make("api", -1, -1, -1);
 	struct snapshot snapshot = look(&segment, 0);
@@ -77,8 +76,7 @@ test_a_new_budget(void)
 	EQUAL("behind", look(&segment, -SECONDS(100)).left, 10);
 }
 
-static void
-test_what_is_used_and_what_is_left(void)
+TEST(what_is_used_and_what_is_left)
 {
 	struct segment segment = make("api", 500000, 2, SECONDS(60));
 
@@ -97,8 +95,7 @@ test_what_is_used_and_what_is_left(void)
 	EQUAL("the next", look(&segment, SECONDS(71)).left, 1);
 }
 
-static void
-test_a_limit_that_went_down(void)
+TEST(a_limit_that_went_down)
 {
 	struct segment segment = make("api", -1, 5, -1);
 	struct terms terms = { -1, 1, -1 };
@@ -110,8 +107,7 @@ test_a_limit_that_went_down(void)
 	EQUAL("below what was used", look(&segment, 0).left, 0);
 }
 
-static void
-test_no_next_retry_without_a_success(void)
+TEST(no_next_retry_without_a_success)
 {
 	struct segment segment = make("api", 0, 0, -1);
 
@@ -121,8 +117,7 @@ test_no_next_retry_without_a_success(void)
 	EQUAL("nor later", look(&segment, 0).next, SNAPSHOT_NONE);
 }
 
-static void
-test_cooldowns(void)
+TEST(cooldowns)
 {
 	static const struct {
 		const char *row;
@@ -149,8 +144,7 @@ test_cooldowns(void)
 	}
 }
 
-static void
-test_amplification(void)
+TEST(amplification)
 {
 	static const struct {
 		const char *row;
@@ -188,8 +182,7 @@ test_amplification(void)
 	}
 }
 
-static void
-test_the_breaker(void)
+TEST(the_breaker)
 {
 	const struct breaker_config breaker = { 2, SECONDS(10), SECONDS(60) };
 	struct segment segment = make("api", -1, -1, -1);
@@ -219,8 +212,7 @@ test_the_breaker(void)
 	HOLDS("probe", !look(&segment, SECONDS(50)).idle);
 }
 
-static void
-test_idle(void)
+TEST(idle)
 {
 	struct segment segment = make("api", -1, -1, SECONDS(60));
 
@@ -235,8 +227,7 @@ test_idle(void)
 	HOLDS("counters decide nothing", look(&segment, SECONDS(160)).idle);
 }
 
-static void
-test_what_the_host_knows_of_its_fleet(void)
+TEST(what_the_host_knows_of_its_fleet)
 {
 	struct segment segment = make("api", -1, -1, SECONDS(60));
 	const struct fleet_policy policy = { .timeout = NANOS_SECOND / 4,
@@ -292,8 +283,7 @@ garbage(uint64_t *state, int kind)
 	}
 }
 
-static void
-test_garbage(void)
+TEST(garbage)
 {
 	uint64_t state = 88172645463325252;
 
@@ -347,8 +337,7 @@ test_garbage(void)
 	}
 }
 
-static void
-test_corrupt_segments(void)
+TEST(corrupt_segments)
 {
 	static const struct {
 		const char *row;
@@ -387,8 +376,7 @@ test_corrupt_segments(void)
 	}
 }
 
-static void
-test_their_order(void)
+TEST(their_order)
 {
 	static const char *const keys[] = { "", "A", "a", "a b", "aa", "b",
 		"\xff" };
@@ -409,20 +397,3 @@ test_their_order(void)
 			    (i > j) - (i < j));
 		}
 }
-
-static void (*const tests[])(void) = {
-	test_a_new_budget,
-	test_what_is_used_and_what_is_left,
-	test_a_limit_that_went_down,
-	test_no_next_retry_without_a_success,
-	test_cooldowns,
-	test_amplification,
-	test_the_breaker,
-	test_idle,
-	test_what_the_host_knows_of_its_fleet,
-	test_garbage,
-	test_corrupt_segments,
-	test_their_order,
-};
-
-UNIT(tests);

@@ -94,8 +94,7 @@ read_number(struct script *script, double unit)
 	    : (int64_t)(strtod(script->word, NULL) * unit + 0.5);
 }
 
-static void
-test_limits(void)
+TEST(limits)
 {
 	for (size_t i = 0; i < LENGTH(limits); i++) {
 		struct script script = script_of(limits[i]);
@@ -115,8 +114,7 @@ test_limits(void)
  * Words
  */
 
-static void
-test_past_slices_are_sealed(void)
+TEST(past_slices_are_sealed)
 {
 	struct window window = { { 0 } };
 
@@ -132,8 +130,7 @@ test_past_slices_are_sealed(void)
 }
 
 /* A late process cannot change a sealed slice, and uses the next one. */
-static void
-test_a_clock_that_is_behind(void)
+TEST(a_clock_that_is_behind)
 {
 	static const struct terms two = { 0, 2, 0 };
 
@@ -234,8 +231,7 @@ check_word(const char *row)
 	SAME(row, answers[window_deposit(&other, epoch)], script.word);
 }
 
-static void
-test_words(void)
+TEST(words)
 {
 	for (size_t i = 0; i < LENGTH(words); i++)
 		check_word(words[i]);
@@ -243,8 +239,7 @@ test_words(void)
 
 /* A process that was stopped for a window sees the future, until it asks again.
  */
-static void
-test_a_process_stopped_for_a_window(void)
+TEST(a_process_stopped_for_a_window)
 {
 	struct window window = { { 0 } };
 
@@ -256,8 +251,7 @@ test_a_process_stopped_for_a_window(void)
 	EQUAL("again", window_deposit(&window, 400), WINDOW_GRANTED);
 }
 
-static void
-test_full_counters(void)
+TEST(full_counters)
 {
 	static const struct terms plenty = { 0, 10 * FULL, 0 };
 	struct window window = { { 0 } };
@@ -278,8 +272,7 @@ test_full_counters(void)
 }
 
 /* The sums of full words do not overflow. */
-static void
-test_a_full_window(void)
+TEST(a_full_window)
 {
 	static const struct terms one_each = { WINDOW_RATIO_ONE, 0, 0 };
 	struct window window = { { 0 } };
@@ -299,8 +292,7 @@ test_a_full_window(void)
  * When next
  */
 
-static void
-test_next(void)
+TEST(next)
 {
 	static const struct terms none = { PART(50), 0, 0 };
 	struct window window = { { 0 } }, before;
@@ -444,8 +436,7 @@ compare(const struct terms *allowed, uint32_t seed)
 	}
 }
 
-static void
-test_any_series_against_a_naive_window(void)
+TEST(any_series_against_a_naive_window)
 {
 	static const struct terms some[] = {
 		{ 0, 1, 0 },
@@ -461,17 +452,3 @@ test_any_series_against_a_naive_window(void)
 		for (uint32_t seed = 1; seed <= 3; seed++)
 			compare(&some[i], seed);
 }
-
-static void (*const tests[])(void) = {
-	test_limits,
-	test_past_slices_are_sealed,
-	test_a_clock_that_is_behind,
-	test_words,
-	test_a_process_stopped_for_a_window,
-	test_full_counters,
-	test_a_full_window,
-	test_next,
-	test_any_series_against_a_naive_window,
-};
-
-UNIT(tests);

@@ -36,8 +36,7 @@ words_of(const struct fleet_question *question, bool whole)
 	return text;
 }
 
-static void
-test_questions(void)
+TEST(questions)
 {
 	struct fleet_question question = usual;
 	char text[FLEET_REQUEST];
@@ -58,8 +57,7 @@ test_questions(void)
 }
 
 /* A slice is long enough for the window, and an age is never too small. */
-static void
-test_times_are_rounded_up(void)
+TEST(times_are_rounded_up)
 {
 	struct fleet_question question = usual;
 	char text[FLEET_REQUEST];
@@ -75,8 +73,7 @@ test_times_are_rounded_up(void)
 }
 
 /* The longest question fits into FLEET_REQUEST. */
-static void
-test_longest_question(void)
+TEST(longest_question)
 {
 	static char key[SEGMENT_KEY + 2];
 	struct fleet_question question = {
@@ -103,8 +100,7 @@ test_longest_question(void)
 	HOLDS("a row more", resp_length(&request) > 0);
 }
 
-static void
-test_forgetting(void)
+TEST(forgetting)
 {
 	static const char want[] =
 	    "*3\r\n$7\r\nPEXPIRE\r\n$12\r\nretry:1:{a}b\r\n$1\r\n0\r\n";
@@ -133,8 +129,7 @@ read_changed(const struct fleet_question *question, int at, int64_t number,
 	return question_read(&reply, question, answer);
 }
 
-static void
-test_answers(void)
+TEST(answers)
 {
 	struct fleet_answer answer;
 
@@ -156,8 +151,7 @@ test_answers(void)
 }
 
 /* Each number at the ends of its range, and beyond. */
-static void
-test_limits_of_belief(void)
+TEST(limits_of_belief)
 {
 	static const struct {
 		const char *name;
@@ -200,8 +194,7 @@ test_limits_of_belief(void)
 }
 
 /* Whatever the server says, next and pause are a window and a slice at most. */
-static void
-test_times_of_answers_are_bounded(void)
+TEST(times_of_answers_are_bounded)
 {
 	struct fleet_answer answer;
 
@@ -211,8 +204,7 @@ test_times_of_answers_are_bounded(void)
 	EQUAL("pause", answer.pause, 61 * NANOS_SECOND);
 }
 
-static void
-test_other_answers(void)
+TEST(other_answers)
 {
 	struct fleet_question question = usual;
 	struct fleet_answer answer;
@@ -248,16 +240,3 @@ test_other_answers(void)
 	reply.type = RESP_BULK;
 	HOLDS("a text", !question_read(&reply, &question, &answer));
 }
-
-static void (*const tests[])(void) = {
-	test_questions,
-	test_times_are_rounded_up,
-	test_longest_question,
-	test_forgetting,
-	test_answers,
-	test_limits_of_belief,
-	test_times_of_answers_are_bounded,
-	test_other_answers,
-};
-
-UNIT(tests);

@@ -52,8 +52,7 @@ static const struct {
 	    { 1787407200, 12345 }, 2 },
 };
 
-static void
-test_replies_are_read(void)
+TEST(replies_are_read)
 {
 	for (size_t i = 0; i < LENGTH(replies); i++) {
 		const char *row = replies[i].bytes, *text = replies[i].text;
@@ -75,8 +74,7 @@ test_replies_are_read(void)
 }
 
 /* A reply is partial until its last byte, and ends there. */
-static void
-test_replies_come_in_parts(void)
+TEST(replies_come_in_parts)
 {
 	char two[256];
 
@@ -95,8 +93,7 @@ test_replies_come_in_parts(void)
 	}
 }
 
-static void
-test_what_is_no_reply(void)
+TEST(what_is_no_reply)
 {
 	static const char *const rows[] = { "HTTP/1.1 400 Bad Request\r\n",
 		"\r\n", "SSH-2.0-OpenSSH_9.2\r\n", "%1\r\n", "_\r\n", "#t\r\n",
@@ -134,8 +131,7 @@ read_filled(const char *start, char c, size_t length, const char *end)
 	return read_copy(bytes, length, &reply);
 }
 
-static void
-test_replies_have_a_bound(void)
+TEST(replies_have_a_bound)
 {
 	EQUAL("line", read_filled("+", 'a', RESP_REPLY, "\r\n"), RESP_WHOLE);
 	EQUAL("line", read_filled("+", 'a', RESP_REPLY - 1, ""), RESP_PARTIAL);
@@ -160,8 +156,7 @@ draw(void)
 	return state * UINT64_C(2685821657736338717) >> 16;
 }
 
-static void
-test_replies_of_any_bytes(void)
+TEST(replies_of_any_bytes)
 {
 	static const char marks[] = "+-:$*\r\n0123456789-$:\r\n\r\n\r\nab\xff";
 	char bytes[24];
@@ -188,8 +183,7 @@ test_replies_of_any_bytes(void)
 	HOLDS("any bytes", true);
 }
 
-static void
-test_requests_are_written(void)
+TEST(requests_are_written)
 {
 	static const char want[] = "*2\r\n$4\r\nAUTH\r\n$0\r\n\r\n"
 				   "*2\r\n$3\r\na\0b\r\n$2\r\n-7\r\n";
@@ -206,8 +200,7 @@ test_requests_are_written(void)
 }
 
 /* In a buffer of each smaller size nothing is written behind its end. */
-static void
-test_requests_that_do_not_fit(void)
+TEST(requests_that_do_not_fit)
 {
 	static const char want[] = "*2\r\n$6\r\nSELECT\r\n$1\r\n7\r\n";
 
@@ -225,15 +218,3 @@ test_requests_that_do_not_fit(void)
 		free(buffer);
 	}
 }
-
-static void (*const tests[])(void) = {
-	test_replies_are_read,
-	test_replies_come_in_parts,
-	test_what_is_no_reply,
-	test_replies_have_a_bound,
-	test_replies_of_any_bytes,
-	test_requests_are_written,
-	test_requests_that_do_not_fit,
-};
-
-UNIT(tests);

@@ -188,8 +188,7 @@ converse(struct script *script, bool split)
 	}
 }
 
-static void
-test_conversations(void)
+TEST(conversations)
 {
 	for (size_t i = 0; i < 2 * LENGTH(conversations); i++) {
 		const char *row = conversations[i / 2];
@@ -215,8 +214,7 @@ test_conversations(void)
 }
 
 /* The request AUTH. */
-static void
-test_auth(void)
+TEST(auth)
 {
 	static const struct {
 		struct url_auth auth;
@@ -240,8 +238,7 @@ test_auth(void)
 }
 
 /* Bytes behind the answer stay: nobody has asked for them. */
-static void
-test_more_than_the_answer(void)
+TEST(more_than_the_answer)
 {
 	talk_open(&talk, &nobody, &server);
 	talk_ask(&talk, &question, false);
@@ -253,8 +250,7 @@ test_more_than_the_answer(void)
 }
 
 /* The time of a stale answer is not that of a later question. */
-static void
-test_a_question_forgets_the_answer_before(void)
+TEST(a_question_forgets_the_answer_before)
 {
 	talk_open(&talk, &nobody, &server);
 	talk_ask(&talk, &question, false);
@@ -267,8 +263,7 @@ test_a_question_forgets_the_answer_before(void)
 }
 
 /* What a stale answer and TIME change in the question. */
-static void
-test_times(void)
+TEST(times)
 {
 	struct script script =
 	    script_of("EVALSHA stale -> waits, EVALSHA no-time -> waits, TIME "
@@ -286,8 +281,7 @@ test_times(void)
 
 /* A second question over the same connection greets nobody, and may try each
  * way again. */
-static void
-test_again(void)
+TEST(again)
 {
 	struct script script = script_of(
 	    "AUTH EVALSHA OK no-script -> waits, EVAL answer -> answered ; "
@@ -342,8 +336,7 @@ static const char *const frames[][2] = {
 
 enum { ALONE, REDIS_7, REDIS_6 };
 
-static void
-test_errors(void)
+TEST(errors)
 {
 	static const struct {
 		int frame;
@@ -432,8 +425,7 @@ test_errors(void)
 #define TEN "abcdefghij"
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 
-static void
-test_redirects(void)
+TEST(redirects)
 {
 	static const struct {
 		const char *text;
@@ -472,16 +464,3 @@ test_redirects(void)
 		SAME(row, talk.url.host, rows[i].host);
 	}
 }
-
-static void (*const tests[])(void) = {
-	test_conversations,
-	test_auth,
-	test_more_than_the_answer,
-	test_a_question_forgets_the_answer_before,
-	test_times,
-	test_again,
-	test_errors,
-	test_redirects,
-};
-
-UNIT(tests);

@@ -40,8 +40,7 @@ static const struct {
 	{ "unix:////" HUNDRED "12345", { .path = "//" HUNDRED "12345" } },
 };
 
-static void
-test_urls(void)
+TEST(urls)
 {
 	for (size_t i = 0; i < LENGTH(urls); i++) {
 		const struct url *want = &urls[i].url;
@@ -60,8 +59,7 @@ test_urls(void)
 	}
 }
 
-static void
-test_names(void)
+TEST(names)
 {
 	static const struct {
 		const char *text, *name;
@@ -97,8 +95,7 @@ test_names(void)
 #define NO_PATH "no absolute path after unix://"
 #define BAD_PATH "a path of more than 107 bytes, or a wrong %XX"
 
-static void
-test_what_is_no_url(void)
+TEST(what_is_no_url)
 {
 	static const struct {
 		const char *reason, *texts[12];
@@ -170,8 +167,7 @@ test_what_is_no_url(void)
 		}
 }
 
-static void
-test_long_urls(void)
+TEST(long_urls)
 {
 	char text[2 * URL_ROOM] = "unix:///", room[URL_ROOM];
 	struct url url;
@@ -187,8 +183,7 @@ test_long_urls(void)
  * url_parse_auth
  */
 
-static void
-test_auth(void)
+TEST(auth)
 {
 	static const struct {
 		const char *text, *user;
@@ -216,8 +211,7 @@ test_auth(void)
 	}
 }
 
-static void
-test_what_is_no_auth(void)
+TEST(what_is_no_auth)
 {
 	static char password[URL_PASSWORD_ROOM + 1];
 	static const struct {
@@ -246,14 +240,3 @@ test_what_is_no_auth(void)
 		    rows[i].reason);
 	}
 }
-
-static void (*const tests[])(void) = {
-	test_urls,
-	test_names,
-	test_what_is_no_url,
-	test_long_urls,
-	test_auth,
-	test_what_is_no_auth,
-};
-
-UNIT(tests);

@@ -139,8 +139,7 @@ load(const char *file, char *room, size_t size)
 	return length;
 }
 
-static void
-test_captures(void)
+TEST(captures)
 {
 	static char list[65536], bytes[65536];
 	char *rest = list, *line;
@@ -179,8 +178,7 @@ test_captures(void)
  * forms
  */
 
-static void
-test_forms(void)
+TEST(forms)
 {
 	static const char *const rows[] = {
 		" => empty",
@@ -258,8 +256,7 @@ test_forms(void)
 	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_UNKNOWN);
 }
 
-static void
-test_json_forms(void)
+TEST(json_forms)
 {
 	static const char *const rows[] = {
 		"{\n}\n => unrecognised",
@@ -302,8 +299,7 @@ test_json_forms(void)
 	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_UNKNOWN);
 }
 
-static void
-test_heads(void)
+TEST(heads)
 {
 	static const char *const rows[] = {
 		"HTTP/1.0 503 x\r\n\r\n => headers 503",
@@ -362,8 +358,7 @@ test_heads(void)
 }
 
 /* Which status lines count: curl -i prints bodies, which may quote some. */
-static void
-test_bodies(void)
+TEST(bodies)
 {
 	static const struct {
 		const char *text;
@@ -549,8 +544,7 @@ test_bodies(void)
 }
 
 /* A file of curl -D has no bodies, and codes only in heads. */
-static void
-test_dumps(void)
+TEST(dumps)
 {
 	static const char *const rows[] = {
 		(OK "Content-Length: 18\r\n\r\n" BUSY "\r\n"
@@ -566,8 +560,7 @@ test_dumps(void)
 	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_DUMP);
 }
 
-static void
-test_what_follows_the_start(void)
+TEST(what_follows_the_start)
 {
 	static const struct {
 		const char *text;
@@ -595,8 +588,7 @@ test_what_follows_the_start(void)
 }
 
 /* Where to read on in a file of which this is the start. */
-static void
-test_lengths_lead_on(void)
+TEST(lengths_lead_on)
 {
 	static const struct {
 		const char *text;
@@ -638,8 +630,7 @@ test_lengths_lead_on(void)
 	}
 }
 
-static void
-test_any_bytes_may_stand_between(void)
+TEST(any_bytes_may_stand_between)
 {
 	static const char text[] = "HTTP/1.1 503 \0x\r\nX: \xe9\xff\0\r\n"
 				   "Retry-After: 5\r\n\r\n\0\0";
@@ -656,8 +647,7 @@ test_any_bytes_may_stand_between(void)
  * waits
  */
 
-static void
-test_waits(void)
+TEST(waits)
 {
 	static const char *const rows[] = {
 		" => none",
@@ -784,8 +774,7 @@ test_waits(void)
 }
 
 /* A field that is ignored sets doubtful, even if another one counts. */
-static void
-test_a_malformed_field_sets_doubtful(void)
+TEST(a_malformed_field_sets_doubtful)
 {
 	static const char text[] = "HTTP/1.1 503 x\nRetry-After: soon\n"
 				   "Retry-After-Ms: 5\n\n";
@@ -795,8 +784,7 @@ test_a_malformed_field_sets_doubtful(void)
 	    text, http.after.given && http.after.doubtful && !http.after.never);
 }
 
-static void
-test_dates(void)
+TEST(dates)
 {
 	static const struct {
 		const char *text;
@@ -830,8 +818,7 @@ test_dates(void)
 	}
 }
 
-static void
-test_what_is_no_date(void)
+TEST(what_is_no_date)
 {
 	static const char *const rows[] = { "", "x", "Sun", "Sun,", "Sun, 06",
 		"Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET",
@@ -864,8 +851,7 @@ test_what_is_no_date(void)
 }
 
 /* plan.c has the verdict on every status. */
-static void
-test_what_a_status_means(void)
+TEST(what_a_status_means)
 {
 	struct http_status http = { .known = true, .code = 503 };
 
@@ -902,8 +888,7 @@ read_line(const char *text)
 	return curl_read(argv);
 }
 
-static void
-test_methods(void)
+TEST(methods)
 {
 	static const struct {
 		const char *line, *method;
@@ -1006,8 +991,7 @@ test_methods(void)
 		    rows[i].method);
 }
 
-static void
-test_what_else_curl_says(void)
+TEST(what_else_curl_says)
 {
 	static const struct {
 		const char *line, *dump;
@@ -1091,8 +1075,7 @@ test_what_else_curl_says(void)
 	}
 }
 
-static void
-test_several_transfers(void)
+TEST(several_transfers)
 {
 	static const char *const one[] = { "", "URL", "-s URL", "-o f URL",
 		"--url URL", "-- URL", "-d [1-2] URL", "http://[::1]:80/",
@@ -1110,8 +1093,7 @@ test_several_transfers(void)
 	EQUAL("A B", (int64_t)read_line("A B").next, 0);
 }
 
-static void
-test_curls_that_exit_with_0_after_an_error(void)
+TEST(curls_that_exit_with_0_after_an_error)
 {
 	static const char *const lenient[] = { "http://a", "HTTPS://a/b",
 		"a.org", "localhost:80/x", "-s --url a", "-o f http://a",
@@ -1130,8 +1112,7 @@ test_curls_that_exit_with_0_after_an_error(void)
 }
 
 /* Blanks within a header, which the tables above cannot have. */
-static void
-test_a_header_with_blanks_is_a_key(void)
+TEST(a_header_with_blanks_is_a_key)
 {
 	char curl[] = "curl", h[] = "-H", full[] = "Idempotency-Key: k 1",
 	     empty[] = "Idempotency-Key:  ";
@@ -1144,8 +1125,7 @@ test_a_header_with_blanks_is_a_key(void)
 	SAME("no words at all", curl_read(nothing).method, "GET");
 }
 
-static void
-test_operations_one_by_one(void)
+TEST(operations_one_by_one)
 {
 	char curl[] = "curl", q[] = "-qs:", a[] = "A", next[] = "--next",
 	     data[] = "-dx";
@@ -1164,8 +1144,7 @@ test_operations_one_by_one(void)
 	SAME("-dx A", third.method, "POST");
 }
 
-static void
-test_idempotent_methods(void)
+TEST(idempotent_methods)
 {
 	static const char *const good[] = { "GET", "HEAD", "OPTIONS", "TRACE",
 		"PUT", "DELETE", "PROPFIND", "QUERY", "VERSION-CONTROL", "ACL",
@@ -1181,8 +1160,7 @@ test_idempotent_methods(void)
 	HOLDS("unknown", curl_idempotent(NULL));
 }
 
-static void
-test_small_answers(void)
+TEST(small_answers)
 {
 	char row[16];
 
@@ -1198,30 +1176,3 @@ test_small_answers(void)
 	HOLDS("/curl/wget", !curl_named("/curl/wget"));
 	HOLDS("", !curl_named(""));
 }
-
-static void (*const tests[])(void) = {
-	test_captures,
-	test_forms,
-	test_json_forms,
-	test_heads,
-	test_bodies,
-	test_dumps,
-	test_what_follows_the_start,
-	test_lengths_lead_on,
-	test_any_bytes_may_stand_between,
-	test_waits,
-	test_a_malformed_field_sets_doubtful,
-	test_dates,
-	test_what_is_no_date,
-	test_what_a_status_means,
-	test_methods,
-	test_what_else_curl_says,
-	test_several_transfers,
-	test_curls_that_exit_with_0_after_an_error,
-	test_a_header_with_blanks_is_a_key,
-	test_operations_one_by_one,
-	test_idempotent_methods,
-	test_small_answers,
-};
-
-UNIT(tests);

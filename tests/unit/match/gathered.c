@@ -221,8 +221,7 @@ load(const char *file)
 
 /* Each preset by itself: all are compiled together, and each text is found
  * where it matches. */
-static void
-test_presets(void)
+TEST(presets)
 {
 	struct preset row;
 
@@ -244,8 +243,7 @@ test_presets(void)
 }
 
 /* As many texts as fit, which are those of several presets. */
-static void
-test_many_presets(void)
+TEST(many_presets)
 {
 	for (size_t i = 0; i < presets; i += 19) {
 		count = 0;
@@ -256,8 +254,7 @@ test_many_presets(void)
 	}
 }
 
-static void
-test_captures(void)
+TEST(captures)
 {
 	DIR *directory = opendir(CAPTURES);
 	struct dirent *entry;
@@ -279,8 +276,7 @@ test_captures(void)
 }
 
 /* What only users write: anchors, empty matches, upper case. */
-static void
-test_other_texts(void)
+TEST(other_texts)
 {
 	static const char *const others[] = { "^$", "a$", "\\berror\\b", "x*",
 		"(?i)CONNECTION", "4.*3", "\\Bion", "e\\>", "^curl", "^", "$",
@@ -305,8 +301,7 @@ fit(const char *fatal, const char *transient)
 }
 
 /* The lines of a preset on a stream are one pattern, which is faster. */
-static void
-test_a_preset_fits(void)
+TEST(a_preset_fits)
 {
 	struct preset row;
 
@@ -317,8 +312,7 @@ test_a_preset_fits(void)
 }
 
 /* There is room for two texts of any length, and then for no other. */
-static void
-test_room(void)
+TEST(room)
 {
 	static char text[ERE_LARGEST];
 
@@ -336,14 +330,3 @@ test_room(void)
 	HOLDS("no room", !pattern_add(&gathered, "c{3}"));
 	HOLDS("counted", pattern_feed(&gathered, "aaabbb\n", 7));
 }
-
-static void (*const tests[])(void) = {
-	test_presets,
-	test_many_presets,
-	test_captures,
-	test_other_texts,
-	test_a_preset_fits,
-	test_room,
-};
-
-UNIT(tests);

@@ -91,8 +91,7 @@ static const struct {
 		"\n20s" } },
 };
 
-static void
-test_what_is_read_behind_a_match(void)
+TEST(what_is_read_behind_a_match)
 {
 	char stream[256];
 
@@ -148,16 +147,14 @@ static const struct {
 	{ "Waiting ", "Waiting 16 seconds before next retry\n", SECONDS(16) },
 };
 
-static void
-test_messages(void)
+TEST(messages)
 {
 	for (size_t i = 0; i < LENGTH(messages); i++)
 		check(
 		    messages[i].pattern, messages[i].stream, messages[i].want);
 }
 
-static void
-test_which_match_counts(void)
+TEST(which_match_counts)
 {
 	check("in ", "in 1s\nin 2s\nin 3s\n", SECONDS(3));
 	check("in ", "in 3s, in 2s, in 1s", SECONDS(1));
@@ -186,8 +183,7 @@ test_which_match_counts(void)
 	check("v[0-9]", "v10s", NONE);
 }
 
-static void
-test_a_new_stream_knows_nothing_of_the_last_one(void)
+TEST(a_new_stream_knows_nothing_of_the_last_one)
 {
 	compile("in ");
 	EQUAL("7s", wait_in("in 7s", 3), SECONDS(7));
@@ -199,8 +195,7 @@ test_a_new_stream_knows_nothing_of_the_last_one(void)
 }
 
 /* Long lines, and lines with any bytes between. */
-static void
-test_a_long_stream(void)
+TEST(a_long_stream)
 {
 	static char stream[200001];
 	size_t length = sizeof stream - 1;
@@ -217,8 +212,7 @@ test_a_long_stream(void)
 }
 
 /* Matches far from each other, and close together, in long chunks. */
-static void
-test_hints_in_a_long_stream(void)
+TEST(hints_in_a_long_stream)
 {
 	static char stream[100001];
 
@@ -230,14 +224,3 @@ test_hints_in_a_long_stream(void)
 	for (size_t chunk = 16000; chunk <= 40000; chunk += 999)
 		EQUAL("far", wait_in(stream, chunk), SECONDS(7));
 }
-
-static void (*const tests[])(void) = {
-	test_what_is_read_behind_a_match,
-	test_messages,
-	test_which_match_counts,
-	test_a_new_stream_knows_nothing_of_the_last_one,
-	test_a_long_stream,
-	test_hints_in_a_long_stream,
-};
-
-UNIT(tests);

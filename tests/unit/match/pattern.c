@@ -184,8 +184,7 @@ check_stream(const char *text, const char *stream, bool want)
 /*
  * An empty stream has no lines; there is no line behind the last newline.
  */
-static void
-test_what_matches(void)
+TEST(what_matches)
 {
 	for (size_t i = 0; i < LENGTH(cases); i++) {
 		bool want = true;
@@ -264,8 +263,7 @@ static const struct {
 	    "parentheses nested too deeply", 250 },
 };
 
-static void
-test_what_is_refused(void)
+TEST(what_is_refused)
 {
 	for (size_t i = 0; i < LENGTH(refused); i++) {
 		const char *text = refused[i].text;
@@ -278,8 +276,7 @@ test_what_is_refused(void)
 	}
 }
 
-static void
-test_the_greatest_patterns(void)
+TEST(the_greatest_patterns)
 {
 	char text[3000];
 
@@ -298,8 +295,7 @@ test_the_greatest_patterns(void)
 	HOLDS("2046", !matches(text, 2046, 64));
 }
 
-static void
-test_a_nul_is_a_byte_like_others(void)
+TEST(a_nul_is_a_byte_like_others)
 {
 	struct pattern_error error;
 
@@ -313,8 +309,7 @@ test_a_nul_is_a_byte_like_others(void)
 }
 
 /* A match is known with the byte behind it, or at the end. */
-static void
-test_when_a_match_is_seen(void)
+TEST(when_a_match_is_seen)
 {
 	static const struct row rows[] = { { "xab", "z" }, { "ab", "\n" },
 		{ "xc", "\n" }, { "d", " " } };
@@ -339,8 +334,7 @@ test_when_a_match_is_seen(void)
 }
 
 /* Strings of all kinds, at each offset in a block and across each cut. */
-static void
-test_where_a_string_is_found(void)
+TEST(where_a_string_is_found)
 {
 	static const struct row rows[] = {
 		{ "needle", "needle" },
@@ -374,8 +368,7 @@ test_where_a_string_is_found(void)
 
 /* A chunk so long that it is cut into lanes: a match may lie across two of
  * them, or begin in the first one. */
-static void
-test_a_long_chunk(void)
+TEST(a_long_chunk)
 {
 	static const struct row rows[] = {
 		{ "needle", "needle" },
@@ -406,8 +399,7 @@ test_a_long_chunk(void)
 }
 
 /* Text in which no match begins is skipped, unless its pieces are short. */
-static void
-test_a_beginning_that_occurs_often(void)
+TEST(a_beginning_that_occurs_often)
 {
 	static const size_t distances[] = { 4, 5, 90, 255, 256, 300, 2100 };
 	static char stream[20000];
@@ -432,8 +424,7 @@ test_a_beginning_that_occurs_often(void)
 }
 
 /* More states than the table holds, again and again. */
-static void
-test_a_table_that_is_full(void)
+TEST(a_table_that_is_full)
 {
 	static char stream[20000];
 	uint32_t seed = 1;
@@ -456,8 +447,7 @@ test_a_table_that_is_full(void)
 }
 
 /* glibc's regexec takes 6 s for this line; time here is linear. */
-static void
-test_a_long_line_of_letters(void)
+TEST(a_long_line_of_letters)
 {
 	static char stream[1 << 20];
 
@@ -470,24 +460,7 @@ test_a_long_line_of_letters(void)
 }
 
 /* A small pattern touches only few pages of its struct. */
-static void
-test_the_size(void)
+TEST(the_size)
 {
 	HOLDS("size", sizeof pattern <= 320 * 1024);
 }
-
-static void (*const tests[])(void) = {
-	test_what_matches,
-	test_what_is_refused,
-	test_the_greatest_patterns,
-	test_a_nul_is_a_byte_like_others,
-	test_when_a_match_is_seen,
-	test_where_a_string_is_found,
-	test_a_long_chunk,
-	test_a_beginning_that_occurs_often,
-	test_a_table_that_is_full,
-	test_a_long_line_of_letters,
-	test_the_size,
-};
-
-UNIT(tests);

@@ -69,8 +69,7 @@ number_of(const char *text)
 	return strcmp(text, "ever") == 0 ? INT64_MAX : strtoll(text, NULL, 10);
 }
 
-static void
-test_series(void)
+TEST(series)
 {
 	for (size_t i = 0; i < LENGTH(series); i++) {
 		struct script script = script_of(series[i]);
@@ -93,8 +92,7 @@ test_series(void)
 	}
 }
 
-static void
-test_the_longest_list(void)
+TEST(the_longest_list)
 {
 	struct backoff list = { .delays.count = SPANS_MOST, .cap = NANOS_MAX };
 
@@ -138,8 +136,7 @@ never_falls(const struct backoff *backoff)
 	return backoff_envelope(backoff, INT64_MAX) >= before;
 }
 
-static void
-test_envelopes_never_fall(void)
+TEST(envelopes_never_fall)
 {
 	for (int kind = BACKOFF_EXPONENTIAL; kind <= BACKOFF_FIBONACCI; kind++)
 		for (size_t i = 0; i < LENGTH(bases); i++)
@@ -308,16 +305,14 @@ check_drawn(const char *row)
 	}
 }
 
-static void
-test_drawn_delays(void)
+TEST(drawn_delays)
 {
 	for (size_t i = 0; i < LENGTH(drawn); i++)
 		check_drawn(drawn[i]);
 }
 
 /* Every policy draws within [floor, cap] for ever, with or without a list. */
-static void
-test_all_delays_are_within_floor_and_cap(void)
+TEST(all_delays_are_within_floor_and_cap)
 {
 	for (int kind = BACKOFF_EXPONENTIAL; kind <= BACKOFF_FIBONACCI; kind++)
 		for (int jitter = JITTER_FULL; jitter <= JITTER_NONE; jitter++)
@@ -355,8 +350,7 @@ digest(const struct backoff *backoff, uint64_t seed)
 	return (int64_t)(sum >> 1);
 }
 
-static void
-test_seeds(void)
+TEST(seeds)
 {
 	static const uint64_t seeds[] = { 0, 1, 2, 3, 1000, UINT64_MAX,
 		UINT64_MAX - 1, UINT64_C(1) << 63 };
@@ -380,8 +374,7 @@ test_seeds(void)
 /*
  * What the reference implementation gives for this seed, without the top bit.
  */
-static void
-test_the_generator_is_splitmix64(void)
+TEST(the_generator_is_splitmix64)
 {
 	static const uint64_t reference[] = { UINT64_C(6457827717110365317),
 		UINT64_C(3203168211198807973), UINT64_C(9817491932198370423),
@@ -393,8 +386,7 @@ test_the_generator_is_splitmix64(void)
 		    (int64_t)(reference[i] & INT64_MAX));
 }
 
-static void
-test_splays_are_uniform(void)
+TEST(splays_are_uniform)
 {
 	/*
 	 * 2^64 is not a multiple of 5 * 2^60: a plain remainder would be
@@ -419,8 +411,7 @@ test_splays_are_uniform(void)
 	}
 }
 
-static void
-test_the_base_is_the_first_delay_above_0(void)
+TEST(the_base_is_the_first_delay_above_0)
 {
 	struct backoff backoff = { .delays = { { 5 }, 1 } };
 
@@ -437,8 +428,7 @@ test_the_base_is_the_first_delay_above_0(void)
 	EQUAL("0", backoff_base(&backoff), 0);
 }
 
-static void
-test_reset_starts_the_schedule_anew(void)
+TEST(reset_starts_the_schedule_anew)
 {
 	struct backoff backoff = GROWING(BACKOFF_EXPONENTIAL, 10);
 	struct schedule schedule = schedule_start(5);
@@ -455,8 +445,7 @@ test_reset_starts_the_schedule_anew(void)
 }
 
 /* The number of retries does not wrap either. */
-static void
-test_schedules_saturate(void)
+TEST(schedules_saturate)
 {
 	struct backoff backoff = GROWING(BACKOFF_EXPONENTIAL, 10);
 	struct schedule schedule = { .n = INT64_MAX };
@@ -469,19 +458,3 @@ test_schedules_saturate(void)
 	HOLDS(
 	    "3 * previous", backoff_next(&backoff, &schedule, NANOS_MAX) >= 10);
 }
-
-static void (*const tests[])(void) = {
-	test_series,
-	test_the_longest_list,
-	test_envelopes_never_fall,
-	test_drawn_delays,
-	test_all_delays_are_within_floor_and_cap,
-	test_seeds,
-	test_the_generator_is_splitmix64,
-	test_splays_are_uniform,
-	test_the_base_is_the_first_delay_above_0,
-	test_reset_starts_the_schedule_anew,
-	test_schedules_saturate,
-};
-
-UNIT(tests);

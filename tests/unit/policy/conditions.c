@@ -173,8 +173,7 @@ mix(char *text, bool all)
 	}
 }
 
-static void
-test_signals_by_every_name_in_every_spelling(void)
+TEST(signals_by_every_name_in_every_spelling)
 {
 	for (size_t i = 0; i < LENGTH(signals); i++) {
 		for (int spelling = 0; spelling < 6; spelling++) {
@@ -189,8 +188,7 @@ test_signals_by_every_name_in_every_spelling(void)
 	}
 }
 
-static void
-test_signals_are_shown_by_name(void)
+TEST(signals_are_shown_by_name)
 {
 	char room[SIGNAME_ROOM], want[32];
 
@@ -210,8 +208,7 @@ test_signals_are_shown_by_name(void)
 }
 
 /* signame_number() reads what signame_put() writes, for all 64 signals. */
-static void
-test_signal_names_read_back(void)
+TEST(signal_names_read_back)
 {
 	for (int number = 1; number <= 64; number++) {
 		char room[SIGNAME_ROOM], digits[NUMBER_ROOM];
@@ -224,8 +221,7 @@ test_signal_names_read_back(void)
 	}
 }
 
-static void
-test_what_is_no_signal(void)
+TEST(what_is_no_signal)
 {
 	static const char *const rows[] = { "", "0", "65", "128", "-1", "+9",
 		"9 ", " TERM", "TERM ", "99999999999999999999", "NOPE", "SIG",
@@ -280,8 +276,7 @@ static const struct {
 	{ "HUP,fail,stdout:x", "signal-1 fail fd-1[x]" },
 };
 
-static void
-test_lists(void)
+TEST(lists)
 {
 	for (size_t i = 0; i < LENGTH(accepted); i++) {
 		const char *list = accepted[i].list;
@@ -306,8 +301,7 @@ test_lists(void)
 	}
 }
 
-static void
-test_lists_add_up(void)
+TEST(lists_add_up)
 {
 	struct conditions set = codes_of(NULL);
 	struct watches watches = { .list = watch_room };
@@ -324,8 +318,7 @@ test_lists_add_up(void)
 }
 
 /* For how long attempts ran that a LIST names, and others. */
-static void
-test_lists_of_times(void)
+TEST(lists_of_times)
 {
 	static const struct {
 		const char *list, *named, *others;
@@ -361,8 +354,7 @@ test_lists_of_times(void)
 }
 
 /* A pattern that is in several lists is one watch: it is matched once. */
-static void
-test_a_pattern_is_watched_for_once(void)
+TEST(a_pattern_is_watched_for_once)
 {
 	struct conditions retry = codes_of(NULL), stop = retry;
 	struct watches watches = { .list = watch_room };
@@ -382,8 +374,7 @@ test_a_pattern_is_watched_for_once(void)
 	EQUAL("again", watches.count, 3);
 }
 
-static void
-test_the_most_patterns(void)
+TEST(the_most_patterns)
 {
 	struct conditions set = codes_of(NULL), before;
 	struct watches watches = { .list = watch_room };
@@ -435,8 +426,7 @@ check_refusal(const char *list, const char *why, const char *item)
 	EQUAL(list, watches.count, 0);
 }
 
-static void
-test_items_that_are_refused(void)
+TEST(items_that_are_refused)
 {
 	static const struct {
 		const char *why, *items;
@@ -466,8 +456,7 @@ test_items_that_are_refused(void)
 }
 
 /* Items with blanks, and lists of several items. */
-static void
-test_lists_that_are_refused(void)
+TEST(lists_that_are_refused)
 {
 	static const struct {
 		const char *list, *why, *item;
@@ -494,19 +483,3 @@ test_lists_that_are_refused(void)
 	for (size_t i = 0; i < LENGTH(rows); i++)
 		check_refusal(rows[i].list, rows[i].why, rows[i].item);
 }
-
-static void (*const tests[])(void) = {
-	test_signals_by_every_name_in_every_spelling,
-	test_signals_are_shown_by_name,
-	test_signal_names_read_back,
-	test_what_is_no_signal,
-	test_lists,
-	test_lists_add_up,
-	test_lists_of_times,
-	test_a_pattern_is_watched_for_once,
-	test_the_most_patterns,
-	test_items_that_are_refused,
-	test_lists_that_are_refused,
-};
-
-UNIT(tests);

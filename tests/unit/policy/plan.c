@@ -409,8 +409,7 @@ check_verdicts(const char *row)
 	}
 }
 
-static void
-test_verdicts(void)
+TEST(verdicts)
 {
 	for (size_t i = 0; i < LENGTH(verdicts); i++)
 		check_verdicts(verdicts[i]);
@@ -440,8 +439,7 @@ verdict_with(const char *options, struct outcome outcome)
 	return verdict_of(&asked.policy.rules, &outcome).verdict;
 }
 
-static void
-test_verdicts_of_every_http_status(void)
+TEST(verdicts_of_every_http_status)
 {
 	for (int code = 100; code <= 999; code++) {
 		bool again = code >= 500
@@ -473,8 +471,7 @@ test_verdicts_of_every_http_status(void)
 }
 
 /* Only 0 is a success without a list. */
-static void
-test_verdicts_of_every_status_and_signal(void)
+TEST(verdicts_of_every_status_and_signal)
 {
 	for (int code = 0; code <= 255; code++) {
 		struct outcome exited = { .code = code };
@@ -493,8 +490,7 @@ test_verdicts_of_every_status_and_signal(void)
 	}
 }
 
-static void
-test_statuses_of_limits_and_failed_starts(void)
+TEST(statuses_of_limits_and_failed_starts)
 {
 	static const char *const rows[] = {
 		"timeout 7 -> 124",
@@ -521,8 +517,7 @@ test_statuses_of_limits_and_failed_starts(void)
 	}
 }
 
-static void
-test_reasons(void)
+TEST(reasons)
 {
 	static const struct {
 		enum reason reason;
@@ -879,8 +874,7 @@ check_plan(const char *row)
 	EQUAL(row, history.admission.answer, ADMISSION_GRANTED);
 }
 
-static void
-test_plans(void)
+TEST(plans)
 {
 	for (size_t i = 0; i < LENGTH(plans); i++)
 		check_plan(plans[i]);
@@ -965,15 +959,13 @@ check_drawn(const char *row)
 	HOLDS(row, asked.policy.deadline == 0 || most < asked.policy.deadline);
 }
 
-static void
-test_drawn_delays(void)
+TEST(drawn_delays)
 {
 	for (size_t i = 0; i < LENGTH(drawn); i++)
 		check_drawn(drawn[i]);
 }
 
-static void
-test_the_lesser_deadline_counts(void)
+TEST(the_lesser_deadline_counts)
 {
 	static const struct {
 		const char *row;
@@ -1011,8 +1003,7 @@ check_nothing_ran(
 	EQUAL(row, history->made, 0);
 }
 
-static void
-test_a_deadline_before_the_first_attempt(void)
+TEST(a_deadline_before_the_first_attempt)
 {
 	struct policy policy = asked_policy("attempts=4");
 	struct history history = plan_start(&policy, BEGAN, BEGAN + 10, 1);
@@ -1033,8 +1024,7 @@ test_a_deadline_before_the_first_attempt(void)
 }
 
 /* With any jitter, an attempt begins before the deadline or not at all. */
-static void
-test_every_attempt_begins_before_the_deadline(void)
+TEST(every_attempt_begins_before_the_deadline)
 {
 	for (int jitter = JITTER_FULL; jitter <= JITTER_NONE; jitter++)
 		for (uint64_t seed = 0; seed < 200; seed++) {
@@ -1062,8 +1052,7 @@ test_every_attempt_begins_before_the_deadline(void)
 }
 
 /* Near NANOS_MAX nothing wraps either. */
-static void
-test_plans_saturate(void)
+TEST(plans_saturate)
 {
 	struct policy policy = asked_policy("attempts=inf");
 	struct history history =
@@ -1080,8 +1069,7 @@ test_plans_saturate(void)
 }
 
 /* What an outcome that has such a reason says about the dependency. */
-static void
-test_results_for_the_breaker(void)
+TEST(results_for_the_breaker)
 {
 	static const struct {
 		enum reason reason;
@@ -1125,20 +1113,3 @@ test_results_for_the_breaker(void)
 		&(struct judgement){ .verdict = VERDICT_REPEAT }, &success),
 	    RESULT_SUCCESS);
 }
-
-static void (*const tests[])(void) = {
-	test_verdicts,
-	test_verdicts_of_every_http_status,
-	test_verdicts_of_every_status_and_signal,
-	test_statuses_of_limits_and_failed_starts,
-	test_reasons,
-	test_results_for_the_breaker,
-	test_plans,
-	test_drawn_delays,
-	test_the_lesser_deadline_counts,
-	test_a_deadline_before_the_first_attempt,
-	test_every_attempt_begins_before_the_deadline,
-	test_plans_saturate,
-};
-
-UNIT(tests);

@@ -111,8 +111,7 @@ split(const char *text)
 	}
 }
 
-static void
-test_lines(void)
+TEST(lines)
 {
 	FILE *file = fopen(FIXTURES "lines", "r");
 	char row[512], name[32], means[16], line[64];
@@ -169,8 +168,7 @@ read_member(const char *line, enum member member)
 	*room = '\0';
 }
 
-static void
-test_captures(void)
+TEST(captures)
 {
 	static char text[sizeof run[0]], line[3 * sizeof run[0]];
 	glob_t files;
@@ -227,8 +225,7 @@ check_pattern(const char *name, const char *ere)
 	HOLDS(name, strncmp(ere, "(?i)", 4) != 0);
 }
 
-static void
-test_rows_are_whole(void)
+TEST(rows_are_whole)
 {
 	static struct watch room[CONDITIONS_WATCHES];
 	char before[32] = "";
@@ -262,8 +259,7 @@ test_rows_are_whole(void)
 }
 
 /* Each program has one row, and its row finds it. */
-static void
-test_programs_have_one_row(void)
+TEST(programs_have_one_row)
 {
 	char word[64];
 
@@ -310,8 +306,7 @@ static const struct {
 	{ "sh", NULL },
 };
 
-static void
-test_programs(void)
+TEST(programs)
 {
 	for (size_t i = 0; i < LENGTH(programs); i++) {
 		struct preset row;
@@ -327,13 +322,3 @@ test_programs(void)
 	SAME("list", found("list"), NULL);
 	SAME("auto", found("auto"), NULL);
 }
-
-static void (*const tests[])(void) = {
-	test_lines,
-	test_captures,
-	test_rows_are_whole,
-	test_programs_have_one_row,
-	test_programs,
-};
-
-UNIT(tests);

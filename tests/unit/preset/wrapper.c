@@ -22,8 +22,7 @@ look(const char *text, char *argv[WORDS])
 	return command_line_unwrap(argv);
 }
 
-static void
-test_commands(void)
+TEST(commands)
 {
 	static const struct {
 		const char *line, *command, *directory;
@@ -145,9 +144,3 @@ test_commands(void)
 		EQUAL(line, found.alien, rows[i].alien);
 	}
 }
-
-static void (*const tests[])(void) = {
-	test_commands,
-};
-
-UNIT(tests);

@@ -81,8 +81,7 @@ draw(const struct backoff *backoff, struct span seen[RETRIES])
 		seen[n].mean = (nanos)(sums[n] / SERIES);
 }
 
-static void
-test_delays_are_as_they_are_drawn(void)
+TEST(delays_are_as_they_are_drawn)
 {
 	for (size_t i = 0; i < LENGTH(table); i++) {
 		const char *row = table[i];
@@ -136,8 +135,7 @@ static const char *const exact[] = {
 	"2-2-2 splay 0-0-0 total 6-6-6",
 };
 
-static void
-test_exact_means(void)
+TEST(exact_means)
 {
 	struct policy policy;
 	struct forecast forecast;
@@ -193,8 +191,7 @@ add_up(const struct backoff *backoff, int64_t retries)
 	return sum;
 }
 
-static void
-test_totals_of_many_retries(void)
+TEST(totals_of_many_retries)
 {
 	static const int64_t counts[] = { 0, 1, 2, 999, 1000, 1001, 1002, 1999,
 		2000, 2001, 12345 };
@@ -220,8 +217,7 @@ test_totals_of_many_retries(void)
 	}
 }
 
-static void
-test_decorrelated_in_the_long_run(void)
+TEST(decorrelated_in_the_long_run)
 {
 	struct policy policy = asked_policy("attempts=20001 "
 					    "jitter=decorrelated");
@@ -237,8 +233,7 @@ test_decorrelated_in_the_long_run(void)
 	EQUAL("most", forecast.total.most, SECONDS(39 + 19997 * 30));
 }
 
-static void
-test_no_limit_of_attempts(void)
+TEST(no_limit_of_attempts)
 {
 	struct policy policy =
 	    asked_policy("attempts=inf jitter=decorrelated timeout=1");
@@ -253,8 +248,7 @@ test_no_limit_of_attempts(void)
 	HOLDS("inf", forecast.fits);
 }
 
-static void
-test_saturation(void)
+TEST(saturation)
 {
 	struct policy policy = asked_policy("attempts=4 backoff=constant "
 					    "max-delay=ever timeout=1ns");
@@ -340,8 +334,7 @@ static const char *const deadlines[] = {
 	THREE "deadline=399999999ns -> worst 1.25 before 3",
 };
 
-static void
-test_deadlines(void)
+TEST(deadlines)
 {
 	EQUAL("as far as it looks", FORECAST_ATTEMPTS + 1, 1000001);
 	for (size_t i = 0; i < LENGTH(deadlines); i++) {
@@ -385,8 +378,7 @@ static const char *const timed[] = {
 	"attempts=9223372036854775806 timeout=2ns -> 2ns all ever",
 };
 
-static void
-test_timeouts(void)
+TEST(timeouts)
 {
 	for (size_t i = 0; i < LENGTH(timed); i++) {
 		struct script script = script_of(timed[i]);
@@ -412,8 +404,7 @@ test_timeouts(void)
 }
 
 /* Whatever is drawn, the deadline is not met before the attempt in cut. */
-static void
-test_no_series_is_cut_off_earlier(void)
+TEST(no_series_is_cut_off_earlier)
 {
 	for (size_t i = 0; i < LENGTH(table); i++) {
 		const char *row = table[i];
@@ -447,8 +438,7 @@ test_no_series_is_cut_off_earlier(void)
 
 /* Whatever is drawn, there are no fewer attempts than that if each fails at
  * once. */
-static void
-test_no_series_has_fewer_attempts(void)
+TEST(no_series_has_fewer_attempts)
 {
 	for (size_t i = 0; i < LENGTH(table); i += 2) {
 		const char *row = table[i];
@@ -476,18 +466,3 @@ test_no_series_has_fewer_attempts(void)
 		HOLDS(row, least >= number_lesser(said, 10000));
 	}
 }
-
-static void (*const tests[])(void) = {
-	test_delays_are_as_they_are_drawn,
-	test_exact_means,
-	test_totals_of_many_retries,
-	test_decorrelated_in_the_long_run,
-	test_no_limit_of_attempts,
-	test_saturation,
-	test_deadlines,
-	test_timeouts,
-	test_no_series_is_cut_off_earlier,
-	test_no_series_has_fewer_attempts,
-};
-
-UNIT(tests);

@@ -46,8 +46,7 @@ ask(enum host_decision decision, enum admission_answer answer)
 		.fleet = { .decision = decision }, .answer = answer });
 }
 
-static void
-test_an_empty_report(void)
+TEST(an_empty_report)
 {
 	fill(0);
 	report_wake(&report, 7);
@@ -56,8 +55,7 @@ test_an_empty_report(void)
 	HOLDS("empty", report_entry(&report, 0) == NULL);
 }
 
-static void
-test_a_new_entry_has_nothing_of_an_old_one(void)
+TEST(a_new_entry_has_nothing_of_an_old_one)
 {
 	const struct entry *entry;
 
@@ -78,8 +76,7 @@ test_a_new_entry_has_nothing_of_an_old_one(void)
 	EQUAL("the end", report_entry(&report, KEPT - 1)->slept, -1);
 }
 
-static void
-test_failures_in_a_row_count_from_the_last_other_verdict(void)
+TEST(failures_in_a_row_count_from_the_last_other_verdict)
 {
 	static const struct {
 		enum verdict verdict;
@@ -102,8 +99,7 @@ test_failures_in_a_row_count_from_the_last_other_verdict(void)
 }
 
 /* The first 10 and the last 90, in their order. */
-static void
-test_the_first_and_the_last_are_kept(void)
+TEST(the_first_and_the_last_are_kept)
 {
 	static const int64_t counts[] = { 1, 2, FIRST - 1, FIRST, FIRST + 1,
 		KEPT - 1, KEPT, KEPT + 1, 150, KEPT + REPORT_LAST - 1,
@@ -130,8 +126,7 @@ test_the_first_and_the_last_are_kept(void)
 	}
 }
 
-static void
-test_what_was_slept_saturates(void)
+TEST(what_was_slept_saturates)
 {
 	fill(1);
 	report_wake(&report, NANOS_MAX - 1);
@@ -146,8 +141,7 @@ test_what_was_slept_saturates(void)
 	EQUAL("the same", report.slept, NANOS_MAX);
 }
 
-static void
-test_each_verdict_of_the_fleet_counts_once(void)
+TEST(each_verdict_of_the_fleet_counts_once)
 {
 	fill(0);
 	ask(HOST_DENIED, ADMISSION_DENIED);
@@ -173,14 +167,3 @@ test_each_verdict_of_the_fleet_counts_once(void)
 	EQUAL("granted", report.fleet[HOST_GRANTED], 1);
 	EQUAL("alone", report.fleet[HOST_ALONE], 1);
 }
-
-static void (*const tests[])(void) = {
-	test_an_empty_report,
-	test_a_new_entry_has_nothing_of_an_old_one,
-	test_failures_in_a_row_count_from_the_last_other_verdict,
-	test_the_first_and_the_last_are_kept,
-	test_what_was_slept_saturates,
-	test_each_verdict_of_the_fleet_counts_once,
-};
-
-UNIT(tests);

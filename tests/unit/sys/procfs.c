@@ -33,8 +33,7 @@ note(void *to, pid_t pid, pid_t parent)
 		children.list[children.count++] = pid;
 }
 
-static void
-test_children(void)
+TEST(children)
 {
 	pid_t first = start_child(), second = start_child();
 	struct procfs proc = { 0 }, ours = { 0 };
@@ -69,9 +68,3 @@ test_children(void)
 	EQUAL("all is closed", dup(STDERR_FILENO), lowest);
 	close(lowest);
 }
-
-static void (*const tests[])(void) = {
-	test_children,
-};
-
-UNIT(tests);

@@ -5,8 +5,7 @@
 #include "unit.h"
 #include "text/date.h"
 
-static void
-test_moments(void)
+TEST(moments)
 {
 	static const struct {
 		int64_t moment;
@@ -34,8 +33,7 @@ test_moments(void)
 }
 
 /* Every seventh day of 400 years and more, compared with the C library. */
-static void
-test_days(void)
+TEST(days)
 {
 	char room[DATE_ROOM], want[DATE_ROOM];
 
@@ -51,10 +49,3 @@ test_days(void)
 	}
 	HOLDS("days", true);
 }
-
-static void (*const tests[])(void) = {
-	test_moments,
-	test_days,
-};
-
-UNIT(tests);

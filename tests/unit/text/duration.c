@@ -51,8 +51,7 @@ static const struct {
 	{ "99999999999999999999d99999999999999999999h", NANOS_MAX },
 };
 
-static void
-test_durations(void)
+TEST(durations)
 {
 	for (size_t i = 0; i < LENGTH(durations); i++) {
 		const char *text = durations[i].text;
@@ -63,8 +62,7 @@ test_durations(void)
 	}
 }
 
-static void
-test_what_is_no_duration(void)
+TEST(what_is_no_duration)
 {
 	static const char *const rows[] = { "", ".", "s", "ms", ".s", "-1",
 		"+1", "-1s", "1s-", "1e3", "1e3s", "0x10", "0x10s", "inf",
@@ -83,8 +81,7 @@ test_what_is_no_duration(void)
 	}
 }
 
-static void
-test_durations_read_no_further_than_told(void)
+TEST(durations_read_no_further_than_told)
 {
 	nanos span = -1;
 
@@ -140,8 +137,7 @@ static const struct {
 	{ NANOS_MAX, "106751d23h" },
 };
 
-static void
-test_durations_are_shown_rounded(void)
+TEST(durations_are_shown_rounded)
 {
 	char room[DURATION_ROOM];
 
@@ -154,8 +150,7 @@ test_durations_are_shown_rounded(void)
 }
 
 /* What is written can be read again: at every scale about the same. */
-static void
-test_shown_durations_read_back(void)
+TEST(shown_durations_read_back)
 {
 	for (nanos span = NANOS_MS; span < NANOS_MAX / 3; span += span / 2) {
 		char room[DURATION_ROOM];
@@ -168,13 +163,3 @@ test_shown_durations_read_back(void)
 		HOLDS(room, off <= span / 2);
 	}
 }
-
-static void (*const tests[])(void) = {
-	test_durations,
-	test_what_is_no_duration,
-	test_durations_read_no_further_than_told,
-	test_durations_are_shown_rounded,
-	test_shown_durations_read_back,
-};
-
-UNIT(tests);

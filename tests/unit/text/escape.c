@@ -14,8 +14,7 @@ shown(enum escape style, const char *text)
 	return room;
 }
 
-static void
-test_styles(void)
+TEST(styles)
 {
 	static const struct {
 		const char *text, *line, *github, *plain, *json, *prom;
@@ -70,8 +69,7 @@ test_styles(void)
 	}
 }
 
-static void
-test_no_line_has_an_old_workflow_command(void)
+TEST(no_line_has_an_old_workflow_command)
 {
 	static const struct {
 		const char *text, *github;
@@ -90,15 +88,13 @@ test_no_line_has_an_old_workflow_command(void)
 	SAME("line", shown(ESCAPE_LINE, "##[a]"), "##[a]");
 }
 
-static void
-test_title_of_a_workflow_command(void)
+TEST(title_of_a_workflow_command)
 {
 	SAME("title", shown(ESCAPE_GITHUB_TITLE, "a::b, 5%\n"),
 	    "a%3A%3Ab%2C 5%25%0A");
 }
 
-static void
-test_what_follows_a_nul(void)
+TEST(what_follows_a_nul)
 {
 	char room[64] = "";
 	const char text[] = "a\0b";
@@ -109,8 +105,7 @@ test_what_follows_a_nul(void)
 	SAME("nul", room, "a\\x00b");
 }
 
-static void
-test_cuts(void)
+TEST(cuts)
 {
 	static const struct {
 		const char *text;
@@ -145,8 +140,7 @@ test_cuts(void)
 }
 
 /* For any bytes and any limit, no character is cut and no byte is past it. */
-static void
-test_limits(void)
+TEST(limits)
 {
 	static const char text[] =
 	    "a\n\xe2\x82\xac\xf4\x8f\xbf\xbf\xc2\x9b\xff%";
@@ -170,14 +164,3 @@ test_limits(void)
 		}
 	}
 }
-
-static void (*const tests[])(void) = {
-	test_styles,
-	test_no_line_has_an_old_workflow_command,
-	test_title_of_a_workflow_command,
-	test_what_follows_a_nul,
-	test_cuts,
-	test_limits,
-};
-
-UNIT(tests);

@@ -4,8 +4,7 @@
 #include "unit.h"
 #include "text/hash.h"
 
-static void
-test_hashes(void)
+TEST(hashes)
 {
 	static const struct {
 		const char *text;
@@ -25,9 +24,3 @@ test_hashes(void)
 		HOLDS(rows[i].text, hash == rows[i].hash);
 	}
 }
-
-static void (*const tests[])(void) = {
-	test_hashes,
-};
-
-UNIT(tests);

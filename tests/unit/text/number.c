@@ -4,8 +4,7 @@
 #include "unit.h"
 #include "text/number.h"
 
-static void
-test_whole_numbers(void)
+TEST(whole_numbers)
 {
 	/* -1: none. */
 	static const struct {
@@ -37,8 +36,7 @@ test_whole_numbers(void)
 }
 
 /* Text need not end where the number does. */
-static void
-test_numbers_read_no_further_than_told(void)
+TEST(numbers_read_no_further_than_told)
 {
 	int64_t value = -1;
 
@@ -51,8 +49,7 @@ test_numbers_read_no_further_than_told(void)
 	HOLDS("a NUL among them", !number_whole("1\0002", 3, &value));
 }
 
-static void
-test_decimal_numbers(void)
+TEST(decimal_numbers)
 {
 	static const struct {
 		const char *text;
@@ -101,8 +98,7 @@ test_decimal_numbers(void)
 	}
 }
 
-static void
-test_what_is_read_without_rounding(void)
+TEST(what_is_read_without_rounding)
 {
 	static const struct {
 		const char *text;
@@ -135,8 +131,7 @@ test_what_is_read_without_rounding(void)
 	HOLDS("1.5 of 1.51", number_exact("1.51", 3, 10));
 }
 
-static void
-test_sums_saturate(void)
+TEST(sums_saturate)
 {
 	static const int64_t max = INT64_MAX;
 
@@ -169,8 +164,7 @@ test_sums_saturate(void)
 	EQUAL("product", number_multiply(max, max), max);
 }
 
-static void
-test_numbers_are_written_in_decimal(void)
+TEST(numbers_are_written_in_decimal)
 {
 	static const struct {
 		int64_t value;
@@ -193,8 +187,7 @@ test_numbers_are_written_in_decimal(void)
 	}
 }
 
-static void
-test_decimals_are_written_as_they_are_read(void)
+TEST(decimals_are_written_as_they_are_read)
 {
 	static const struct {
 		int64_t value, scale;
@@ -226,8 +219,7 @@ test_decimals_are_written_as_they_are_read(void)
 	}
 }
 
-static void
-test_sizes_are_written_with_the_largest_unit(void)
+TEST(sizes_are_written_with_the_largest_unit)
 {
 	static const struct {
 		int64_t value;
@@ -252,16 +244,3 @@ test_sizes_are_written_with_the_largest_unit(void)
 		SAME(rows[i].text, number_put_size(room, rows[i].value),
 		    rows[i].text);
 }
-
-static void (*const tests[])(void) = {
-	test_whole_numbers,
-	test_numbers_read_no_further_than_told,
-	test_decimal_numbers,
-	test_what_is_read_without_rounding,
-	test_sums_saturate,
-	test_numbers_are_written_in_decimal,
-	test_decimals_are_written_as_they_are_read,
-	test_sizes_are_written_with_the_largest_unit,
-};
-
-UNIT(tests);

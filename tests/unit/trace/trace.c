@@ -70,8 +70,7 @@ static const struct {
 	{ "-------------------------------------------------------", NULL },
 };
 
-static void
-test_parents(void)
+TEST(parents)
 {
 	static const uint64_t random[3] = { 7, 8, 9 };
 	static const char state[] = "vendor=1";
@@ -96,8 +95,7 @@ test_parents(void)
 	}
 }
 
-static void
-test_the_ids_of_a_trace(void)
+TEST(the_ids_of_a_trace)
 {
 	static const uint64_t zero[3];
 	char room[TRACE_ROOM];
@@ -182,8 +180,7 @@ show(char *at, const struct trace_resource *resource)
 	return start;
 }
 
-static void
-test_resources(void)
+TEST(resources)
 {
 	for (size_t i = 0; i < LENGTH(resources); i++) {
 		struct strview list = strview_of(resources[i].list);
@@ -198,8 +195,7 @@ test_resources(void)
 	}
 }
 
-static void
-test_the_value_of_a_key(void)
+TEST(the_value_of_a_key)
 {
 	struct strview list = strview_of("a=1,bb=22"), *value;
 	struct trace_resource resource;
@@ -213,8 +209,7 @@ test_the_value_of_a_key(void)
 	EQUAL("values", (int64_t)value->length, 0);
 }
 
-static void
-test_a_resource_has_a_limit(void)
+TEST(a_resource_has_a_limit)
 {
 	static char list[TRACE_ATTRIBUTES * 8 + 16], room[sizeof list];
 	struct trace_resource resource;
@@ -243,8 +238,7 @@ test_a_resource_has_a_limit(void)
  * hex
  */
 
-static void
-test_hex(void)
+TEST(hex)
 {
 	for (int c = 0; c < 256; c++) {
 		char text[] = { (char)c, '\0' };
@@ -256,8 +250,7 @@ test_hex(void)
 	}
 }
 
-static void
-test_unescape_stays_in_its_room(void)
+TEST(unescape_stays_in_its_room)
 {
 	char room[3] = "..";
 	size_t length;
@@ -271,15 +264,3 @@ test_unescape_stays_in_its_room(void)
 	HOLDS("nothing", strview_unescape(strview_of(""), room, 0, &length));
 	EQUAL("nothing", (int64_t)length, 0);
 }
-
-static void (*const tests[])(void) = {
-	test_parents,
-	test_the_ids_of_a_trace,
-	test_resources,
-	test_the_value_of_a_key,
-	test_a_resource_has_a_limit,
-	test_hex,
-	test_unescape_stays_in_its_room,
-};
-
-UNIT(tests);
