@@ -66,12 +66,11 @@ need()
 	"$RETRY" --help | sed -nE 's/^  (-[a-zA-Z], |    )(--[a-z-]+( [[A-Z][^ ]*)?).*/\1\2/p' |
 		sed 's/^ *//' >options
 	[ "$(lines options)" -ge 70 ]
-	shown "$top/retry.1" >page
-	sed -nE '/^OPTIONS/,/^WHAT IS/s/^     (-.)?( [^ ]+,|,)? ?(--[a-z-]+( [[A-Z][^ ]*)?)(  .*)?$/\1, \3/p' page |
+	shown "${pages[@]}" >all
+	sed -nE '/^WHAT IS/q; /^OPTIONS/,$s/^     (-.)?( [^ ]+,|,)? ?(--[a-z-]+( [[A-Z][^ ]*)?)(  .*)?$/\1, \3/p' all |
 		sed 's/^, //' | diff options -
 	# A long option has two dashes in each sentence, too.
 	sed -E 's/.*--([a-z-]+).*/(^|[ (])-\1([ ,.;:)]|$)/' options >patterns
-	shown "${pages[@]}" >all
 	not grep -E -f patterns all
 	mandoc -Tlint "${pages[@]}" 2>/dev/null |
 		grep -Ev 'referenced manual not found|outdated mandoc.db' |
@@ -79,33 +78,42 @@ need()
 	diff /dev/null faults
 }
 
-@test "retry(1) has at most 900 lines, and no sentence stands on two pages" {
+@test "retry(1) has at most 900 lines, README and CONTRIBUTING 200, and no sentence stands on two pages" {
 	"$RETRY" --version | grep -q '^retry '
+	[ "$(lines "$top/README.md")" -le 200 ]
+	[ "$(lines "$top/CONTRIBUTING.md")" -le 200 ]
 	need mandoc
 	[ "$(shown "$top/retry.1" | wc -l)" -le 900 ]
-	for page in "${pages[@]}"; do
-		# A paragraph is a line. Tables and examples have no sentences.
-		width=950 shown "$page" | sed -n 's/^ \{5,\}\(.*[.]\)$/\1/p' |
-			sed 's/\([.;:]\)  */\1\n/g' | grep -E '([^ ]+ ){7}' | sort -u
-	done >sentences
+	# A paragraph is a line. Tables and examples have no sentences.
+	width=950 shown "${pages[@]}" |
+		sed -n '/^RETRY[^ ]*([157]) /p; s/^ \{5,\}\(.*[.]\)$/\1/p' |
+		sed 's/\([.;:]\)  */\1\n/g' |
+		awk '/^RETRY[^ ]*\(/ { page = $1 }
+			NF > 7 && !seen[page, $0]++' >sentences
 	[ "$(lines sentences)" -ge 900 ]
 	sort sentences | uniq -d | diff /dev/null -
 }
 
 @test "each reference in the manual names a page or a section that there is" {
 	"$RETRY" --version | grep -q '^retry '
-	local page file
-	for page in "${pages[@]}"; do
-		grep -oE 'Xr retry[a-z.-]* [1-8]' "$page" |
-			sed -E 's/Xr ([^ ]*) (.)/\1.\2/' | sort -u >names
-		while read -r file; do
-			[ -e "$top/$file" ] || [ -e "$top/man/$file" ]
-		done <names
-		sed -nE 's/\\&//g; s/^\.S[hs] //p' "$page" | sort >titles
-		sed -nE 's/\\&//g
-			s/.*\<Sx ([^.;,:]*[a-zA-Z])( [.;,:].*| No .*| Ns.*)?$/\1/p' \
-			"$page" | sort -u | comm -23 - titles | diff /dev/null -
-	done
+	local file others
+	grep -ohE 'Xr retry[a-z.-]* [1-8]' "${pages[@]}" | sort -u >names
+	while read -r _ name section; do
+		file=$name.$section
+		[ -e "$top/$file" ] || [ -e "$top/man/$file" ]
+	done <names
+	awk '{ gsub(/\\&/, "") }
+		/^\.S[hs] / { title[FILENAME, substr($0, 5)] }
+		/[. ]Sx / {
+			sub(/.*[. ]Sx /, "")
+			sub(/ ([.;,:].*|No .*|Ns.*)$/, "")
+			wanted[FILENAME, $0]
+		}
+		END {
+			for (name in wanted)
+				if (!(name in title))
+					print name
+		}' "${pages[@]}" | diff /dev/null -
 	others=$(section retry.1 'SEE ALSO')
 	for file in "$top"/man/*; do
 		file=${file##*/}
@@ -118,35 +126,17 @@ need()
 	local attempts delay
 	attempts=$("$RETRY" sh -c 'echo "$RETRY_MAX_ATTEMPTS"')
 	delay=$("$RETRY" --dry-run -j none | awk '$1 == 1 { print $2 }')
-	[ -n "$attempts" ] && [ -n "$delay" ]
-	"$RETRY" --help | grep -qF "(default $attempts; with -T, inf)"
-	"$RETRY" --help | grep -qF "(default $delay)"
+	[ "$attempts $delay" = '5 1s' ]
+	"$RETRY" --help >help
+	grep -qF "(default $attempts; with -T, inf)" help
+	grep -qF "(default $delay)" help
 	section retry.1 Limits | grep -qx "The default is $attempts\."
 	section retry.1 Delays | grep -qxF "The default is $delay."
-	[ "$attempts $delay" = '5 1s' ]
 	tr '\n' ' ' <"$top/README.md" |
 		grep -qF 'makes at most five attempts, or, with `-T` alone,'
 }
 
-@test "README and CONTRIBUTING have 200 lines at most" {
-	"$RETRY" --version | grep -q '^retry '
-	[ "$(lines "$top/README.md")" -le 200 ]
-	[ "$(lines "$top/CONTRIBUTING.md")" -le 200 ]
-}
-
-@test "README sends newcomers to two commands, of which the first succeeds at the third attempt" {
-	awk '/^```/ { inside = 0 } inside { print n, $0 }
-		/^```sh$/ { inside = 1; n++ }' "$top/README.md" >blocks
-	grep -qxF '2 tests/setup && make check' blocks
-	[ "$(grep -c '^[12] ' blocks)" = 2 ]
-	command=$(sed -n 's/^1 tests\/setup build && make && //p' blocks)
-	[[ $command == './retry -v -n 5 -- '* ]]
-	bash -c "${command/.\/retry/\"\$RETRY\" -d 1ms}" 2>err
-	grep -qx 'retry: attempt 3/5 succeeded (exit 0)' err
-	grep -qx 'retry: ended after 3 attempts in .*: succeeded' err
-}
-
-@test "the variables that a command is given are those in the manual" {
+@test "the variables that retry sets, and those of others that it reads, are those in the manual" {
 	echo quiet >policy
 	(umask 077 && echo password >auth)
 	RETRY_FLEET_AUTH=password RETRY_POLICY=./policy "$RETRY" -T 60 -d 1ms --http \
@@ -163,10 +153,6 @@ need()
 		items retry.1 ENVIRONMENT
 		items man/retry-process.7 ENVIRONMENT 'Defaults of options'
 	} | sed -nE 's/^Ev (RETRY_[A-Z_]*)\>.*/\1/p' | sort | diff given -
-}
-
-@test "the variables of others that the program reads are those in the manual" {
-	"$RETRY" --version | grep -q '^retry '
 	{
 		grep -oh '"[A-Z]*_PID="' "$top/src/attempt/spawn.c" | tr -d '"='
 		sed -n 's/.*getenv("\([A-Z_]*\)").*/\1/p' "$top"/src/*/*.c |
@@ -179,7 +165,7 @@ need()
 
 @test "the statuses that retry exits with are those in help, manual and README" {
 	export RETRY_BUDGET_DIR=$PWD
-	statuses=$(
+	{
 		"$RETRY" -n 1 --fail-on 0 true || echo $?
 		"$RETRY" -B a --budget-dir none --budget-required true || echo $?
 		"$RETRY" -n 1 -B b --breaker 1,1h false || :
@@ -188,16 +174,14 @@ need()
 		"$RETRY" --no-such-option || echo $?
 		"$RETRY" / || echo $?
 		"$RETRY" ./no-such-command || echo $?
-	) 2>err
-	[ "$statuses" = "$(printf '%s\n' 1 69 75 124 125 126 127)" ]
-	"$RETRY" --help >help
-	items retry.1 'EXIT STATUS' >manual
-	grep '^|' "$top/README.md" >readme
-	for status in $statuses; do
-		grep -qw "$status" help
-		grep -q "^$status	" manual
-		grep -qE "^\| ([0-9]+, )?${status}[, ]" readme
+	} >statuses 2>err
+	holds statuses 1 69 75 124 125 126 127
+	"$RETRY" --help | tr -sc '0-9' '\n' >help
+	for status in $(<statuses); do
+		has_line "$status" help
 	done
+	items retry.1 'EXIT STATUS' | sed -n 's/^\([1-9][0-9]*\)\t.*/\1/p' | diff statuses -
+	sed -n 's/^| \([1-9][0-9]*\) |.*/\1/p' "$top/README.md" | diff statuses -
 }
 
 # Makes a ./curl that fails with this answer: a status, and header fields.
@@ -305,7 +289,6 @@ says()
 }
 
 @test "every message of the manual is one that the program has" {
-	local text
 	mkdir mute
 	printf '#!/bin/sh\nexit 1\n' >git
 	printf '%s\n' '#!/bin/sh' 'exit 0' >mute/curl
@@ -397,33 +380,37 @@ says()
 	comm -23 seen described | diff /dev/null -
 	[ "$(lines seen)" = 81 ]
 	# The others are there as texts of the program. Some are from a server.
-	text=$(tr -c '[:print:]' '\n' <"$RETRY")
+	tr -c '[:print:]' '\n' <"$RETRY" >texts
 	comm -13 seen described | sed -E 's/refused: .*/refused: /
 		s/: |, |\(|[NEX]\>|DIR|standard (input is|output|error)|--on-(retry|give-up)|retry in|next /\n/g' |
-		sed -E 's/^[ (,]+//; s/[ )]+$//' | sort -u | while read -r part; do
-		[[ ${#part} -lt 3 || $text == *"$part"* ]] || echo "$part"
-	done >missing
+		sed -E 's/^[ (,]+//; s/[ )]+$//' | sort -u >rest
+	awk -v RS='\001' 'NR == 1 { text = $0; next }
+		length > 2 && !index(text, $0)' texts RS='\n' rest >missing
 	diff /dev/null missing
 }
 
+# fields FILE: the names of fields in JSON, in order.
 # fields FILE: the names of fields in JSON, in order.
 fields()
 {
 	grep -o '"[a-z_]*":' "$1" | tr -d '":'
 }
 
-@test "the manual's tables have the fields of the report, of lines in JSON, and the metrics" {
+# table_of PAGE TITLE: the first column, where it is a name.
+table_of()
+{
+	items "$@" | sed -n 's/^\([a-z_]*\)\t.*/\1/p'
+}
+
+@test "the manual has the fields of reports, messages in JSON, metrics and spans, and their values" {
+	local verdict_c=$top/src/policy/verdict.c
 	"$RETRY" -q -n 1 --report report --metrics job.prom \
 		-B api --budget-dir . --fleet unix:///none false || :
-	table_of() # table_of PAGE TITLE: the first column, where it is a name
-	{
-		items "$@" | sed -n 's/^\([a-z_]*\)\t.*/\1/p'
-	}
-	diff <(table_of man/retry-report.7 'THE REPORT') <(fields report)
-	diff <(table_of man/retry-report.7 METRICS) <(sed -n 's/{name="job".*//p' job.prom)
+	table_of man/retry-report.7 'THE REPORT' | diff - <(fields report)
+	table_of man/retry-report.7 METRICS | diff - <(sed -n 's/{name="job".*//p' job.prom)
 	"$RETRY" -n 2 -d 0 --log-format json false 2>err || :
-	diff <(table_of man/retry-report.7 'MESSAGES IN OTHER FORMATS') \
-		<(fields err | awk '!seen[$0]++')
+	table_of man/retry-report.7 'MESSAGES IN OTHER FORMATS' |
+		diff - <(fields err | awk '!seen[$0]++')
 	"$RETRY" -q -n 2 -d 0 --trace trace -B api --budget-dir . \
 		--http-status status sh -c 'echo 503 >status; exit 7' || :
 	items man/retry-report.7 TRACES | sed -nE 's/^([a-z_.]*)\t([a-z]*)\t.*/\1 \2/p' |
@@ -432,72 +419,73 @@ fields()
 		grep -oE '"key":"[a-z_.]*","value":\{"[a-zA-Z]*' |
 		sed 's/","value":{"/ /; s/.*"//; s/intValue/integer/; s/Value//; s/bool/&ean/' |
 		sort -u | diff attributes -
-}
-
-@test "the values of the report's fields are those that the manual names" {
 	items man/retry-report.7 'THE REPORT' | sed -nE 's/^(end|verdict)\tstring\t(.*)/\2/p' |
 		sed 's/, /\n/g' | sort >described
 	sed -n '/ verdict_ends\[\]/,/^};/s/.* = { "\([^"]*\)".*/\1/p
-		/ verdict_names\[\]/,/^};/s/.* = "\([^"]*\)".*/\1/p' \
-		"$top/src/policy/verdict.c" | sort | diff described -
-	section man/retry-report.7 'THE REPORT' | sed -n '/^\.Cm rule$/,$p' >rules
-	sed -n '/^judge_cause/,/^verdict_status/p' "$top/src/policy/verdict.c" |
-		grep -o '"[^"]*"' | tr -d '"' | sort -u >names
-	[ "$(lines names)" = 14 ]
-	while read -r name; do
-		grep -qw -- "$name" rules
-	done <names
-	"$RETRY" -q -n 1 --report - false 2>report || :
+		/ verdict_names\[\]/,/^};/s/.* = "\([^"]*\)".*/\1/p' "$verdict_c" |
+		sort | diff described -
+	sed -n '/^judge_cause/,/^verdict_status/p' "$verdict_c" |
+		grep -o '"[^"]*"' | tr -d '"' | sort -u >rules
+	[ "$(lines rules)" = 14 ]
+	section man/retry-report.7 'THE REPORT' | sed -n '/^\.Cm rule$/,$p' |
+		grep -owF -f rules | sort -u | diff rules -
 	grep -q '"end": "exited".*"verdict": "retry", "rule": "default"' report
 }
 
-@test "the samples of --dry-run and --budget-status in the manual are what the program prints" {
-	display man/retry-report.7 'DRY RUN' >sample
-	command=$(sed -n '1s/^\$ retry //p' sample)
-	# shellcheck disable=SC2086 # words
-	"$RETRY" $command | diff <(sed 1d sample) -
+@test "the samples of outputs, errors and a policy in the manual are those of the program" {
 	export RETRY_BUDGET_DIR=$PWD
+	ln -s "$RETRY" retry # the name in the manual
+	display man/retry-report.7 'DRY RUN' >sample
+	sed -n '1s/^\$ /.\//p' sample | sh | diff <(sed 1d sample) -
 	"$RETRY" -q -n 3 -d 0 -B api false || :
 	"$RETRY" -B api true
 	display man/retry-budget.7 'LOOKING AT BUDGETS' | diff - <("$RETRY" --budget-status api)
-}
-
-@test "the policy in the manual is accepted, and what a policy must not have is refused" {
+	section man/retry-messages.7 'Wrong options' | plain >errors
+	run -125 ./retry -n 0 true
+	grep -xF -A1 -- "${lines[0]}" errors | diff - <(echo "$output")
+	printf '%s\n' quiet attempts=0 >nightly.conf
+	run -125 ./retry --policy ./nightly.conf true
+	grep -qxF -- "${lines[0]/.\/nightly/\/etc\/retry\/nightly}" errors
+	run -125 "$RETRY" --stop-on 'stderr:(.)\1' true
+	grep -qxF -- "${lines[0]}" errors
 	display man/retry.conf.5 EXAMPLES >nightly.conf
 	"$RETRY" --policy ./nightly.conf --report report true
 	grep -q '"attempts_max": 6, .* "deadline_ms": 7200000,' report
+}
+
+# forbidden LINE: a policy must not have this.
+forbidden()
+{
+	echo "$1" >bad
+	run -125 "$RETRY" --policy ./bad true
+	[[ $output == *'only allowed on the command line'* ]]
+}
+
+@test "the manual names what a policy must not have" {
 	section man/retry.conf.5 DESCRIPTION | plain |
 		sed -n '/^\.Fl Fl budget-status/,/^and the values/p' |
-		grep -oE 'Fl Fl [a-z-]+' | cut -d' ' -f3 >forbidden
-	[ "$(lines forbidden)" = 10 ]
-	{
-		cat forbidden
-		echo preset=list
-	} | while read -r line; do
-		[ "$line" != policy ] || line=policy=./nightly.conf
-		echo "$line" >bad
-		run -125 "$RETRY" --policy ./bad true
-		[[ $output == *'only allowed on the command line'* ]]
-	done
+		grep -oE 'Fl Fl [a-z-]+' | cut -d' ' -f3 >names
+	[ "$(lines names)" = 10 ]
+	sed 's/^policy$/policy=x/; $a preset=list' names | table forbidden
 }
 
 @test "the manual has the columns of --budget-status, what they are called in JSON, and the metrics" {
 	export RETRY_BUDGET_DIR=$PWD
 	"$RETRY" -B api true
-	items man/retry-budget.7 'LOOKING AT BUDGETS' >table
-	sed 's/^Ta /\t/' table | cut -f 1 | grep . |
+	items man/retry-budget.7 'LOOKING AT BUDGETS' | sed 's/^Ta /\t/' >table
+	cut -f 1 table | grep . |
 		diff - <("$RETRY" --budget-status api | head -n 1 | xargs -n 1)
-	sed 's/^Ta /\t/' table | cut -f 2 | sed 's/, /\n/g' >names
+	cut -f 2 table | sed 's/, /\n/g' >names
 	"$RETRY" --budget-status api --json | jq -r 'paths(type != "object") | join(".")' |
 		diff names -
 	sed -E '/^(key|directory|file)$/d; s/^(retries|successes)$/window_&/
 		s/^totals\.(.*)/\1_total/; s/\./_/' names |
 		diff - <("$RETRY" --budget-status api --prom |
 			sed -n 's/^retry_budget_\([a-z_]*\){key="api"} .*/\1/p')
+	section man/retry-budget.7 'LOOKING AT BUDGETS' >section
 	for name in window_retries window_successes firsts_total gate_state \
 		gate_failures gate_next_seconds; do
-		section man/retry-budget.7 'LOOKING AT BUDGETS' |
-			grep -qE "^\.Cm ([a-z_]+ , |.* No and Cm )?$name\>"
+		grep -qE "^\.Cm ([a-z_]+ , |.* No and Cm )?$name\>" section
 	done
 }
 
@@ -513,24 +501,15 @@ fields()
 	[ "$(stat -c %a common/retry-v4.api)" = 660 ]
 }
 
-@test "the usage errors in the manual are those that the program prints" {
-	ln -s "$RETRY" retry # the name in the manual
-	printf '%s\n' quiet attempts=0 >nightly.conf
-	section man/retry-messages.7 'Wrong options' | plain >errors
-	run -125 ./retry -n 0 true
-	grep -xF -A1 -- "${lines[0]}" errors | diff - <(echo "$output")
-	run -125 ./retry --policy ./nightly.conf true
-	grep -qxF -- "${lines[0]/.\/nightly/\/etc\/retry\/nightly}" errors
-	run -125 "$RETRY" --stop-on 'stderr:(.)\1' true
-	grep -qxF -- "${lines[0]}" errors
-}
-
-@test "patterns are accepted up to the bounds of the manual, and refused above" {
+@test "the manual names presets that there are, and the bounds of patterns" {
 	local nested64 opening closing
-	section man/retry-rules.7 PATTERNS >section
-	for bound in 1000 250 64; do
-		grep -qw "$bound" section
-	done
+	"$RETRY" --preset list | sed 's/ .*//' | sort >listed
+	items man/retry-presets.7 'SINGLE PRESETS' | sed -n 's/^Cm //; T; s/[, ]\+/\n/gp' |
+		grep . | sort >named
+	[ "$(lines named)" -ge 5 ]
+	comm -23 named listed | diff /dev/null -
+	section man/retry-rules.7 PATTERNS | grep -owE '1000|250|64' | sort -un | xargs >bounds
+	holds bounds '64 250 1000'
 	printf -v opening '(%.0s' {1..250}
 	printf -v closing ')%.0s' {1..250}
 	printf -v nested64 -- '--stop-on stderr:%s ' {1..63}
@@ -541,15 +520,6 @@ fields()
 	# shellcheck disable=SC2086 # words
 	for pattern in 'a{1001}' "(${opening}a$closing)" 'y --stop-on stderr:x'; do
 		run -125 "$RETRY" $nested64 --stop-on stderr:$pattern true
-	done
-}
-
-@test "the manual names presets that there are" {
-	"$RETRY" --preset list >listed
-	items man/retry-presets.7 'SINGLE PRESETS' | sed -n 's/^Cm //; T; s/[, ]\+/\n/gp' >named
-	[ "$(lines named)" -ge 5 ]
-	for name in $(<named); do
-		grep -q "^$name " listed
 	done
 }
 
@@ -595,7 +565,7 @@ stage()
 		done
 		exec "$RETRY" "$@"
 	END
-	cat >bin/curl <<-'END'
+	tee "${@/#/bin/}" >bin/curl <<-'END'
 		#!/bin/sh
 		echo "${0##*/} $*" >>"$CALLS"
 		case $RETRY_ATTEMPT:${0##*/}:$* in
@@ -628,33 +598,43 @@ stage()
 			shift
 		done
 	END
-	chmod +x bin/retry bin/curl
-	for name in "$@"; do
-		cp bin/curl "bin/$name"
-	done
+	chmod +x bin/*
 	echo https://example.org/1 >urls
 	PATH=$PWD/bin:$PATH
 	export CALLS=$PWD/calls RETRY_BUDGET_DIR=$PWD
 }
 
+# Sets $count to the retries in a file that run a command. Five successes in a row
+# after a failure are three times two attempts, as if there were three.
+count_retries()
+{
+	local code
+	count=0
+	while IFS= read -r code; do
+		case $code in
+		\#* | *' --budget-reset'* | *' --budget-status'* | *' --preset show'*) ;;
+		*'retry '*' --consecutive 5 '*) ((count += 3)) ;;
+		*'retry '*) ((count += 1)) ;;
+		esac
+	done <"$1"
+}
+
 # Runs a command, in which each retry makes two attempts.
 example()
 {
-	rm -f calls
-	"$@" 2>err && [ "$(lines calls)" = "$((2 * count))" ] &&
-		not grep '^retry: --\|unknown option' err || {
+	local called=() said=''
+	: >calls
+	"$@" 2>err && mapfile -t called <calls &&
+		{ IFS= read -rd '' said <err || :; } &&
+		[ "${#called[@]}" = "$((2 * count))" ] &&
+		[[ $'\n'$said != *$'\nretry: --'* && $said != *'unknown option'* ]] || {
 		cat calls err
 		return 1
 	}
 }
 
-# Five successes in a row after a failure are three times two attempts.
-in_a_row()
-{
-	((count += 2 * $(grep -c -e '--consecutive 5 ' "$1"))) || :
-}
-
 @test "the examples of the manual run" {
+	local file text
 	stage pg_isready pg_dump test ssh git npm rsync worker wget apt-get \
 		redis-cli migrate sync-users sync-groups build-images service \
 		psql handle logger gh docker script
@@ -673,19 +653,18 @@ in_a_row()
 	export XDG_CONFIG_HOME=$PWD/config
 	mkdir -p config/retry
 	for file in example.*; do
-		count=$(grep 'retry ' "$file" |
-			grep -vc -e ' --budget-reset' -e ' --budget-status' \
-				-e ' --preset show') || :
-		in_a_row "$file"
-		case $(cat "$file") in
+		count_retries "$file"
+		IFS= read -rd '' text <"$file" || :
+		case $text in
 		'# /etc/retry/'*)
-			cp "$file" "config$(sed -n '1s,^# /etc,,p' "$file")"
+			text=${text%%$'\n'*}
+			cp "$file" "config${text#\# /etc}"
 			;;
 		'retry --preset show:'*)
 			sh -e "$file" >shown
 			[ "$(lines shown)" -ge 5 ]
 			;;
-		RETRY_POLICY=*' make all')
+		RETRY_POLICY=*' make all'*)
 			printf 'all:\n\tretry -- migrate\n' >makefile
 			count=1
 			example sh -e "$file"
@@ -702,10 +681,10 @@ in_a_row()
 			example sh -c "$(sed -n 's/^HEALTHCHECK CMD //p' "$file")"
 			;;
 		'0 3 * * * '*)
-			example sh -c "$(sed 's/^0 3 \* \* \* *//' "$file")"
+			example sh -c "${text#'0 3 * * * '}"
 			;;
 		RETRY_*'*/5 * * * * '*)
-			example sh -aec "$(sed 's/^\*\/5 \* \* \* \* *//' "$file")"
+			example sh -aec "${text//'*/5 * * * * '}"
 			;;
 		steps:* | script:*)
 			example sh -ec "$(sed -n 's/^  - \(run: \)\?//p' "$file")"
@@ -725,19 +704,6 @@ in_a_row()
 	[ "$(printf '%s\n' example.* | wc -l)" -ge 40 ]
 }
 
-# A dash between two bashes drops what the first one has exported.
-keep_functions()
-{
-	sed -i "1s|.*|#!$(command -v bash)|" bin/retry
-}
-
-# The function that the manual's section about functions defines.
-definition()
-{
-	section retry.1 'Functions of a shell' | plain |
-		sed -n '/^fetch() {/,/^}/p; /^}/q'
-}
-
 # function_runs N BEFORE SHELL...: runs the n-th block of that section by a shell,
 # after what is defined BEFORE. It makes two attempts, and the second writes the
 # file.
@@ -747,9 +713,8 @@ function_runs()
 	command -v "$3" || return 0
 	{
 		echo "$2"
-		section retry.1 'Functions of a shell' | plain |
-			awk -v number="$number" '/^\.Ed/ { inside = 0 }
-				inside && n == number; /^\.Bd/ { inside = 1; n++ }'
+		awk -v number="$number" '/^\.Ed/ { inside = 0 }
+			inside && n == number; /^\.Bd/ { inside = 1; n++ }' section
 	} >code
 	rm -f mirror
 	example "${@:3}" code && holds mirror data &&
@@ -757,74 +722,65 @@ function_runs()
 }
 
 @test "the examples of a function run in bash, zsh, fish and sh" {
-	local strict='set -euo pipefail' fish
+	local strict='set -euo pipefail' definition fish
 	fish='function fetch
 		curl -fsS -o $argv[1].part https://$argv[1].example.org/
 		and mv $argv[1].part $argv[1]
 	end'
 	stage
-	keep_functions
-	definition >functions.sh
+	# A dash between two bashes drops what the first one has exported.
+	sed -i "1s|.*|#!$(command -v bash)|" bin/retry
+	section retry.1 'Functions of a shell' | plain >section
+	sed -n '/^fetch() {/,/^}/p; /^}/q' section >functions.sh
+	definition=$(<functions.sh)
 	table function_runs <<-'END'
 		1 '' bash
-		2 "$strict"$'\n'"$(definition)"$'\n''export -f fetch' bash
-		3 "$(definition)" zsh -f
+		2 "$strict"$'\n'"$definition"$'\n''export -f fetch' bash
+		3 "$definition" zsh -f
 		5 '' sh
+		# README's
+		0 "$(awk '/^```/ { inside = 0 } inside; /^```bash$/ { inside = 1 }' "$top/README.md")" bash
 	END
 	fish --no-config -c 'test "$(echo x)" = x' || skip 'fish is too old'
 	function_runs 4 "$fish" fish --no-config
 }
 
-@test "the example of a function in README runs in bash" {
-	stage
-	keep_functions
-	awk '/^```/ { inside = 0 } inside; /^```bash$/ { inside = 1 }' \
-		"$top/README.md" >code
-	count=1
-	example bash code
-	[ "$(cat mirror)" = data ]
+# keeps SHELL...: a function of this shell has its arguments, and retry its status.
+keeps()
+{
+	command -v "$1" || return 0
+	gives 7 '<a b><><c>' "$@"
 }
 
 @test "a function keeps its arguments, and retry its status" {
 	fetch() { printf '<%s>' "$@"; return 7; }
 	export -f fetch
-	run "$RETRY" -q -n 1 -- bash -c 'fetch "$@"' fetch 'a b' '' c
-	[ "$status" = 7 ]
-	[ "$output" = '<a b><><c>' ]
-	if command -v zsh; then
-		run zsh -fc 'fetch() { printf "<%s>" "$@"; return 7; }
-			"$RETRY" -q -n 1 -- zsh -fc "$(functions fetch); fetch \"\$@\"" \
-				fetch "a b" "" c'
-		[ "$status" = 7 ]
-		[ "$output" = '<a b><><c>' ]
-	fi
-	if command -v fish; then
-		run fish --no-config -c '
-			function fetch; printf "<%s>" $argv; return 7; end
-			"$RETRY" -q -n 1 -- \
-				fish --no-config -c "$(functions fetch); fetch \$argv" \
-				"a b" "" c'
-		[ "$status" = 7 ]
-		[ "$output" = '<a b><><c>' ]
-	fi
+	table keeps <<-'END'
+		bash -c '"$RETRY" -q -n 1 -- bash -c "fetch \"\$@\"" fetch "a b" "" c'
+		zsh -fc 'fetch() { printf "<%s>" "$@"; return 7; }; "$RETRY" -q -n 1 -- zsh -fc "$(functions fetch); fetch \"\$@\"" fetch "a b" "" c'
+		fish --no-config -c 'function fetch; printf "<%s>" $argv; return 7; end; "$RETRY" -q -n 1 -- fish --no-config -c "$(functions fetch); fetch \$argv" "a b" "" c'
+	END
 }
 
-# The n-th block of shell in README.
-readme_block()
-{
-	awk -v number="$1" '/^```/ { inside = 0 } inside && n == number
-		/^```sh$/ { inside = 1; n++ }' "$top/README.md"
-}
-
-@test "README's first session prints what it says" {
+@test "README's first commands print what it says, of which the first succeeds at the third attempt" {
 	stage
+	awk '/^```/ { inside = 0 } inside { print n, $0 }
+		/^```sh$/ { inside = 1; n++ }' "$top/README.md" >blocks
+	grep -qxF '2 tests/setup && make check' blocks
+	[ "$(grep -c '^[12] ' blocks)" = 2 ]
+	command=$(sed -n 's/^1 tests\/setup build && make && //p' blocks)
+	[[ $command == './retry -v -n 5 -- '* ]]
+	bash -c "${command/.\/retry/\"\$RETRY\" -d 1ms}" 2>err
+	grep -qx 'retry: attempt 3/5 succeeded (exit 0)' err
+	grep -qx 'retry: ended after 3 attempts in .*: succeeded' err
+
 	awk '/^```/ { inside = 0 } inside; /^```console$/ { inside = 1 }' \
 		"$top/README.md" >session
 	grep '^fatal: ' session >fatal
 	printf '%s\n' '#!/bin/sh' '[ "$RETRY_ATTEMPT" = 1 ] || exit 0' \
 		'cat fatal >&2' 'exit 128' >bin/git
 	printf '%s\n' '#!/bin/sh' 'grep ^curl: session >&2' 'exit 22' >bin/curl
-	chmod +x bin/*
+	chmod +x bin/git
 	sed -n 's/^\$ //p' session >commands
 	[ "$(lines commands)" = 2 ]
 	run -22 --separate-stderr bash commands
@@ -834,13 +790,14 @@ readme_block()
 
 @test "the examples of README and of --help run" {
 	stage nc pg_isready make ssh git npm rsync psql gh docker
-	readme_block 3 >readme
+	# The third block of shell.
+	awk '/^```/ { inside = 0 } inside && n == 3
+		/^```sh$/ { inside = 1; n++ }' "$top/README.md" >readme
 	ln -s "$RETRY" retry # the name in README
 	./retry --help | sed -n '/^Examples:/,$p' | sed 1d >help
 	for file in readme help; do
-		count=$(grep -c '^ *\(xargs .*\|.* | \|[a-z]*=\$(\)\?retry ' "$file")
+		count_retries "$file"
 		[ "$count" -ge 2 ]
-		in_a_row "$file"
 		example sh -e "$file"
 	done
 }
