@@ -29,16 +29,19 @@ judged()
 	}
 }
 
-# finds PATTERN TEXT: TEXT, a format of printf, matches. passes: it does not.
+# printed WORD PATTERN TEXT: an attempt that prints TEXT, a format of printf, is
+# judged so by PATTERN
+printed()
+{
+	judged "$1" --retry-on "stderr:$2" -- sh -c 'printf "$1" >&2; exit 1' sh "$3"
+}
 finds()
 {
-	judged attempts --retry-on "stderr:$1" -- \
-	    sh -c 'printf "$1" >&2; exit 1' sh "$2"
+	printed attempts "$@"
 }
 passes()
 {
-	judged not-retryable --retry-on "stderr:$1" -- \
-	    sh -c 'printf "$1" >&2; exit 1' sh "$2"
+	printed not-retryable "$@"
 }
 
 # to_full FD COMMAND...: COMMAND writes by the descriptor FD to a full disk
@@ -198,58 +201,79 @@ seen_by()
 }
 
 @test "O_NONBLOCK of shared pipes, terminals and sockets stays as it was" {
-	cat <<-'END' >flags.py
-		import fcntl, os, socket, subprocess, sys
-		def flags(fd):
-		    return fcntl.fcntl(fd, fcntl.F_GETFL)
-		def check(read, write, nonblocking):
-		    os.set_blocking(write, not nonblocking)
-		    before = flags(read), flags(write)
-		    child = subprocess.Popen(
-		        [sys.argv[1], "--retry-on", "stderr:x", "--stop-on", "stdout:x",
-		         "sh", "-c", "echo out; echo err >&2; read line"],
-		        stdin=subprocess.PIPE, stdout=write, stderr=write)
-		    got = b""
-		    while b"out" not in got or b"err" not in got:
-		        more = os.read(read, 100)
-		        if more == b"":
-		            sys.exit("nothing came")
-		        got += more
-		    during = flags(read), flags(write)
-		    child.communicate(b"\n", timeout=20)
-		    after = flags(read), flags(write)
-		    if not before == during == after or child.returncode:
-		        sys.exit("%s %s %s" % (before, during, after))
+	timeout 20 "$PYTHON" -IS - "$RETRY" --retry-on stderr:x --stop-on stdout:x \
+	    sh -c 'echo out; echo err >&2; read line' <<-'END'
+		import os, socket, sys
+		def both():
+		    return os.get_blocking(ours), os.get_blocking(theirs)
 		def pair():
-		    ends = socket.socketpair()
-		    return ends[0].detach(), ends[1].detach()
+		    return (end.detach() for end in socket.socketpair())
 		for make in os.pipe, os.openpty, pair:
-		    for nonblocking in False, True:
-		        read, write = make()
-		        check(read, write, nonblocking)
+		    for blocking in False, True:
+		        ours, theirs = make()
+		        os.set_blocking(theirs, blocking)
+		        before, (ready, go) = both(), os.pipe()
+		        child = os.posix_spawn(
+		            sys.argv[1], sys.argv[1:], os.environ,
+		            file_actions=[(os.POSIX_SPAWN_DUP2, fd, number)
+		                          for number, fd in enumerate((ready, theirs, theirs))])
+		        got = b""
+		        while b"out" not in got or b"err" not in got:
+		            more = os.read(ours, 100)
+		            assert more
+		            got += more
+		        during = both()
+		        os.write(go, b"\n")
+		        assert os.waitpid(child, 0)[1] == 0
+		        assert before == during == both(), (make, before, during)
 	END
-	timeout 20 "$PYTHON" -IS flags.py "$RETRY"
 }
 
 #
 # What is judged
 #
 
-@test "a pattern is looked for in its own stream, and --stop-on wins" {
-	table judged <<-'END'
-		attempts --retry-on 'stderr:temporar(y|ily)' -- sh -c 'echo is temporarily off >&2; exit 1'
-		not-retryable --retry-on 'stderr:temporar(y|ily)' -- sh -c 'echo no such file >&2; exit 1'
-		attempts --retry-on stdout:word -- sh -c 'echo word; exit 1'
-		not-retryable --retry-on stdout:word -- sh -c 'echo word >&2; exit 1'
-		not-retryable --retry-on stderr:word -- sh -c 'echo word; exit 1'
-		stop-rule --retry-on stderr:denied --stop-on stderr:denied -- sh -c 'echo denied >&2; exit 1'
-		attempts --stop-on stderr:denied -- sh -c 'echo busy >&2; exit 1'
-		attempts --success-on 'stderr:already exists' -- sh -c 'echo no >&2; exit 4'
-		succeeded --success-on 'stderr:already exists' -- sh -c 'echo it already exists >&2; exit 4'
+@test "a pattern is looked for in each line of its own stream, in any bytes" {
+	local options=() i
+	for i in {1..64}; do
+		options+=(--retry-on "stderr:^word$i\$")
+	done
+	table <<-'END'
+		judged attempts --retry-on stdout:word -- sh -c 'echo word; exit 1'
+		judged not-retryable --retry-on stdout:word -- sh -c 'echo word >&2; exit 1'
+		judged not-retryable --retry-on stderr:word -- sh -c 'echo word; exit 1'
+		finds '^busy$' 'first\nbusy'
+		finds 'a.b' 'a\0b'
+		passes 'a.*b' 'a\nb\n'
+		finds $'caf\xc3\xa9+ clos' '\377caf\303\251\303\251 clos\n'
+		# The locale changes nothing.
+		with LC_ALL=C.UTF-8 passes '^.$' '\303\251\n'
+		with LC_ALL=tr_TR.UTF-8 finds '(?i)^TIMED.OUT$' 'timed\377out\n'
+		# --stop-on wins.
+		judged stop-rule --retry-on stderr:denied --stop-on stderr:denied -- sh -c 'echo denied >&2; exit 1'
+		judged attempts --stop-on stderr:denied -- sh -c 'echo busy >&2; exit 1'
+		judged attempts --success-on 'stderr:already exists' -- sh -c 'echo no >&2; exit 4'
+		judged succeeded --success-on 'stderr:already exists' -- sh -c 'echo it already exists >&2; exit 4'
 		# A pattern runs to the end of its argument, commas and all.
-		attempts --retry-on '7,stderr:a{1,2},b' -- sh -c 'echo xaa,b >&2; exit 1'
-		not-retryable --retry-on 'stderr:a,7' -- sh -c 'exit 7'
-		attempts --retry-on stderr:one --retry-on stdout:two -- sh -c 'echo two; exit 1'
+		judged attempts --retry-on '7,stderr:a{1,2},b' -- sh -c 'echo xaa,b >&2; exit 1'
+		judged not-retryable --retry-on 'stderr:a,7' -- sh -c 'exit 7'
+		judged attempts --retry-on stderr:one --retry-on stdout:two -- sh -c 'echo two; exit 1'
+		# There may be 64.
+		judged attempts "${options[@]}" -- sh -c 'echo word64 >&2; exit 1'
+		judged attempts "${options[@]}" -- sh -c 'echo word1 >&2; exit 1'
+		judged not-retryable "${options[@]}" -- sh -c 'echo word65 >&2; exit 1'
+		judged succeeded "${options[@]}" --stop-on 'stderr:^word64$' -- true
+	END
+	judged attempts --retry-on 'stderr:^n+edle( here)?$' -- sh -c '
+		head -c 1000000 /dev/zero | tr "\0" n >&2
+		echo edle here >&2; exit 1'
+	also=(touch ran)
+	table refused <<-'END'
+		"--stop-on: more than 64 patterns: 'stdout:65'" "${options[@]}" --stop-on stdout:65
+		"--retry-on: the pattern is empty: ''" --retry-on stderr:
+		"--stop-on: the pattern is empty: '(?i)'" --stop-on 'stdout:(?i)'
+		"--success-on: back-references are not supported: '\\9'" --success-on 'stderr:\9'
+		"--fail-on: ( without ): '(b' in 'a(b'" --fail-on 'stdout:a(b'
 	END
 }
 
@@ -285,50 +309,6 @@ seen_by()
 	    finishes 124 -t 0.6 --stop-on stderr:fatal -- \
 	        sh -c 'echo fatal >&2; exec sleep 15'
 	    [[ $(<e) == $'fatal\nretry: attempt 1/5 timed out '*', giving up: --stop-on stderr:fatal' ]]
-	END
-}
-
-@test "a pattern is looked for in each line, the last one and any bytes" {
-	table <<-'END'
-		finds '^busy$' 'first\nbusy'
-		passes 'a.*b' 'a\nb\n'
-		finds 'a.b' 'a\0b'
-		finds $'caf\xc3\xa9+ clos' '\377caf\303\251\303\251 clos\n'
-		finds '(?i)connection RESET' 'CONNECTION Reset by peer\n'
-		passes 'connection RESET' 'CONNECTION Reset by peer\n'
-		# The locale changes nothing.
-		with LC_ALL=C.UTF-8 passes '^.$' '\303\251\n'
-		with LC_ALL=tr_TR.UTF-8 finds '(?i)^TIMED.OUT$' 'timed\377out\n'
-	END
-	judged attempts --retry-on 'stderr:^n+edle( here)?$' -- sh -c '
-		head -c 1000000 /dev/zero | tr "\0" n >&2
-		echo edle here >&2; exit 1'
-}
-
-@test "64 patterns are looked for at once, and a 65th is refused" {
-	local options=() i
-	for ((i = 1; i <= 64; i++)); do
-		options+=(--retry-on "stderr:^word$i\$")
-	done
-	table judged <<-'END'
-		attempts "${options[@]}" -- sh -c 'echo word64 >&2; exit 1'
-		attempts "${options[@]}" -- sh -c 'echo word1 >&2; exit 1'
-		not-retryable "${options[@]}" -- sh -c 'echo word65 >&2; exit 1'
-		succeeded "${options[@]}" --stop-on 'stderr:^word64$' -- true
-	END
-	run -125 --separate-stderr "$RETRY" "${options[@]}" \
-	    --stop-on stdout:65 touch ran
-	[[ ${stderr_lines[0]} == 'retry: --stop-on: '*64* ]]
-	[ ! -e ran ]
-}
-
-@test "what is no pattern is refused, with the words that are wrong" {
-	also=(touch ran)
-	table refused <<-'END'
-		"--retry-on: the pattern is empty: ''" --retry-on stderr:
-		"--stop-on: the pattern is empty: '(?i)'" --stop-on 'stdout:(?i)'
-		"--success-on: back-references are not supported: '\\9'" --success-on 'stderr:\9'
-		"--fail-on: ( without ): '(b' in 'a(b'" --fail-on 'stdout:a(b'
 	END
 }
 
