@@ -279,12 +279,7 @@ fails=(sh -c 'exit 7')
 		# The rule that decided, its verdict, and the reason.
 		0 'each.rule=success-on each.verdict=done reason=succeeded status=0 each.status=3' --success-on 3 sh -c 'exit 3'
 		1 'each.rule=default,default each.verdict=retry,retry reason=attempts limit=null each.delay_ms=0,null each.budget_exhausted=false,false' -n 2 --limit 1:1 false
-		1 'each.rule=fail-on each.verdict=retry reason=attempts status=1 each.status=0' -n 1 --fail-on 0 true
 		1 'each.rule=stop-on each.verdict=stop reason=stop-rule' --stop-on fail false
-		1 'each.rule=retry-on each.verdict=retry reason=attempts' -n 1 --retry-on 1 false
-		1 'each.rule=retry-on each.verdict=stop reason=not-retryable' --retry-on 2 false
-		1 'each.rule=preset each.verdict=stop reason=not-retryable' --preset curl false
-		126 'each.rule=not-executable each.verdict=stop reason=not-executable status=126' /
 		127 'each.rule=not-executable each.verdict=stop reason=not-executable status=127 each.end=not-started each.status=127 each.signal=null' ./none
 		# The limit that was reached.
 		1 'reason=limit limit=1:1,7 attempt_count=2' -n 9 --limit 5:2 --limit 1:1,7 false
@@ -293,7 +288,6 @@ fails=(sh -c 'exit 7')
 		0 'status=0 signal=null each.status=143 each.signal=SIGTERM' --success-on TERM sh -c 'kill $$'
 		# How the command ended.
 		139 'status=139 signal=SIGSEGV reason=attempts each.end=killed,killed each.status=139,139 each.signal=SIGSEGV,SIGSEGV each.rule=default,default' -n 2 sh -c 'kill -SEGV $$'
-		141 'signal=SIGPIPE reason=not-retryable each.rule=signal each.verdict=stop' -n 2 sh -c 'kill -PIPE $$'
 		124 'reason=attempts status=124 signal=null each.end=timed-out,timed-out each.status=124,124 each.elapsed_ms>=50' -n 2 -t 50ms sleep 60
 		124 'idle_timeout_ms=50 each.end=idle status=124 each.status=124 each.elapsed_ms>=50' -n 1 --idle-timeout 50ms sleep 60
 		124 'reason=deadline status=124 deadline_ms=200 each.end=deadline each.rule=deadline elapsed_ms>=200' -T 200ms sleep 60
@@ -301,7 +295,6 @@ fails=(sh -c 'exit 7')
 		7 'reason=deadline status=7 each.delay_ms=null each.slept_ms=null each.verdict=retry' -T 10 -d 60 -j none "${fails[@]}"
 		# What the server answered.
 		0 'each.http_status=503,204 each.rule=http,exit-status each.verdict=retry,done' --http-status status sh -c '[ "$RETRY_ATTEMPT" = 1 ] || { echo 204 >status; exit 0; }; echo 503 >status; exit 22'
-		22 'reason=not-retryable each.http_status=404 each.rule=http' --http-status status sh -c 'echo 404 >status; exit 22'
 		22 each.http_status=null --http-status status -n 1 sh -c 'echo 000 >status; exit 22'
 		22 'reason=retry-after each.retry_after_ms=3600000' --http-status status -T 10 sh -c 'printf "HTTP/1.1 503 X\r\nRetry-After: 3600\r\n\r\n" >status; exit 22'
 		# Where the budget or its breaker held a retry back.
@@ -347,11 +340,14 @@ fails=(sh -c 'exit 7')
 	    # Each rounded, hence the 2.
 	    (($(report each.started_ms each.elapsed_ms each.slept_ms | paste -sd+) >= 998))
 	of 102 attempts the first 10 and the last 90
-	    ends 1 --report r.json -n 102 -q false
+	    ends 1 --report r.json --trace t -n 102 -q false
 	    report "each.attempt=$(seq -s, 10),$(seq -s, 13 102)" attempt_count=102 \
 	        attempts_omitted=2 attempts_max=102 \
 	        "each.delay_ms=$(printf '0,%.0s' {1..99})null"
 	    report each.started_ms | tr , '\n' | sort -nc
+	    # As many have a span.
+	    grep -o '"retry.attempt","value":{"intValue":"[0-9]*"' t | tr -dc '0-9\n' |
+	        diff - <(seq 10; seq 13 102)
 	the command as it was typed, and no key
 	    printf '#!/bin/sh\nprintf "%%s\\n" "$@"\n' >curl
 	    chmod +x curl
@@ -383,7 +379,6 @@ fails=(sh -c 'exit 7')
 # To a descriptor
 #
 
-# bats test_tags=slow
 @test "a report to - is a line of its own on standard error, at the end" {
 	rows beside scene <<-'END'
 	after what the command and retry write
@@ -496,7 +491,6 @@ over()
 	[ -e began ] && childless "$pid"
 }
 
-# bats test_tags=slow
 @test "a signal is reported, and with it what the command made of it" {
 	rows beside scene <<-'END'
 	during a delay
@@ -581,13 +575,9 @@ hooked()
 	[ -e hooked ]
 }
 
-# bats test_tags=slow
 @test "HUP, INT, QUIT and TERM end retry in each wait at the end" {
-	local signal hook=(--on-give-up 'touch gave-up') out says
-	for signal in HUP INT QUIT TERM; do
-		beside "a delay, $signal" \
-			dies_of "$signal" over err 3 "${hook[@]}" -d 60 -j none
-	done
+	local hook=(--on-give-up 'touch gave-up') out says
+	beside 'a delay' dies_of TERM over err 3 "${hook[@]}" -d 60 -j none
 	beside 'a report' dies_of HUP over err 3 "${hook[@]}" -n 1 --report full
 	beside 'metrics' dies_of TERM over err 3 "${hook[@]}" -n 1 --metrics full
 	beside 'a report of a success' dies_of INT over err 0 "${hook[@]}" --report full
@@ -741,7 +731,7 @@ dies_in_last_lines()
 	    [ "$(ls -A dir)" = $'m.prom\nr.json' ]
 	invocations that write one report at once never tear it
 	    ends 1 --report r.json --metrics m.prom -n 2 false
-	    start sh -c 'for i in 1 2 3; do
+	    start sh -c 'for i in 1 2; do
 	            for j in 1 2 3 4; do
 	                "$RETRY" --report r.json --metrics m.prom -q -d 0 \
 	                    -n $((1 + j)) sh -c "exit $j" $(printf "%0${j}0000d" 0) &
@@ -775,7 +765,7 @@ powerless()
 	chown -R 65534:65534 dir
 }
 
-@test "in a directory that is not writable a writable file is written in place" {
+@test "where no file can be made a writable file is written in place, but not somebody else's" {
 	local inode
 	powerless
 	printf '%0100000d\n' 7 >dir/r.json
@@ -800,14 +790,10 @@ powerless()
 	unwritten dir/new.json '' 'Permission denied'
 	[ "$(cat dir/r.json)" = old ]
 	[ "$(ls -A dir)" = $'m.prom\nr.json' ]
-}
-
-@test "a file of somebody else's in a shared directory is not written in place" {
+	# In a shared directory it may be somebody else's.
 	[ "$EUID" = 0 ] || skip 'not root'
-	powerless
 	chown 0 dir
 	chmod 1777 dir
-	echo old >dir/r.json
 	chmod 666 dir/r.json
 	chown 1234 dir/r.json
 	is 0 "${as[@]}" ./retry --report dir/r.json true
