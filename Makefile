@@ -50,7 +50,7 @@ CONCURRENT = window_check breaker_check fleet_check hammer
 # Programs of `make check` that are no tables.
 CHECKS = $(CONCURRENT) script_check link_check
 # Programs that measure.
-MEASURES = floor compare gigabyte match window
+MEASURES = floor compare gigabyte
 # Programs that try the parsers on anything.
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
@@ -87,7 +87,6 @@ $(B)/script_check: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fleet/*.c)) \
 $(B)/link_check: $(B)/tests/link/check.o $(EDGE_OBJS) $(PURE_OBJS)
 
 $(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/simulation/bench/%.o
-$(B)/match $(B)/window: $(PURE_OBJS)
 
 $(B)/simulate: $(patsubst %,$(B)/tests/simulation/%.o,simulate agree tune fleets \
 	model fleet_model queue tally figure scenario capacity) $(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)

@@ -9,12 +9,16 @@
  * its time less the first contender's, and the median of its page faults, those
  * of its children included.
  */
+#include <err.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
-#include "bench.h"
 
 #define CONTENDERS 16
 #define WARM_UP 3
@@ -27,6 +31,38 @@ struct contender {
 	double *times; /* of each round, in microseconds */
 	double *faults; /* of each round */
 };
+
+/* Microseconds on a clock that never steps. */
+static double
+now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
+}
+
+static int
+ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double
+median(const double *values, size_t count)
+{
+	double *sorted = malloc(count * sizeof *sorted), middle;
+
+	if (sorted == NULL)
+		err(1, "malloc");
+	memcpy(sorted, values, count * sizeof *sorted);
+	qsort(sorted, count, sizeof *sorted, ascending);
+	middle = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+	free(sorted);
+	return middle;
+}
 
 static double
 run(char **argv, const posix_spawn_file_actions_t *quiet, double *faults)

@@ -8,13 +8,16 @@
  * appends the peak of its memory in kB, without its children's, to the file,
  * and ends as it does
  */
+#include <err.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "bench.h"
 
 /* A gigabyte is so many bytes, so many times. */
 enum { CHUNK = 65536, WRITES = 1 << 14, CHUNKS = 64 };
