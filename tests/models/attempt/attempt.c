@@ -25,6 +25,9 @@
 #define RUNS 60000
 #define RUNS_LARGE 250000
 
+/* Whether there are more random runs, and each cell in all surroundings. */
+static bool large;
+
 int main(int argc, char **argv);
 
 #define MS NANOS_MS
@@ -586,8 +589,8 @@ static const struct {
 	[EXITS_127] = { false, 127 },
 };
 
-/* How often each cell was met by every_cell and by random_runs. */
-static int walked[STATES][EVENTS], met[STATES][EVENTS];
+/* How often each cell was met by random_runs. */
+static int met[STATES][EVENTS];
 
 /* The least of met of each state; below 0: unknown. */
 static int least_met[STATES];
@@ -599,7 +602,7 @@ static int least_met[STATES];
  * Each cell
  */
 
-/* What surrounds retry in a run of a cell: each combination is tried. */
+/* What surrounds retry in a run of a cell. */
 enum {
 	IS_INIT = 1, /* PID 1 */
 	IS_LEADER = 2, /* of its session */
@@ -687,15 +690,28 @@ is_outcome(enum outcome_kind outcome, const struct ending *ending)
 	}
 }
 
+/*
+ * Each cell is tried in a quarter of the combinations, in which any three of
+ * the surroundings are combined in all ways; the next cell in the next quarter.
+ */
 static void
 check_cell(const struct cell *which)
 {
+	static int quarter;
 	char row[128];
 	int failed = unit_failures();
 
+	quarter = (quarter + 1) % 4;
 	for (int around = 0; around < SURROUNDINGS && unit_failures() == failed;
 	     around++) {
-		struct ending ending = run_cell(which, around, false);
+		struct ending ending;
+
+		if (!large &&
+		    __builtin_parity(around & 0x17) +
+			    2 * __builtin_parity(around & 0x2e) !=
+			quarter)
+			continue;
+		ending = run_cell(which, around, false);
 		snprintf(row, sizeof row, "%s; %s; %d %d %d %d",
 		    scenes[which->state].name, events[which->event].name,
 		    which->state, which->event, which->number, around);
@@ -703,7 +719,6 @@ check_cell(const struct cell *which)
 		HOLDS(row, cell.reached);
 		HOLDS(row, is_outcome(outcome_around(which, around), &ending));
 	}
-	walked[which->state][which->event]++;
 }
 
 TEST(every_cell)
@@ -1005,13 +1020,11 @@ run_any(uint64_t seed, bool tracing)
 	return invocation_run();
 }
 
-static uint64_t runs = RUNS;
-
 TEST(random_runs)
 {
 	char row[32];
-
 	int most = unit_failures() + 10;
+	uint64_t runs = large ? RUNS_LARGE : RUNS;
 
 	for (uint64_t seed = 1; seed <= runs && unit_failures() < most;
 	     seed++) {
@@ -1026,13 +1039,10 @@ TEST(every_cell_was_met)
 {
 	for (int state = 0; state < STATES; state++)
 		for (int event = 0; event < EVENTS; event++)
-			if (outcomes[state][event] != IMPOSSIBLE) {
-				HOLDS(scenes[state].name,
-				    walked[state][event] > 0);
-				/* With each of its numbers. */
+			/* With each of its numbers. */
+			if (outcomes[state][event] != IMPOSSIBLE)
 				HOLDS(scenes[state].name,
 				    met[state][event] >= count_numbers(event));
-			}
 }
 
 static int
@@ -1055,15 +1065,15 @@ SPY(int, main, int argc, char **argv)
 	fill_outcomes();
 	for (int state = 0; state < STATES; state++)
 		least_met[state] = -1;
-	if (argc == 2 && strcmp(argv[1], "large") == 0)
-		runs = RUNS_LARGE;
-	if (argc == 1 || runs == RUNS_LARGE)
+	large = argc == 2 && strcmp(argv[1], "large") == 0;
+	if (argc == 1 || large)
 		return unit_run(argv + argc);
 	if (argc != 5) {
-		runs = strtoull(argv[1], NULL, 10);
-		for (uint64_t seed = 1; seed < runs; seed++)
+		uint64_t last = strtoull(argv[1], NULL, 10);
+
+		for (uint64_t seed = 1; seed < last; seed++)
 			run_any(seed, false);
-		ending = run_any(runs, true);
+		ending = run_any(last, true);
 		return tell(&ending);
 	}
 	ending = run_cell(&(struct cell){ .state = number_at(argv, 1),
