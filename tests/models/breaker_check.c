@@ -28,17 +28,13 @@
  *   admitted, a successful probe admits others, and the breaker closes if no
  *   attempt comes.
  *
- * A process has no saved registers: to continue an operation, the check runs it
- * again from its beginning, and gives it the values that it has read before. To
- * keep the number of states finite, states that the breaker cannot tell apart
- * are made equal: seq is renamed, times count from now, and of a recovery only
- * matters whether it is the present one.
+ * To keep the number of states finite, states that the breaker cannot tell
+ * apart are made equal: seq is renamed, times count from now, and of a recovery
+ * only matters whether it is the present one.
  *
  * tests/models/broken breaks the breaker in many ways; each must be found.
  */
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <err.h>
 #include <string.h>
 #include "budget/breaker.h"
 #include "explore.h"
@@ -197,10 +193,8 @@ static struct {
 	struct actor *actor;
 	int access; /* the number of the next one */
 	int known; /* accesses of which the result is known */
-	bool stepped;
 	enum breaker_pass pass;
 	int actors; /* their number */
-	jmp_buf leave;
 } run;
 
 static nanos
@@ -406,8 +400,7 @@ change_word(struct state *state, struct actor *actor, uint64_t new)
 	uint64_t old = state->breaker.word;
 	const char *why = judge(state, actor, old, new);
 
-	if (why != NULL)
-		explore_wrong(why);
+	explore_wrong(why);
 	if (seq_of(new) != seq_of(old) + 1)
 		explore_wrong("a change that is not counted");
 	/* All attempts are as if they had begun after that recovery. */
@@ -434,13 +427,9 @@ replayed(const _Atomic uint64_t *at)
 
 	if (run.access < actor->accesses)
 		return true;
-	if (run.stepped)
-		longjmp(run.leave, 1);
-	if (run.access == ACCESSES) {
-		fputs("breaker_check: ACCESSES is too small\n", stderr);
-		exit(2);
-	}
-	run.stepped = true;
+	explore_access();
+	if (run.access == ACCESSES)
+		errx(2, "ACCESSES is too small");
 	actor->accesses++;
 	if (at == &run.state->breaker.streak)
 		actor->streaks |= (uint8_t)(1U << run.access);
@@ -557,7 +546,7 @@ leave_behind(const _Atomic uint64_t *at, bool swaps)
 		start_over(actor);
 	}
 	if (passes || goes_round(actor, at, swaps))
-		longjmp(run.leave, 1);
+		explore_leave();
 }
 
 static uint64_t
@@ -600,8 +589,7 @@ commit(_Atomic uint64_t *at, uint64_t desired)
 		explore_wrong("a streak changed without the lease");
 	if (at == &state->breaker.rate) {
 		why = judge_rate(state, actor, *at, desired);
-		if (why != NULL)
-			explore_wrong(why);
+		explore_wrong(why);
 	}
 	*at = desired;
 }
@@ -738,34 +726,18 @@ judge_pass(const struct actor *actor)
 	return "no answer";
 }
 
-/*
- * Makes the next access of an operation that read the clock at tick now. After
- * its last access, ends the operation.
- */
+/* Goes on with an operation; after its last access, ends it. */
 static void
-step(struct state *state, struct actor *actor, int now)
+go_on(void *at, void *who)
 {
-	static const int known_of[] = { 0, 2, 2, 3, 3 };
+	struct state *state = at;
+	struct actor *actor = who;
+	uint64_t lease = operate(&state->breaker, actor->operation,
+	    actor->lease, clock_at(actor->now));
 
-	run.state = state;
-	run.actor = actor;
-	run.access = 0;
-	run.known = known_of[actor->ramp_seen];
-	run.stepped = false;
-	actor->now = (uint8_t)now;
-	if (setjmp(run.leave) == 0) {
-		uint64_t lease = operate(&state->breaker, actor->operation,
-		    actor->lease, clock_at(now));
-
-		const char *why = run.actor->operation == ENTER
-		    ? judge_pass(run.actor)
-		    : NULL;
-
-		if (why != NULL)
-			explore_wrong(why);
-		settle(run.state, run.actor, lease, false);
-	}
-	run.state = NULL;
+	if (actor->operation == ENTER)
+		explore_wrong(judge_pass(actor));
+	settle(state, actor, lease, false);
 }
 
 static uint64_t
@@ -864,8 +836,7 @@ examine(const void *at)
 		explore_wrong("two have the same lease");
 	if (why == NULL)
 		why = tell_old(state->breaker);
-	if (why != NULL)
-		explore_wrong(why);
+	explore_wrong(why);
 }
 
 /*
@@ -1161,12 +1132,6 @@ rename_recoveries(struct state *state)
 		state->breaker.word += PRESENT - present;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	return memcmp(a, b, sizeof(struct actor));
-}
-
 /*
  * Makes states equal that differ only in names, in what makes no difference, or
  * in the order of the actors.
@@ -1223,7 +1188,7 @@ normalise(void *at)
 		}
 	state->breaker.word = renamed(&names, state->breaker.word, false);
 	state->breaker.streak = renamed(&names, state->breaker.streak, true);
-	qsort(state->actors, ACTORS, sizeof state->actors[0], compare);
+	explore_sort(state->actors, ACTORS);
 }
 
 /*
@@ -1264,6 +1229,7 @@ may(const void *at, int who, int what, int *first, int *last)
 static void
 make(void *at, int who, int what, int now)
 {
+	static const int known_of[] = { 0, 2, 2, 3, 3 };
 	struct state *state = at;
 	struct actor *actor = &state->actors[who];
 
@@ -1286,38 +1252,35 @@ make(void *at, int who, int what, int now)
 	}
 	if (what != EXPLORE_STEP)
 		actor->operation = (uint8_t)what;
-	step(state, actor, now);
+	run.state = state;
+	run.actor = actor;
+	run.access = 0;
+	run.known = known_of[actor->ramp_seen];
+	actor->now = (uint8_t)now;
+	explore_operate(go_on, state, actor);
+	run.state = NULL;
 }
 
-static void
-print_step(const struct step_from *step, const void *before, const void *after)
+static bool
+begin(void *at, int trial, bool large)
 {
-	const struct state *state = before;
+	struct state *first = at;
 
-	(void)after;
-	explore_print_step(step, names_of, state->actors[step->who].operation);
+	run.actors = large ? ACTORS : 2;
+	first->breaker.word = SEQ << MS_BITS | WORD(BREAKER_CLOSED);
+	return trial == 0;
 }
 
-int
-main(int argc, char **argv)
-{
-	bool more = argc > 1 && strcmp(argv[1], "large") == 0;
-	struct state first;
-
-	run.actors = more ? ACTORS : 2;
-	explorer = (struct explorer){ .name = "breaker_check",
-		.size = sizeof(struct state),
-		.print = print_step,
-		.actors = ACTORS,
-		.operations = OPERATIONS,
-		.may = may,
-		.make = make,
-		.normalise = normalise,
-		.examine = examine };
-	memset(&first, 0, sizeof first);
-	first.breaker.word = SEQ << MS_BITS | WORD(BREAKER_CLOSED);
-	if (!explore_all(&first))
-		return EXIT_FAILURE;
-	printf("breaker_check: %u states, 0 violations\n", explorer.count);
-	return EXIT_SUCCESS;
-}
+const struct explorer explorer = { .name = "breaker_check",
+	.size = sizeof(struct state),
+	.first_actor = offsetof(struct state, actors),
+	.actor_size = sizeof(struct actor),
+	.operation_at = offsetof(struct actor, operation),
+	.actors = ACTORS,
+	.operations = OPERATIONS,
+	.names = names_of,
+	.begin = begin,
+	.may = may,
+	.make = make,
+	.normalise = normalise,
+	.examine = examine };

@@ -1,28 +1,37 @@
 #include "explore.h"
 
 #include <err.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* How a state was reached. */
+struct step {
+	uint32_t from; /* the state before; the first state is 0 */
+	int8_t what, who; /* the step, and the actor that made it */
+};
+
 /* Part of the hash is kept, so that few states have to be compared. */
-struct explore_entry {
+struct entry {
 	uint32_t number; /* of the state, plus one; 0: free */
 	uint32_t hash;
 };
 
-struct explorer explorer;
+static struct {
+	uint32_t count, room; /* of states; room is a power of two */
+	unsigned char *states; /* in the order in which they were found */
+	struct step *steps;
+	struct entry *table; /* a hash table of 2 * room states */
+	const char *wrong; /* the first violation found, or NULL */
+	bool stepped; /* this step has made its access */
+	jmp_buf leave;
+} seen;
 
 static void *
 state_at(uint32_t number)
 {
-	return explorer.states + number * explorer.size;
-}
-
-struct step_from *
-explore_step(uint32_t number)
-{
-	return &explorer.steps[number];
+	return seen.states + number * explorer.size;
 }
 
 /* Of the words one after the other in two halves, which is fast. */
@@ -45,16 +54,16 @@ hash_of(const void *state, size_t size)
 }
 
 /* The entry of a state, or the free one that it would get. Sets its hash. */
-static struct explore_entry *
+static struct entry *
 find(const void *state)
 {
 	uint64_t hash = hash_of(state, explorer.size);
-	uint64_t mask = 2 * (uint64_t)explorer.room - 1;
+	uint64_t mask = 2 * (uint64_t)seen.room - 1;
 	uint32_t half = (uint32_t)(hash >> 32);
-	struct explore_entry *entry;
+	struct entry *entry;
 
 	for (;; hash++) {
-		entry = &explorer.table[hash & mask];
+		entry = &seen.table[hash & mask];
 		if (entry->number == 0 ||
 		    (entry->hash == half &&
 			memcmp(state_at(entry->number - 1), state,
@@ -76,98 +85,163 @@ resize(void *memory, size_t count, size_t size)
 }
 
 static void
-grow(uint32_t room)
+make_room(uint32_t room)
 {
 	size_t entries = 2 * (size_t)room;
 
-	explorer.room = room;
-	explorer.states = resize(explorer.states, room, explorer.size);
-	explorer.steps = resize(explorer.steps, room, sizeof *explorer.steps);
-	explorer.table =
-	    resize(explorer.table, entries, sizeof *explorer.table);
-	memset(explorer.table, 0, entries * sizeof *explorer.table);
-	for (uint32_t i = 0; i < explorer.count; i++)
+	seen.room = room;
+	seen.states = resize(seen.states, room, explorer.size);
+	seen.steps = resize(seen.steps, room, sizeof *seen.steps);
+	seen.table = resize(seen.table, entries, sizeof *seen.table);
+	memset(seen.table, 0, entries * sizeof *seen.table);
+	for (uint32_t i = 0; i < seen.count; i++)
 		find(state_at(i))->number = i + 1;
 }
 
-void
-explore_start(uint32_t room)
+/* Keeps a state, and verifies it, unless it was seen before. */
+static void
+add(const void *state, struct step step)
 {
-	explorer.count = 0;
-	explorer.wrong = NULL;
-	grow(room > explorer.room ? room : explorer.room);
+	struct entry *entry;
+
+	if (seen.count == seen.room)
+		make_room(2 * seen.room);
+	entry = find(state);
+	if (entry->number != 0)
+		return;
+	memcpy(state_at(seen.count), state, explorer.size);
+	seen.steps[seen.count] = step;
+	entry->number = ++seen.count;
+	if (seen.wrong == NULL && explorer.examine != NULL)
+		explorer.examine(state);
 }
 
-bool
-explore_add(const void *state, struct step_from step, uint32_t *number)
+/* The violation, and the steps that led to it, the last one first. */
+static void
+print(struct step step)
 {
-	struct explore_entry *entry;
+	printf("%s: %s; the steps before it, the last one first:\n",
+	    explorer.name, seen.wrong);
+	for (;; step = seen.steps[step.from]) {
+		const unsigned char *actor = state_at(step.from);
+		const char *name;
 
-	if (explorer.count == explorer.room)
-		grow(2 * explorer.room);
-	entry = find(state);
-	if (entry->number != 0) {
-		*number = entry->number - 1;
-		return false;
+		actor += explorer.first_actor +
+		    (size_t)step.who * explorer.actor_size;
+		name = explorer.names[actor[explorer.operation_at]];
+
+		if (step.what == EXPLORE_CLOCK)
+			puts("\tthe clock goes on");
+		else if (step.what > 0)
+			printf("\t%s: begins %s\n", name,
+			    explorer.names[step.what]);
+		else
+			printf("\t%s: %s\n", name,
+			    step.what == EXPLORE_KILL ? "killed"
+						      : "next access");
+		if (step.from == 0)
+			return;
 	}
-	*number = explorer.count++;
-	entry->number = explorer.count;
-	memcpy(state_at(*number), state, explorer.size);
-	explorer.steps[*number] = step;
-	return true;
 }
 
 /* Every step of an actor, or of the clock, from a state on. */
 static void
-follow(void *next, struct step_from step)
+follow(void *next, struct step step)
 {
 	int now, last;
-	uint32_t number;
 
 	if (!explorer.may(
 		state_at(step.from), step.who, step.what, &now, &last))
 		return;
-	for (; now <= last && explorer.wrong == NULL; now++) {
+	for (; now <= last && seen.wrong == NULL; now++) {
 		memcpy(next, state_at(step.from), explorer.size);
 		explorer.make(next, step.who, step.what, now);
 		explorer.normalise(next);
-		if (explore_add(next, step, &number) && explorer.wrong == NULL)
-			explorer.examine(next);
-		if (explorer.wrong != NULL)
-			explore_print(step);
+		add(next, step);
+		if (seen.wrong != NULL)
+			print(step);
 	}
 }
 
-bool
-explore_all(void *first)
+int
+main(int argc, char **argv)
 {
+	bool large = argc > 1 && strcmp(argv[1], "large") == 0;
 	void *next = resize(NULL, 1, explorer.size);
-	struct step_from step = { 0 };
+	size_t states = 0;
 
-	explore_start(1 << 16);
-	explorer.normalise(first);
-	explore_add(first, step, &step.from);
-	explorer.examine(first);
-	for (; step.from < explorer.count; step.from++) {
-		step.what = EXPLORE_CLOCK;
-		step.who = 0;
-		follow(next, step);
-		for (; step.who < explorer.actors; step.who++)
-			for (step.what = EXPLORE_KILL;
-			     step.what < explorer.operations &&
-			     explorer.wrong == NULL;
-			     step.what++)
-				follow(next, step);
+	for (int trial = 0;; trial++) {
+		struct step step = { 0 };
+
+		memset(next, 0, explorer.size);
+		if (!explorer.begin(next, trial, large))
+			break;
+		seen.count = 0;
+		make_room(seen.room > 0 ? seen.room : 1 << 16);
+		explorer.normalise(next);
+		add(next, step);
+		if (seen.wrong != NULL)
+			print(step);
+		for (; step.from < seen.count; step.from++) {
+			step.what = EXPLORE_CLOCK;
+			step.who = 0;
+			follow(next, step);
+			for (; step.who < explorer.actors; step.who++)
+				for (step.what = EXPLORE_KILL;
+				     step.what < explorer.operations;
+				     step.what++)
+					follow(next, step);
+			if (seen.wrong != NULL)
+				return EXIT_FAILURE;
+		}
+		states += seen.count;
 	}
-	free(next);
-	return explorer.wrong == NULL;
+	printf("%s: %zu states, 0 violations\n", explorer.name, states);
+	return EXIT_SUCCESS;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	return memcmp(a, b, explorer.actor_size);
+}
+
+void
+explore_sort(void *actors, size_t count)
+{
+	qsort(actors, count, explorer.actor_size, compare);
+}
+
+bool
+explore_operate(
+    void (*operate)(void *state, void *actor), void *state, void *actor)
+{
+	seen.stepped = false;
+	if (setjmp(seen.leave) != 0)
+		return false;
+	operate(state, actor);
+	return true;
+}
+
+void
+explore_leave(void)
+{
+	longjmp(seen.leave, 1);
+}
+
+void
+explore_access(void)
+{
+	if (seen.stepped)
+		explore_leave();
+	seen.stepped = true;
 }
 
 void
 explore_wrong(const char *why)
 {
-	if (explorer.wrong == NULL)
-		explorer.wrong = why;
+	if (seen.wrong == NULL)
+		seen.wrong = why;
 }
 
 void
@@ -175,37 +249,4 @@ explore_expect(bool holds, const char *why)
 {
 	if (!holds)
 		explore_wrong(why);
-}
-
-void
-explore_print(struct step_from last)
-{
-	const struct step_from *step = &last;
-	const void *after = NULL;
-
-	printf("%s: %s; the steps before it, the last one first:\n",
-	    explorer.name, explorer.wrong);
-	for (;;) {
-		const void *before = state_at(step->from);
-
-		explorer.print(step, before, after);
-		if (step->from == 0)
-			return;
-		step = explore_step(step->from);
-		after = before;
-	}
-}
-
-void
-explore_print_step(
-    const struct step_from *step, const char *const *names, int operation)
-{
-	if (step->what == EXPLORE_CLOCK)
-		puts("\tthe clock goes on");
-	else if (step->what > 0)
-		printf(
-		    "\t%s: begins %s\n", names[operation], names[step->what]);
-	else
-		printf("\t%s: %s\n", names[operation],
-		    step->what == EXPLORE_KILL ? "killed" : "next access");
 }

@@ -23,16 +23,11 @@
  *   not, and one process at most is elected in each slice.
  *
  * What the windows count is one step here: tests/models/window_check.c divides
- * it. A process has no saved registers: to continue, the check calls the
- * function again from its beginning, and gives it the values that it has read
- * before.
+ * it.
  *
  * tests/models/broken breaks the host's code in many ways; each must be found.
  */
 #include <err.h>
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #define WINDOW_SLICES 2
 #include "budget/window.c"
@@ -177,7 +172,7 @@ struct trial {
 	bool answers; /* two processes have questions at the server */
 	bool tells; /* successes are told; nobody asks */
 	uint8_t hosts; /* of the fleet */
-	uint8_t last; /* tick */
+	uint8_t last; /* tick; 0 in the row after all */
 	uint8_t left[ACTORS]; /* operations of each process */
 };
 
@@ -186,9 +181,10 @@ static const struct trial small[] = {
 	{ false, false, SPREADING, 2, { 0, 1, 1 } },
 	{ true, false, 1, 1, { 0, 0, 1 } },
 	{ false, true, 1, 3, { 0, 2, 2 } },
+	{ .last = 0 },
 };
 
-static const struct trial large[] = {
+static const struct trial larger[] = {
 	{ false, false, 1, 4, { 0, 1, 1 } },
 	{ false, false, 1, 2, { 0, 1, 2 } },
 	{ false, false, 1, 1, { 1, 1, 1 } },
@@ -197,6 +193,7 @@ static const struct trial large[] = {
 	{ true, false, 1, 1, { 0, 1, 1 } },
 	{ false, true, 1, 4, { 0, 2, 2 } },
 	{ false, true, 1, 3, { 1, 1, 2 } },
+	{ .last = 0 },
 };
 
 static struct {
@@ -204,8 +201,6 @@ static struct {
 	struct state *state; /* NULL: accesses are made without the check */
 	struct actor *actor;
 	int access; /* the number of the next one */
-	bool stepped;
-	jmp_buf leave;
 } run;
 
 static nanos
@@ -271,7 +266,7 @@ go_round(enum place place)
 	if (first < 0)
 		return;
 	forget(actor, actor->operation == ASK ? 0 : first);
-	longjmp(run.leave, 1);
+	explore_leave();
 }
 
 /*
@@ -285,11 +280,9 @@ replayed(enum place place)
 
 	if (run.access < actor->accesses)
 		return true;
-	if (run.stepped)
-		longjmp(run.leave, 1);
+	explore_access();
 	if (run.access == ACCESSES)
 		errx(2, "ACCESSES is too small");
-	run.stepped = true;
 	actor->places[run.access] = (uint8_t)place;
 	actor->accesses++;
 	return false;
@@ -749,7 +742,7 @@ elect(struct state *state, struct actor *actor)
 }
 
 static void
-operate(struct state *state, struct actor *actor)
+operate(void *at, void *who)
 {
 	static void (*const functions[OPERATIONS])(
 	    struct state * state, struct actor * actor) = {
@@ -764,26 +757,14 @@ operate(struct state *state, struct actor *actor)
 		[SEND] = send_tally,
 		[TOLD] = tell,
 	};
+	struct actor *actor = who;
 
-	functions[actor->operation](state, actor);
+	functions[actor->operation](at, actor);
 }
 
 /*
  * Steps
  */
-
-/* Makes the next access of an operation; after its last one, ends it. */
-static void
-take_step(struct state *state, struct actor *actor)
-{
-	run.state = state;
-	run.actor = actor;
-	run.access = 0;
-	run.stepped = false;
-	if (setjmp(run.leave) == 0)
-		operate(run.state, run.actor);
-	run.state = NULL;
-}
 
 static void
 make(void *at, int who, int what, int now)
@@ -805,7 +786,11 @@ make(void *at, int who, int what, int now)
 			actor->operation = (uint8_t)what;
 			actor->now = (uint8_t)now;
 		}
-		take_step(state, actor);
+		run.state = state;
+		run.actor = actor;
+		run.access = 0;
+		explore_operate(operate, state, actor);
+		run.state = NULL;
 	}
 }
 
@@ -858,18 +843,12 @@ examine(const void *at)
 		come_late(state);
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	return memcmp(a, b, sizeof(struct actor));
-}
-
 static void
 sort_actors(void *at)
 {
 	struct state *state = at;
 
-	qsort(state->actors, ACTORS, sizeof state->actors[0], compare);
+	explore_sort(state->actors, ACTORS);
 }
 
 /*
@@ -913,71 +892,47 @@ may(const void *at, int who, int what, int *first, int *last)
 	}
 }
 
-static void
-print_step(const struct step_from *step, const void *before, const void *after)
-{
-	const struct state *state = before;
-
-	(void)after;
-	explore_print_step(step, names_of, state->actors[step->who].operation);
-}
-
 /* The words that never change are as all answers make them. */
-static struct state
-first_state(const struct trial *trial)
+static bool
+begin(void *at, int number, bool large)
 {
+	const struct trial *trial = large ? &larger[number] : &small[number];
 	struct fleet_answer answer = { .now = SERVER_TIME,
 		.hosts = trial->hosts };
 	struct fleet_caller caller = usual;
-	struct state first;
+	struct state *first = at;
 
-	memset(&first, 0, sizeof first);
-	fleet_host_store(&first.host, &caller, FLEET_ANSWERED, &answer, 0);
-	first.host.counted = tagged(TAG, 3);
+	run.trial = trial;
+	fleet_host_store(&first->host, &caller, FLEET_ANSWERED, &answer, 0);
+	first->host.counted = tagged(TAG, 3);
 	for (int i = 0; i < ACTORS; i++)
-		first.actors[i].left = trial->left[i];
+		first->actors[i].left = trial->left[i];
 	/* Two processes that were killed have waited. */
-	first.host.lease = trial->tells ? 0 : 2 * ONE_WAITING;
+	first->host.lease = trial->tells ? 0 : 2 * ONE_WAITING;
 	/* Two answers at once: another process has taken the lease of the first
 	 * one. The third process has nothing to do but to take a credit. */
 	for (int i = 0; i < 2 && trial->answers; i++) {
-		struct actor *actor = &first.actors[ACTORS - 1 - i];
+		struct actor *actor = &first->actors[ACTORS - 1 - i];
 
 		actor->operation = OUT;
 		actor->wanted = 2;
 		actor->lease =
 		    (uint64_t)(i + 1) << TURN_AT | until_of(2 * TICK);
-		first.host.lease = actor->lease;
+		first->host.lease = actor->lease;
 	}
-	return first;
+	return trial->last > 0;
 }
 
-int
-main(int argc, char **argv)
-{
-	bool more = argc > 1 && strcmp(argv[1], "large") == 0;
-	const struct trial *trials = more ? large : small;
-	size_t count =
-	    more ? sizeof large / sizeof *large : sizeof small / sizeof *small;
-	uint32_t states = 0;
-
-	explorer = (struct explorer){ .name = "fleet_check",
-		.size = sizeof(struct state),
-		.print = print_step,
-		.actors = ACTORS,
-		.operations = OPERATIONS,
-		.may = may,
-		.make = make,
-		.normalise = sort_actors,
-		.examine = examine };
-	for (size_t i = 0; i < count; i++) {
-		struct state first = first_state(&trials[i]);
-
-		run.trial = &trials[i];
-		if (!explore_all(&first))
-			return EXIT_FAILURE;
-		states += explorer.count;
-	}
-	printf("fleet_check: %u states, 0 violations\n", states);
-	return EXIT_SUCCESS;
-}
+const struct explorer explorer = { .name = "fleet_check",
+	.size = sizeof(struct state),
+	.first_actor = offsetof(struct state, actors),
+	.actor_size = sizeof(struct actor),
+	.operation_at = offsetof(struct actor, operation),
+	.actors = ACTORS,
+	.operations = OPERATIONS,
+	.names = names_of,
+	.begin = begin,
+	.may = may,
+	.make = make,
+	.normalise = sort_actors,
+	.examine = examine };

@@ -5,10 +5,8 @@
  * Two actors withdraw and two deposit. They take their steps in any order; each
  * step is one access to the window. An actor may begin with any time: the clock
  * may have moved, or the actor was stopped after it had read the clock, or its
- * clock is behind. An actor that takes no more steps
- * stands for a process that was killed or stopped. It has no saved registers:
- * to continue, the check calls the function again from its beginning, and gives
- * it the words that it has read before.
+ * clock is behind. An actor that takes no more steps stands for a process that
+ * was killed or stopped.
  *
  * The check keeps its own count of each slice, and verifies after each step:
  *
@@ -17,8 +15,8 @@
  * - each word of the window agrees with the count of its slice, and a sealed
  *   word does not change;
  * - no word is of a slice in the future, or goes back to an earlier slice;
- * - no state comes again after itself, so that each question is answered after
- *   finitely many steps.
+ * - no step leaves all as it was, so that each question is answered after
+ *   finitely many steps: words of the window only grow.
  *
  * tests/models/broken breaks a withdrawal in two ways; both must be found.
  */
@@ -26,9 +24,6 @@
 #define WINDOW_SLICES 2
 #endif
 #include <err.h>
-#include <setjmp.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "explore.h"
 #include "budget/window.h"
@@ -46,35 +41,41 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 #include "budget/window.c"
 
 enum {
-	ACTORS = 2, /* of each kind */
+	EACH = 2, /* actors of each kind */
+	ACTORS = 2 * EACH,
 	EPOCHS = 7,
 	/* The most words that an actor reads, however often it starts again. */
 	READS = 22,
 };
 
-/* A process that withdraws, or that deposits. States are compared as bytes. */
+enum operation { IDLE, WITHDRAW, DEPOSIT, OPERATIONS };
+
+static const char *const names_of[OPERATIONS] = { "nothing", "withdraw",
+	"deposit" };
+
+/* A process. States are compared as bytes. */
 struct actor {
 	uint16_t reads[READS]; /* the words that it has read so far */
 	uint8_t count; /* of reads */
 	uint8_t left; /* questions after this one */
-	uint8_t busy;
+	uint8_t operation;
 	uint8_t epoch; /* at which its question began */
 };
 
 struct state {
 	uint16_t words[WINDOW_WORDS]; /* of the window */
-	struct actor withdrawers[ACTORS], depositors[ACTORS];
+	struct actor actors[ACTORS]; /* those that withdraw come first */
 	/* The check's own count of each slice. */
 	struct {
 		uint8_t retries, successes;
 	} truth[EPOCHS];
 	uint8_t clock; /* the latest epoch at which a question began */
-	uint8_t spare[7 - (WINDOW_WORDS * 2 + ACTORS * 96 + EPOCHS * 2) % 8];
+	uint8_t spare[7 - (WINDOW_WORDS * 2 + ACTORS * 48 + EPOCHS * 2) % 8];
 };
 
-/* How often each actor acts, and the last slice. */
+/* How often each actor acts, and the last slice; 0 in the row after all. */
 struct trial {
-	uint8_t withdrawals[ACTORS], deposits[ACTORS];
+	uint8_t left[ACTORS];
 	uint8_t last;
 	struct terms limits;
 };
@@ -83,30 +84,28 @@ struct trial {
 #define ONE WINDOW_RATIO_ONE
 
 static const struct trial small[] = {
-	{ { 1, 1 }, { 1, 1 }, 5, { ONE, 1, 0 } },
-	{ { 2, 1 }, { 1, 1 }, 3, { ONE, 1, 0 } },
-	{ { 2, 1 }, { 1, 0 }, 5, { HALF, 1, 0 } },
+	{ { 1, 1, 1, 1 }, 5, { ONE, 1, 0 } },
+	{ { 2, 1, 1, 1 }, 3, { ONE, 1, 0 } },
+	{ { 2, 1, 1, 0 }, 5, { HALF, 1, 0 } },
+	{ .last = 0 },
 };
 
-static const struct trial large[] = {
-	{ { 2, 1 }, { 1, 1 }, 5, { ONE, 1, 0 } },
-	{ { 2, 2 }, { 1, 1 }, 4, { ONE, 1, 0 } },
-	{ { 2, 2 }, { 1, 0 }, 6, { ONE, 1, 0 } },
-	{ { 1, 1 }, { 2, 1 }, 5, { HALF, 0, 0 } },
-	{ { 3, 1 }, { 0, 0 }, 6, { 0, 1, 0 } },
+static const struct trial larger[] = {
+	{ { 2, 1, 1, 1 }, 5, { ONE, 1, 0 } },
+	{ { 2, 2, 1, 1 }, 4, { ONE, 1, 0 } },
+	{ { 2, 2, 1, 0 }, 6, { ONE, 1, 0 } },
+	{ { 1, 1, 2, 1 }, 5, { HALF, 0, 0 } },
+	{ { 3, 1, 0, 0 }, 6, { 0, 1, 0 } },
+	{ .last = 0 },
 };
 
 static struct {
 	const struct trial *trial;
-	bool printed; /* the path to the violation */
-
 	/* The present step. */
 	struct window window;
 	struct actor *actor;
 	int read; /* the number of the next one */
-	bool stepped;
 	int64_t counted; /* the epoch in which the actor has counted */
-	jmp_buf leave;
 } run;
 
 /* A word of the window in ten bits, and back. */
@@ -137,11 +136,9 @@ load(const _Atomic uint64_t *at)
 	struct actor *actor = run.actor;
 
 	if (run.read == actor->count) {
-		if (run.stepped)
-			longjmp(run.leave, 1);
+		explore_access();
 		if (actor->count == READS)
 			errx(2, "READS is too small");
-		run.stepped = true;
 		actor->reads[actor->count++] = shorten(*at);
 	}
 	return lengthen(actor->reads[run.read++]);
@@ -156,9 +153,7 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 	bool counts = desired == was + RETRY || desired == was + SUCCESS;
 	bool swapped = *at == *expected;
 
-	if (run.stepped)
-		longjmp(run.leave, 1);
-	run.stepped = true;
+	explore_access();
 	if (swapped)
 		*at = desired;
 	else
@@ -215,165 +210,108 @@ word_wrong(const struct state *s, uint16_t was, uint16_t is)
 	return NULL;
 }
 
-/* Each word as epoch, sealed, successes, retries. */
-static void
-print_step(const struct step_from *step, const void *before, const void *after)
-{
-	const struct state *s = after;
-
-	(void)before;
-	printf(
-	    "\t%s %d", step->what == 0 ? "withdrawer" : "depositor", step->who);
-	for (int i = 0; i < WINDOW_WORDS && s != NULL; i++) {
-		unsigned word = s->words[i];
-
-		printf("  %u%s:%u/%u", word >> 7, word >> 6 & 1 ? "s" : "",
-		    word & 7, word >> 3 & 7);
-	}
-	putchar('\n');
-}
-
 /*
  * Steps
  */
 
-/* Makes the next access of an actor; after its last one, the question is
- * answered. */
 static void
-take_step(struct state *s, struct actor *actor, bool withdraws)
+operate(void *at, void *who)
 {
+	const struct state *s = at;
+	struct actor *actor = who;
 	const struct terms *limits = &run.trial->limits;
-	const struct state before = *s;
+	struct window_sums sums;
+	enum window_answer answer = actor->operation == WITHDRAW
+	    ? window_withdraw(&run.window, limits, actor->epoch, &sums)
+	    : window_deposit(&run.window, actor->epoch);
+
 	/* Only an actor whose clock is a window behind may take the window for
 	 * corrupt. */
-	const bool late = s->clock > actor->epoch + WINDOW_WORDS;
-	const char *wrong;
+	explore_expect(
+	    answer != WINDOW_CORRUPT || s->clock > actor->epoch + WINDOW_WORDS,
+	    "a sound window is taken for corrupt");
+	/* Of an idle actor, only what is left to do matters. */
+	*actor = (struct actor){ .left = actor->left };
+}
 
+static void
+make(void *at, int who, int what, int now)
+{
+	struct state *s = at;
+	const struct state before = *s;
+	struct actor *actor = &s->actors[who];
+	const bool withdraws = who < EACH;
+
+	if (what != EXPLORE_STEP) {
+		actor->left--;
+		actor->operation = (uint8_t)what;
+		actor->epoch = (uint8_t)now;
+		s->clock = (uint8_t)number_greater(s->clock, now);
+	}
 	for (int i = 0; i < WINDOW_WORDS; i++)
 		run.window.words[i] = lengthen(s->words[i]);
 	run.actor = actor;
 	run.read = 0;
-	run.stepped = false;
 	run.counted = -1;
-	if (setjmp(run.leave) == 0) {
-		struct window_sums sums;
-		enum window_answer answer = withdraws
-		    ? window_withdraw(&run.window, limits, actor->epoch, &sums)
-		    : window_deposit(&run.window, actor->epoch);
-
-		if (answer == WINDOW_CORRUPT && !late)
-			explore_wrong("a sound window is taken for corrupt");
-		/* Of an idle actor, only what is left to do matters. */
-		*run.actor = (struct actor){ .left = run.actor->left };
-	}
+	explore_operate(operate, s, actor);
 	for (int i = 0; i < WINDOW_WORDS; i++)
 		s->words[i] = shorten(run.window.words[i]);
-	wrong = NULL;
 	if (run.counted >= 0 && !withdraws)
 		s->truth[run.counted].successes++;
 	if (run.counted >= 0 && withdraws) {
 		s->truth[run.counted].retries++;
-		if (!windows_hold(s, &run.trial->limits))
-			wrong = "a window with too many retries";
+		explore_expect(windows_hold(s, &run.trial->limits),
+		    "a window with too many retries");
 	}
-	for (int i = 0; i < WINDOW_WORDS && wrong == NULL; i++)
-		wrong = word_wrong(s, before.words[i], s->words[i]);
-	if (wrong != NULL)
-		explore_wrong(wrong);
+	for (int i = 0; i < WINDOW_WORDS; i++)
+		explore_wrong(word_wrong(s, before.words[i], s->words[i]));
+	explore_expect(
+	    memcmp(s, &before, sizeof before) != 0, "a step that never ends");
 }
 
-/* The order of two actors does not matter: the greater one comes first. */
 static void
-sort(struct actor actors[ACTORS])
+sort(void *at)
 {
-	struct actor first = actors[0];
+	struct state *s = at;
 
-	if (memcmp(&actors[0], &actors[1], sizeof first) < 0) {
-		actors[0] = actors[1];
-		actors[1] = first;
-	}
+	explore_sort(s->actors, EACH);
+	explore_sort(s->actors + EACH, ACTORS - EACH);
 }
 
-/*
- * Everything that can come after a state, which has this number: each actor
- * makes its next access; an idle one, the first one of a question that begins
- * at any epoch. The clock moves only then: before, nobody would notice.
- */
-static void
-explore(const struct state *s, uint32_t number)
+/* The clock moves only when a question begins: before, nobody would notice. */
+static bool
+may(const void *at, int who, int what, int *first, int *last)
 {
-	explore_step(number)->open = true;
-	for (int i = 0; i < 2 * ACTORS * EPOCHS; i++) {
-		int who = i / EPOCHS / 2, epoch = i % EPOCHS;
-		bool withdraws = i / EPOCHS % 2 == 0;
-		struct step_from step = { number, (int8_t)!withdraws,
-			(int8_t)who, false };
-		struct state next = *s;
-		struct actor *actor =
-		    withdraws ? &next.withdrawers[who] : &next.depositors[who];
-		uint32_t reached;
+	const struct actor *actor = &((const struct state *)at)->actors[who];
 
-		if (explorer.wrong != NULL)
-			break;
-		if (actor->busy ? epoch > 0
-				: actor->left == 0 || epoch > run.trial->last)
-			continue;
-		if (!actor->busy) {
-			actor->left--;
-			actor->busy = true;
-			actor->epoch = (uint8_t)epoch;
-			next.clock = (uint8_t)number_greater(s->clock, epoch);
-		}
-		take_step(&next, actor, withdraws);
-		sort(next.withdrawers);
-		sort(next.depositors);
-		if (explorer.wrong == NULL) {
-			if (explore_add(&next, step, &reached)) {
-				explore(&next, reached);
-				continue;
-			}
-			if (explore_step(reached)->open)
-				explore_wrong(
-				    "a state that comes again after itself");
-		}
-		if (explorer.wrong != NULL && !run.printed) {
-			run.printed = true;
-			explore_print(step);
-		}
-	}
-	explore_step(number)->open = false;
+	*first = *last = 0;
+	if (what == EXPLORE_STEP)
+		return actor->operation != IDLE;
+	*last = run.trial->last;
+	return what == (who < EACH ? WITHDRAW : DEPOSIT) &&
+	    actor->operation == IDLE && actor->left > 0;
 }
 
-int
-main(int argc, char **argv)
+static bool
+begin(void *at, int trial, bool large)
 {
-	bool more = argc > 1 && strcmp(argv[1], "large") == 0;
-	const struct trial *trials = more ? large : small;
-	size_t count =
-	    more ? sizeof large / sizeof *large : sizeof small / sizeof *small;
-	size_t states = 0;
-	int violations = 0;
+	struct state *first = at;
 
-	explorer.name = "window_check";
-	explorer.size = sizeof(struct state);
-	explorer.print = print_step;
-	for (size_t i = 0; i < count; i++) {
-		struct state first;
-		uint32_t number;
-
-		run.trial = &trials[i];
-		run.printed = false;
-		explore_start(1 << 20);
-		memset(&first, 0, sizeof first);
-		for (int j = 0; j < ACTORS; j++) {
-			first.withdrawers[j].left = trials[i].withdrawals[j];
-			first.depositors[j].left = trials[i].deposits[j];
-		}
-		explore_add(&first, (struct step_from){ 0 }, &number);
-		explore(&first, number);
-		states += explorer.count;
-		violations += explorer.wrong != NULL;
-	}
-	printf("window_check: %zu states, %d violations\n", states, violations);
-	return violations > 0;
+	run.trial = large ? &larger[trial] : &small[trial];
+	for (int i = 0; i < ACTORS; i++)
+		first->actors[i].left = run.trial->left[i];
+	return run.trial->last > 0;
 }
+
+const struct explorer explorer = { .name = "window_check",
+	.size = sizeof(struct state),
+	.first_actor = offsetof(struct state, actors),
+	.actor_size = sizeof(struct actor),
+	.operation_at = offsetof(struct actor, operation),
+	.actors = ACTORS,
+	.operations = OPERATIONS,
+	.names = names_of,
+	.begin = begin,
+	.may = may,
+	.make = make,
+	.normalise = sort };
