@@ -36,107 +36,78 @@ int main(int argc, char **argv);
 /* The number of a process that has nothing to do with retry. */
 enum { STRANGER = 77 };
 
-/* What may happen, in groups to which the exceptions below refer. */
-enum event_kind {
-	NOTHING, /* a wait ends for no reason */
-	COMMAND_EXITS_0,
-	COMMAND_EXITS_7,
-	COMMAND_CRASHES,
-	COMMAND_DIES, /* of a signal after which nothing is retried */
-	COMMAND_NOT_FOUND,
-	COMMAND_STOPS,
-	COMMAND_HANGS,
-	COMMAND_HANGS_DEAF, /* it ignores all signals but KILL */
-	COMMAND_BLOCKS, /* the kernel does not let it die for some time */
-	COMMAND_REFUSES, /* it cannot be signalled */
-	END_TYPED, /* INT, TERM, HUP or QUIT, each of which ends all */
-	END_SENT,
-	END_QUEUED, /* with a value */
-	END_BY_COMMAND,
-	END_TWICE,
-	OTHER_SENT,
-	OTHER_QUEUED,
-	WINCH_TYPED,
-	OWN_PIPE, /* retry has sent PIPE to itself */
-	STOP_TYPED,
-	STOP_SENT,
-	ORPHAN_DIES,
-	DEAF_MEMBERS, /* two new processes of the command or hook */
-	REFUSING_MEMBER,
-	MEMBER_APART, /* in another session */
-	DAEMON,
-	MEMBER_ENDS,
-	LATE_WAKE_UP, /* a wait ends some seconds too late */
-	RETRY_STOPPED,
-	MACHINE_SLEEPS,
-	DEADLINE_PASSES, /* the machine sleeps past it */
-	FORK_FAILS,
-	FORKS_FAIL, /* each of them */
-	PIPE_FAILS,
-	BUDGET_DENIES_FOR_NOW, /* the breaker opens, for two seconds */
-	BUDGET_DENIES, /* for an hour */
-	INPUT_CONSUMED, /* another process has read standard input */
-	HOOK_ENDS,
-	HOOK_FORK_FAILS,
-	EVENTS,
-};
-
 #define END_SIGNALS SIGINT, SIGTERM, SIGHUP, SIGQUIT
 #define OTHER_SIGNALS SIGUSR1, SIGALRM, SIGXFSZ, SIGXCPU, 40
 #define STOP_SIGNALS SIGTSTP, SIGTTIN, SIGTTOU
 
-#define EVENT(id, ...) [id] = { #id, __VA_ARGS__ }
-
 /*
- * The number is a signal, a status, a time in seconds or a count. What happens
- * to the command happens while it lives.
+ * What may happen, in groups to which the exceptions below refer: only in a
+ * wait, or between calls, too; with each of these numbers. A number is a
+ * signal, a status, a time in seconds or a count. What happens to the command
+ * happens while it lives.
  */
+#define EACH_EVENT(EVENT) \
+	EVENT(NOTHING, WAITING, 0) /* a wait ends for no reason */ \
+	EVENT(COMMAND_EXITS_0, ANYTIME, 0) \
+	EVENT(COMMAND_EXITS_7, ANYTIME, 7) \
+	EVENT(COMMAND_CRASHES, ANYTIME, SIGSEGV) \
+	EVENT(COMMAND_DIES, WAITING, SIGINT, SIGQUIT, SIGPIPE) \
+	EVENT(COMMAND_NOT_FOUND, WAITING, ENOENT) \
+	EVENT(COMMAND_STOPS, WAITING, 3) \
+	EVENT(COMMAND_HANGS, WAITING, 0) \
+	EVENT(COMMAND_HANGS_DEAF, WAITING, 0) /* to all but KILL */ \
+	EVENT(COMMAND_BLOCKS, WAITING, 6) /* even KILL */ \
+	EVENT(COMMAND_REFUSES, WAITING, 6) /* all signals */ \
+	EVENT(END_TYPED, ANYTIME, END_SIGNALS) \
+	EVENT(END_SENT, ANYTIME, END_SIGNALS) \
+	EVENT(END_QUEUED, WAITING, END_SIGNALS) /* with a value */ \
+	EVENT(END_BY_COMMAND, WAITING, END_SIGNALS) \
+	EVENT(END_TWICE, WAITING, END_SIGNALS) \
+	EVENT(OTHER_SENT, ANYTIME, OTHER_SIGNALS) \
+	EVENT(OTHER_QUEUED, WAITING, OTHER_SIGNALS) \
+	EVENT(WINCH_TYPED, ANYTIME, SIGWINCH) \
+	EVENT(OWN_PIPE, WAITING, SIGPIPE) /* retry has sent PIPE to itself */ \
+	EVENT(STOP_TYPED, ANYTIME, STOP_SIGNALS) \
+	EVENT(STOP_SENT, ANYTIME, STOP_SIGNALS) \
+	EVENT(ORPHAN_DIES, ANYTIME, 0) \
+	EVENT(DEAF_MEMBERS, ANYTIME, 0) /* two of them */ \
+	EVENT(REFUSING_MEMBER, WAITING, 0) \
+	EVENT(MEMBER_APART, ANYTIME, 0) /* in another session */ \
+	EVENT(DAEMON, ANYTIME, 0) \
+	EVENT(MEMBER_ENDS, ANYTIME, 0) \
+	EVENT(LATE_WAKE_UP, WAITING, 3) \
+	EVENT(RETRY_STOPPED, WAITING, 10) \
+	EVENT(MACHINE_SLEEPS, WAITING, 10) \
+	EVENT(DEADLINE_PASSES, WAITING, 0) /* the machine sleeps past it */ \
+	EVENT(FORK_FAILS, WAITING, 1) \
+	EVENT(FORKS_FAIL, WAITING, INT_MAX) /* each of them */ \
+	EVENT(PIPE_FAILS, WAITING, 0) \
+	EVENT(BUDGET_DENIES_FOR_NOW, WAITING, 2) \
+	EVENT(BUDGET_DENIES, WAITING, 3600) \
+	EVENT(INPUT_CONSUMED, WAITING, 0) /* by another */ \
+	EVENT(HOOK_ENDS, ANYTIME, 0, SIGSEGV) \
+	EVENT(HOOK_FORK_FAILS, WAITING, 1)
+
+#define NUMBER_OF(id, when, ...) id,
+enum { EACH_EVENT(NUMBER_OF) EVENTS };
+
+#define ROW_OF(id, when, ...) [id] = { #id, when, { __VA_ARGS__ } },
 static const struct event {
 	const char *name;
-	enum { WAITING, ANYTIME } when; /* only in a wait; between calls, too */
-	int numbers[6]; /* one or more, each of which is tried, then 0 */
-} events[EVENTS] = {
-	EVENT(NOTHING, WAITING, { 0 }),
-	EVENT(COMMAND_EXITS_0, ANYTIME, { 0 }),
-	EVENT(COMMAND_EXITS_7, ANYTIME, { 7 }),
-	EVENT(COMMAND_CRASHES, ANYTIME, { SIGSEGV }),
-	EVENT(COMMAND_DIES, WAITING, { SIGINT, SIGQUIT, SIGPIPE }),
-	EVENT(COMMAND_NOT_FOUND, WAITING, { ENOENT }),
-	EVENT(COMMAND_STOPS, WAITING, { 3 }),
-	EVENT(COMMAND_HANGS, WAITING, { 0 }),
-	EVENT(COMMAND_HANGS_DEAF, WAITING, { 0 }),
-	EVENT(COMMAND_BLOCKS, WAITING, { 6 }),
-	EVENT(COMMAND_REFUSES, WAITING, { 6 }),
-	EVENT(END_TYPED, ANYTIME, { END_SIGNALS }),
-	EVENT(END_SENT, ANYTIME, { END_SIGNALS }),
-	EVENT(END_QUEUED, WAITING, { END_SIGNALS }),
-	EVENT(END_BY_COMMAND, WAITING, { END_SIGNALS }),
-	EVENT(END_TWICE, WAITING, { END_SIGNALS }),
-	EVENT(OTHER_SENT, ANYTIME, { OTHER_SIGNALS }),
-	EVENT(OTHER_QUEUED, WAITING, { OTHER_SIGNALS }),
-	EVENT(WINCH_TYPED, ANYTIME, { SIGWINCH }),
-	EVENT(OWN_PIPE, WAITING, { SIGPIPE }),
-	EVENT(STOP_TYPED, ANYTIME, { STOP_SIGNALS }),
-	EVENT(STOP_SENT, ANYTIME, { STOP_SIGNALS }),
-	EVENT(ORPHAN_DIES, ANYTIME, { 0 }),
-	EVENT(DEAF_MEMBERS, ANYTIME, { 0 }),
-	EVENT(REFUSING_MEMBER, WAITING, { 0 }),
-	EVENT(MEMBER_APART, ANYTIME, { 0 }),
-	EVENT(DAEMON, ANYTIME, { 0 }),
-	EVENT(MEMBER_ENDS, ANYTIME, { 0 }),
-	EVENT(LATE_WAKE_UP, WAITING, { 3 }),
-	EVENT(RETRY_STOPPED, WAITING, { 10 }),
-	EVENT(MACHINE_SLEEPS, WAITING, { 10 }),
-	EVENT(DEADLINE_PASSES, WAITING, { 0 }),
-	EVENT(FORK_FAILS, WAITING, { 1 }),
-	EVENT(FORKS_FAIL, WAITING, { INT_MAX }),
-	EVENT(PIPE_FAILS, WAITING, { 0 }),
-	EVENT(BUDGET_DENIES_FOR_NOW, WAITING, { 2 }),
-	EVENT(BUDGET_DENIES, WAITING, { 3600 }),
-	EVENT(INPUT_CONSUMED, WAITING, { 0 }),
-	EVENT(HOOK_ENDS, ANYTIME, { 0, SIGSEGV }),
-	EVENT(HOOK_FORK_FAILS, WAITING, { 1 }),
-};
+	enum { WAITING, ANYTIME } when;
+	int numbers[6]; /* one or more, then 0 */
+} events[EVENTS] = { EACH_EVENT(ROW_OF) };
+
+#define BIT(n) (UINT64_C(1) << (n))
+#define RANGE(first, last) (BIT((last) + 1) - BIT(first))
+
+/* Groups of them. */
+#define OF_COMMAND \
+	(RANGE(COMMAND_EXITS_0, COMMAND_REFUSES) | BIT(END_BY_COMMAND))
+#define ENDS RANGE(END_TYPED, END_TWICE)
+#define FORKS RANGE(DEAF_MEMBERS, DAEMON)
+#define ENDS_RETRYING \
+	(BIT(DEADLINE_PASSES) | BIT(BUDGET_DENIES) | BIT(INPUT_CONSUMED))
 
 /* A signal from another process, or from retry itself. */
 static void
@@ -182,126 +153,17 @@ find_member(int first, bool daemons)
 	return NULL;
 }
 
-/* What happens to the tree of processes. */
-static void
-happen_to_tree(int event, int number)
-{
-	struct process *process, *other;
-
-	switch (event) {
-	case ORPHAN_DIES:
-		/* Where retry adopts orphans, it has to wait for this one. */
-		process = fork_orphan((struct temper){ 0 });
-		if (process != NULL)
-			kernel_end(process, 0, 0);
-		break;
-	case DEAF_MEMBERS:
-		for (int i = 0; i < 2; i++)
-			fork_member((struct temper){
-			    .life = 40 * SECOND, .deaf = true });
-		break;
-	case REFUSING_MEMBER:
-		fork_member(
-		    (struct temper){ .life = 6 * SECOND, .refuses = true });
-		break;
-	case MEMBER_APART:
-		/* And an orphan in the same session. */
-		process = fork_member((struct temper){
-		    .life = 40 * SECOND, .apart = true, .deaf = true });
-		if (process == NULL)
-			break;
-		other = fork_orphan(process->temper);
-		if (other != NULL) {
-			other->session = process->session;
-			other->bond = process->bond;
-		}
-		break;
-	case DAEMON:
-		/* A daemon forks and ends. Where there is none, a process
-		 * becomes one, whose parent has ended before. */
-		process = find_member(0, true);
-		if (process == NULL) {
-			fork_orphan((struct temper){
-			    .life = 3 * SECOND, .apart = true });
-			break;
-		}
-		kernel_spawn(ROLE_MEMBER, kernel_place(process),
-		    &(struct temper){ .life = 3 * SECOND });
-		kernel_end(process, 0, 0);
-		break;
-	case MEMBER_ENDS:
-		/* If its parent waits for it, another process may get its
-		 * number at once. */
-		process =
-		    find_member((int)kernel_draw(KERNEL_PROCESSES), false);
-		if (process != NULL)
-			kernel_end(process, 0, 0);
-		break;
-	case HOOK_ENDS:
-		if (kernel_alive(kernel.hook))
-			kernel_end(kernel.hook, number == 0 ? 1 : 0, number);
-		break;
-	default:
-		break;
-	}
-}
-
-/* What happens to the command, which lives. */
-static void
-happen_to_command(int event, int number)
-{
-	const struct setting *set = &invocation.set;
-	bool limited = set->timeout != 0 || set->deadline != 0;
-	struct process *command = kernel.command;
-
-	switch (event) {
-	case COMMAND_NOT_FOUND:
-		command->temper.error = number;
-		kernel_end(command, 127, 0);
-		break;
-	case COMMAND_EXITS_0:
-	case COMMAND_EXITS_7:
-		kernel_end(command, number, 0);
-		break;
-	case COMMAND_CRASHES:
-	case COMMAND_DIES:
-		kernel_end(command, 0, number);
-		break;
-	case COMMAND_STOPS:
-		kernel_stop(command, number * SECOND);
-		break;
-	case COMMAND_HANGS:
-	case COMMAND_HANGS_DEAF:
-	case COMMAND_BLOCKS:
-		/* If no limit ends it, it must end by itself. */
-		if (!command->temper.refuses)
-			command->ends =
-			    limited ? NANOS_MAX : kernel.now + 20 * SECOND;
-		if (event == COMMAND_HANGS_DEAF)
-			command->temper.deaf = true;
-		if (event == COMMAND_BLOCKS)
-			command->free = kernel.now + number * SECOND;
-		break;
-	case COMMAND_REFUSES:
-		command->temper.refuses = true;
-		command->ends =
-		    number_lesser(command->ends, kernel.now + number * SECOND);
-		break;
-	case END_BY_COMMAND:
-		send(number, SI_USER, command->pid);
-		break;
-	default:
-		break;
-	}
-}
-
 static void
 happen(int event, int number)
 {
+	const struct setting *set = &invocation.set;
+	struct process *process, *other, *command = kernel.command;
 	nanos left = invocation_until_deadline();
 	nanos span = number * SECOND;
 
 	kernel_trace(events[event].name, number);
+	if ((OF_COMMAND & BIT(event)) != 0 && !kernel_alive(command))
+		return;
 	switch (event) {
 	case NOTHING:
 		kernel.stirred = true;
@@ -364,10 +226,93 @@ happen(int event, int number)
 	case INPUT_CONSUMED:
 		kernel.consumed = true;
 		break;
-	default:
-		if (kernel_alive(kernel.command))
-			happen_to_command(event, number);
-		happen_to_tree(event, number);
+	case COMMAND_NOT_FOUND:
+		command->temper.error = number;
+		kernel_end(command, 127, 0);
+		break;
+	case COMMAND_EXITS_0:
+	case COMMAND_EXITS_7:
+		kernel_end(command, number, 0);
+		break;
+	case COMMAND_CRASHES:
+	case COMMAND_DIES:
+		kernel_end(command, 0, number);
+		break;
+	case COMMAND_STOPS:
+		kernel_stop(command, span);
+		break;
+	case COMMAND_HANGS:
+	case COMMAND_HANGS_DEAF:
+	case COMMAND_BLOCKS:
+		/* If no limit ends it, it must end by itself. */
+		if (!command->temper.refuses)
+			command->ends = set->timeout != 0 || set->deadline != 0
+			    ? NANOS_MAX
+			    : kernel.now + 20 * SECOND;
+		if (event == COMMAND_HANGS_DEAF)
+			command->temper.deaf = true;
+		if (event == COMMAND_BLOCKS)
+			command->free = kernel.now + span;
+		break;
+	case COMMAND_REFUSES:
+		command->temper.refuses = true;
+		command->ends = number_lesser(command->ends, kernel.now + span);
+		break;
+	case END_BY_COMMAND:
+		send(number, SI_USER, command->pid);
+		break;
+	case ORPHAN_DIES:
+		/* Where retry adopts orphans, it has to wait for this one. */
+		process = fork_orphan((struct temper){ 0 });
+		if (process != NULL)
+			kernel_end(process, 0, 0);
+		break;
+	case DEAF_MEMBERS:
+		for (int i = 0; i < 2; i++)
+			fork_member((struct temper){
+			    .life = 40 * SECOND, .deaf = true });
+		break;
+	case REFUSING_MEMBER:
+		fork_member(
+		    (struct temper){ .life = 6 * SECOND, .refuses = true });
+		break;
+	case MEMBER_APART:
+		/* And an orphan in the same session. */
+		process = fork_member((struct temper){
+		    .life = 40 * SECOND, .apart = true, .deaf = true });
+		if (process == NULL)
+			break;
+		other = fork_orphan(process->temper);
+		if (other != NULL) {
+			other->session = process->session;
+			other->bond = process->bond;
+		}
+		break;
+	case DAEMON:
+		/* A daemon forks and ends. Where there is none, a process
+		 * becomes one, whose parent has ended before. */
+		process = find_member(0, true);
+		if (process == NULL) {
+			fork_orphan((struct temper){
+			    .life = 3 * SECOND, .apart = true });
+			break;
+		}
+		kernel_spawn(ROLE_MEMBER, kernel_place(process),
+		    &(struct temper){ .life = 3 * SECOND });
+		kernel_end(process, 0, 0);
+		break;
+	case MEMBER_ENDS:
+		/* If its parent waits for it, another process may get its
+		 * number at once. */
+		process =
+		    find_member((int)kernel_draw(KERNEL_PROCESSES), false);
+		if (process != NULL)
+			kernel_end(process, 0, 0);
+		break;
+	case HOOK_ENDS:
+		if (kernel_alive(kernel.hook))
+			kernel_end(kernel.hook, number == 0 ? 1 : 0, number);
+		break;
 	}
 }
 
@@ -485,24 +430,12 @@ state_before(int state)
  * What an event makes of a scene
  */
 
-enum outcome_kind {
-	UNCHANGED, /* the status and attempts of the scene */
+/* A status, a signal that retry dies of, below 0, or one of these. */
+enum {
+	UNCHANGED = 1000, /* the status and attempts of the scene */
 	IMPOSSIBLE, /* the event cannot happen in this state */
-	FAILS_AGAIN, /* one more attempt, which fails with 7 */
-	/* with no further attempt */
 	DIES_OF_EVENT, /* of the signal that the event sent */
-	DIES_OF_INT,
-	DIES_OF_SEGV,
-	EXITS_0,
-	EXITS_7,
-	EXITS_75,
-	EXITS_124,
-	EXITS_125,
-	EXITS_127,
 };
-
-#define BIT(n) (UINT64_C(1) << (n))
-#define RANGE(first, last) (BIT((last) + 1) - BIT(first))
 
 /* States. */
 #define ANY RANGE(INPUT, GIVE_UP_KILLED)
@@ -516,56 +449,50 @@ enum outcome_kind {
 #define HOOK_LIVES \
 	(RANGE(HOOK_IN_DELAY, HOOK_UNKILLABLE) | RANGE(GIVE_UP, GIVE_UP_KILLED))
 
-/* Events. */
-#define OF_COMMAND RANGE(COMMAND_EXITS_0, COMMAND_REFUSES)
-#define ENDS RANGE(END_TYPED, END_TWICE)
-#define FORKS RANGE(DEAF_MEMBERS, DAEMON)
-#define ENDS_RETRYING \
-	(BIT(DEADLINE_PASSES) | BIT(BUDGET_DENIES) | BIT(INPUT_CONSUMED))
-
 /*
  * An event leaves a scene UNCHANGED, but for these exceptions: each holds for
  * some states and some events. The last one that names both is the one.
  */
 static const struct exception {
 	uint64_t states, events;
-	enum outcome_kind outcome;
+	int outcome;
 } exceptions[] = {
 	{ ANY, ENDS, DIES_OF_EVENT },
 	/* retry does not die of a signal that the command did not die of */
-	{ BIT(RUNNING), BIT(END_BY_COMMAND), EXITS_7 },
-	{ AFTER_COMMAND, ENDS, EXITS_7 },
-	{ AFTER_LIMIT, ENDS, EXITS_124 },
+	{ BIT(RUNNING), BIT(END_BY_COMMAND), 7 },
+	{ AFTER_COMMAND, ENDS, 7 },
+	{ AFTER_LIMIT, ENDS, 124 },
 	{ BIT(INTERRUPTED) | BIT(ABANDONED) | BIT(ABANDONED_DEAD), ENDS,
 	    UNCHANGED },
 
-	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_EXITS_0), EXITS_0 },
+	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_EXITS_0), 0 },
 	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_DIES), DIES_OF_EVENT },
-	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_NOT_FOUND), EXITS_127 },
-	{ BIT(INTERRUPTED), BIT(COMMAND_CRASHES), DIES_OF_SEGV },
-	{ BIT(INTERRUPTED), RANGE(COMMAND_STOPS, COMMAND_BLOCKS), DIES_OF_INT },
+	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_NOT_FOUND), 127 },
+	{ BIT(INTERRUPTED), BIT(COMMAND_CRASHES), -SIGSEGV },
+	{ BIT(INTERRUPTED), RANGE(COMMAND_STOPS, COMMAND_BLOCKS), -SIGINT },
 
-	{ BEFORE_ATTEMPTS, BIT(DEADLINE_PASSES), EXITS_124 },
-	{ BIT(BREAKER_WAIT), BIT(DEADLINE_PASSES), EXITS_75 },
-	{ BEFORE_ATTEMPTS, BIT(BUDGET_DENIES), EXITS_75 },
-	{ BETWEEN_ATTEMPTS | BIT(RUNNING) | AFTER_COMMAND, ENDS_RETRYING,
-	    EXITS_7 },
-	{ AFTER_LIMIT, ENDS_RETRYING, EXITS_124 },
+	{ BEFORE_ATTEMPTS, BIT(DEADLINE_PASSES), 124 },
+	{ BIT(BREAKER_WAIT), BIT(DEADLINE_PASSES), 75 },
+	{ BEFORE_ATTEMPTS, BIT(BUDGET_DENIES), 75 },
+	{ BETWEEN_ATTEMPTS | BIT(RUNNING) | AFTER_COMMAND, ENDS_RETRYING, 7 },
+	{ AFTER_LIMIT, ENDS_RETRYING, 124 },
 	{ BEFORE_ATTEMPTS | BETWEEN_ATTEMPTS | BIT(RUNNING) | AFTER_COMMAND |
 		AFTER_LIMIT,
-	    BIT(FORKS_FAIL), EXITS_125 },
+	    BIT(FORKS_FAIL), 125 },
 
-	{ ~COMMAND_LIVES, OF_COMMAND | BIT(END_BY_COMMAND), IMPOSSIBLE },
+	{ ~COMMAND_LIVES, OF_COMMAND, IMPOSSIBLE },
 	{ ~(COMMAND_LIVES | HOOK_LIVES), FORKS, IMPOSSIBLE },
 	{ ~HOOK_LIVES, BIT(HOOK_ENDS), IMPOSSIBLE },
 };
 
 /* What each event makes of each scene. */
-static enum outcome_kind outcomes[STATES][EVENTS];
+static int outcomes[STATES][EVENTS];
 
 static void
 fill_outcomes(void)
 {
+	for (int i = 0; i < STATES * EVENTS; i++)
+		outcomes[i / EVENTS][i % EVENTS] = UNCHANGED;
 	for (size_t i = 0; i < LENGTH(exceptions); i++)
 		for (int state = 0; state < STATES; state++)
 			for (int event = 0; event < EVENTS; event++)
@@ -575,25 +502,8 @@ fill_outcomes(void)
 					    exceptions[i].outcome;
 }
 
-static const struct {
-	bool died;
-	int value;
-} endings[] = {
-	[DIES_OF_INT] = { true, SIGINT },
-	[DIES_OF_SEGV] = { true, SIGSEGV },
-	[EXITS_0] = { false, 0 },
-	[EXITS_7] = { false, 7 },
-	[EXITS_75] = { false, 75 },
-	[EXITS_124] = { false, 124 },
-	[EXITS_125] = { false, 125 },
-	[EXITS_127] = { false, 127 },
-};
-
 /* How often each cell was met by random_runs. */
 static int met[STATES][EVENTS];
-
-/* The least of met of each state; below 0: unknown. */
-static int least_met[STATES];
 
 /* A random run looks for cells that were met less often than this. */
 #define ENOUGH 30
@@ -659,35 +569,23 @@ run_cell(const struct cell *which, int around, bool tracing)
  * The time for which retry itself is stopped counts for no limit; where a shell
  * waits, retry stops with its command.
  */
-static enum outcome_kind
-outcome_around(const struct cell *which, int around)
+static bool
+is_as_expected(
+    const struct cell *which, int around, const struct ending *ending)
 {
+	const struct scene *scene = &scenes[which->state];
+	int outcome = outcomes[which->state][which->event];
+	int status = ending->died ? -ending->value : ending->value;
+
 	if (which->state == INTERRUPTED && which->event == COMMAND_STOPS &&
 	    (around & (IS_WATCHED | IS_INIT | IS_LEADER)) == IS_WATCHED)
-		return UNCHANGED;
-	return outcomes[which->state][which->event];
-}
-
-static bool
-is_outcome(enum outcome_kind outcome, const struct ending *ending)
-{
-	const struct scene *scene = &scenes[cell.state];
-
-	switch (outcome) {
-	case UNCHANGED:
-		return !ending->died && ending->value == scene->status &&
+		outcome = UNCHANGED;
+	if (outcome == UNCHANGED)
+		return status == scene->status &&
 		    ending->launched == scene->attempts;
-	case FAILS_AGAIN:
-		return !ending->died && ending->value == 7 &&
-		    ending->launched == cell.launched + 1;
-	case DIES_OF_EVENT:
-		return ending->died && ending->value == cell.number &&
-		    ending->launched == cell.launched;
-	default:
-		return ending->died == endings[outcome].died &&
-		    ending->value == endings[outcome].value &&
-		    ending->launched == cell.launched;
-	}
+	if (outcome == DIES_OF_EVENT)
+		outcome = -which->number;
+	return status == outcome && ending->launched == cell.launched;
 }
 
 /*
@@ -717,7 +615,7 @@ check_cell(const struct cell *which)
 		    which->state, which->event, which->number, around);
 		SAME(row, ending.broken, NULL);
 		HOLDS(row, cell.reached);
-		HOLDS(row, is_outcome(outcome_around(which, around), &ending));
+		HOLDS(row, is_as_expected(which, around, &ending));
 	}
 }
 
@@ -920,25 +818,25 @@ count_numbers(int event)
 static void
 disturb(bool anytime)
 {
-	int state = (int)invocation_state(), event;
+	int state = (int)invocation_state(), event = NOTHING;
 	int times = find_event(state, anytime, one_of(2), &event);
 
 	disturbances--;
 	met[state][event]++;
-	least_met[state] = -1;
 	kernel_trace(scenes[state].name, state);
 	happen(event, events[event].numbers[times % count_numbers(event)]);
 }
 
-/* How often the rarest event of a state has happened; least_met keeps it. */
+/* How often the rarest event of a state has happened. */
 static int
 count_rarest(int state)
 {
-	int event;
+	int least = INT_MAX;
 
-	if (least_met[state] < 0)
-		least_met[state] = find_event(state, false, true, &event);
-	return least_met[state];
+	for (int event = 0; event < EVENTS; event++)
+		if (outcomes[state][event] != IMPOSSIBLE)
+			least = (int)number_lesser(least, met[state][event]);
+	return least;
 }
 
 /* At some time in a wait; more often in states that few runs reach. */
@@ -1063,8 +961,6 @@ SPY(int, main, int argc, char **argv)
 	struct ending ending;
 
 	fill_outcomes();
-	for (int state = 0; state < STATES; state++)
-		least_met[state] = -1;
 	large = argc == 2 && strcmp(argv[1], "large") == 0;
 	if (argc == 1 || large)
 		return unit_run(argv + argc);
