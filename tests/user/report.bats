@@ -7,6 +7,7 @@
 
 load helper
 load actor
+load json
 
 setup()
 {
@@ -40,92 +41,11 @@ ends()
 	is "$want" "${guard[@]}" "$RETRY" -d 0 "$@"
 }
 
-# report [@FILE|CHECK]...: the FILE before a check (./r.json for want of one) is
-# alone there on one line, and each check holds: NAME=VALUE, a string without its
-# quotes, or NAME>=NUMBER, or NAME<NUMBER. The value of each.NAME is those of all
-# attempts, with a comma between; each of them has to be so great, or so small.
-# A check that is a NAME alone prints the value.
+# report [@FILE|CHECK]...: json of reports; the first one is ./r.json, or a FILE
 report()
 {
-	awk '
-		function read(name) {
-			file = name
-			text = ""
-			getline text <file
-			close(file)
-			at = index(text, "], \"label\": ")
-			command = substr(text, 1, at)
-			sub(/.*, "command": /, "", command)
-			head = substr(text, at)
-			at = index(head, ", \"attempts\": [")
-			count = split(substr(head, at + 15), attempts, /}, [{]/)
-			if (substr(head, at + 15) == "]}\n")
-				count = 0
-			head = substr(head, 1, at)
-			at = index(text, ", \"command\": ")
-			head = substr(text, 1, at + 2) head
-			if (text !~ /^{"version": / || text !~ /]}\n$/ ||
-			    index(text, "\n") != length(text) ||
-			    value(head, "attempt_count") - count !~ \
-			    "^" value(head, "attempts_omitted") "$" ||
-			    value(head, "slept_ms") !~ /^[0-9]+$/ ||
-			    value(head, "elapsed_ms") - value(head, "slept_ms") < 0)
-				fail("no report")
-		}
-		function value(part, name) {
-			at = index(part, "\"" name "\": ")
-			if (at == 0)
-				return "no " name
-			part = substr(part, at + length(name) + 4)
-			sub(/(, "|}).*/, "", part)
-			gsub(/^"|"$|,$/, "", part)
-			return part
-		}
-		function values(name, all, i) {
-			if (name == "command")
-				return command
-			if (name !~ /^each\./)
-				return value(head, name)
-			for (i = 1; i <= count; i++)
-				all = all (i == 1 ? "" : ",") \
-				    value(attempts[i], substr(name, 6))
-			return all
-		}
-		function holds(got, sign, want, i, each) {
-			if (sign == "=")
-				return got "" == want ""
-			for (i = split(got, each, ","); i > 0; i--)
-				if ((each[i] + 0 < want + 0) != (sign == "<"))
-					return 0
-			return 1
-		}
-		function fail(why) {
-			print file ": " why
-			wrong = 1
-		}
-		BEGIN {
-			RS = "\001"
-			if (ARGV[1] !~ /^@/)
-				read("r.json")
-			for (arg = 1; arg < ARGC; arg++) {
-				check = ARGV[arg]
-				if (check ~ /^@/) {
-					read(substr(check, 2))
-					continue
-				}
-				match(check, />=|=|<|$/)
-				name = substr(check, 1, RSTART - 1)
-				got = values(name)
-				if (RLENGTH == 0)
-					print got
-				else if (!holds(got, substr(check, RSTART, RLENGTH),
-				    substr(check, RSTART + RLENGTH)))
-					fail("not " check ", but " got)
-			}
-			if (wrong)
-				print substr(text, 1, 4000)
-			exit wrong
-		}' "$@"
+	[[ $1 == @* ]] || set -- @r.json "$@"
+	json report "$@"
 }
 
 # reports STATUS CHECKS [OPTION]... COMMAND...: retry ends so, and these checks of
