@@ -31,12 +31,6 @@ need()
 	command -v "$1" >/dev/null || skip "no $1 here"
 }
 
-# offers WORDS: what the shell called $name offers for these, a line each.
-offers()
-{
-	"in_$name" <<<"$1" | tr ' ' '\n' | grep . | sort
-}
-
 #
 # What a shell offers. in_SHELL prints for each line of standard input, which
 # lacks the name of retry, what the shell offers, on a line; '' is an empty word
@@ -79,51 +73,53 @@ in_fish()
 		end' "${lines[@]/#/retry }"
 }
 
-# takes OPTION LEAST [BEFORE]: of the values that the shell offers after an option,
-# LEAST at least, retry takes each. Of some it offers the beginning.
+# takes LEAST WORDS: of the values that the shell offers behind these words, LEAST
+# at least, retry takes each. Of some it offers the beginning.
 takes()
 {
-	local option=$1 value words=()
-	offers "$option ${3-"''"}" | grep -v '^P[OA]' >values
-	[ "$(lines values)" -ge "$2" ] || return
-	while read -r value; do
+	local option=${2%% *} value given=()
+	for value in $(in_$name <<<"$2"); do
+		[[ $value != P[OA]* ]] || continue
 		[ "${value##*[a-z]:}" ] || value+=503
-		words+=("$option" "$value")
-	done <values
-	"$RETRY" "${words[@]}" true && not "$RETRY" "$option" 'xy zzy' true 2>err
+		given+=("$option" "$value")
+	done
+	[ "${#given[@]}" -ge $((2 * $1)) ] && "$RETRY" "${given[@]}" true
+}
+
+# offers WORDS <WORDS: the shell offers these in any order.
+offers()
+{
+	sort >these
+	in_$name <<<"$1" | tr -s ' ' '\n' | sort | diff these -
 }
 
 # What the shell called $name offers are the options of --help, values of options,
-# and what the command has after an option and its argument.
+# and an option after the argument of another, or what the command has.
 offers_options()
 {
 	local letter option argument
-	offers -- | diff <(sed 's/^. \([^ ]*\).*/--\1/' options | sort) -
-	offers - | grep -x -- '-[^-]' |
-		diff <(sed -n 's/^\([^-]\).*/-\1/p' options | sort) -
+	sed 's/^\(.\) \([^ ]*\).*/-\1\n--\2/' options | grep -vx -- -- | offers -
 	while read -r letter option argument; do
 		if [ "$argument" = - ]; then
-			echo "yes --$option fooey x"
+			echo "argument --$option fooey a"
 			continue
 		fi
-		printf '%s fooey x\n' "no --$option" "yes --$option 1"
-		[ "$letter" = - ] ||
-			printf '%s fooey x\n' "no -$letter" "yes -$letter 1" "yes -${letter}1"
+		echo "--quiet --$option fooey --qui"
+		[ "$letter" = - ] || printf '%s\n' "--quiet -$letter fooey --qui" \
+			"argument -${letter}1 fooey a"
 	done <options >wanted
-	sed 's/^[a-z]* //; s/x$/a/' wanted | "in_$name" >became
-	[ "$(lines became)" = "$(lines wanted)" ]
-	paste -d ' ' wanted became | grep -Ev '^yes .* x argument|^no .* x( |$)' >bad || :
-	paste -d ' ' wanted became | grep '^no .* argument' >>bad || :
-	diff /dev/null bad
+	cut -d ' ' -f 2- wanted >words
+	in_$name <words | sed 's/ .*//' | paste -d ' ' - words | diff wanted -
 	table takes <<-'END'
-		-b 4
-		-j 4
-		-s 30
-		--retry-on 30 7,
-		--method 4
-		--nested 3
+		4 "-b ''"
+		4 "-j ''"
+		30 "-s ''"
+		30 "--retry-on ''"
+		30 '--retry-on 7,'
+		4 "--method ''"
+		3 "--nested ''"
 	END
-	offers "--preset ''" | diff - <(preset_words | cut -f 1 | sort)
+	preset_words | cut -f 1 | offers "--preset ''"
 }
 
 # The values of --preset and what each means, with a tab between them.
@@ -156,9 +152,9 @@ start_bash()
 start_zsh()
 {
 	cat >init <<-'END'
-		fpath=($TOP/completions $fpath)
+		fpath=($TOP/completions ${fpath:#*/(X|Debian|Linux|vendor-completions)})
 		autoload -U compinit
-		compinit -u -d $DUMP
+		compinit -u -D
 		_fooey() { _arguments '*:argument:(argument)' }
 		compdef _fooey fooey
 		setopt no_auto_menu no_list_beep
@@ -176,6 +172,8 @@ start_fish()
 	cat >init <<-'END'
 		source $TOP/completions/retry.fish
 		complete -c fooey -f -a argument
+		set -g fish_autosuggestion_enabled 0
+		function __fish_describe_command; end
 		function show
 		    printf '{{%s}}\n' (commandline)
 		    commandline ''
@@ -192,28 +190,25 @@ start_fish()
 
 # becomes <LINES: each has what is typed behind "retry ", followed by a Tab, a
 # semicolon, and what becomes of it, less the blank or comma at its end. Without
-# the latter it stays as it is.
+# the latter it stays as it is. What is behind a $ is run by the shell itself.
 becomes()
 {
 	local line steps=('type:. ./init^M' see:READY ${reads:+"$reads"})
-	sed '/^#/d; s/^[^;]*$/&;&/' >rows
+	sed '/^#/d; /^\$/!s/^[^;]*$/&;&/' >lines
 	while IFS= read -r line; do
-		steps+=("type:retry ${line%;*}"$'\t\x14' 'see:}}' \
-			${reads:+"$reads"})
-	done <rows
-	HELPERS=${helpers-} DUMP=$BATS_FILE_TMPDIR/dump TERM=dumb timeout 120 \
+		if [[ $line == '$ '* ]]; then
+			steps+=("type:${line#??}^M")
+		else
+			steps+=("type:retry ${line%;*}"$'\t\x14' 'see:}}')
+		fi
+		steps+=(${reads:+"$reads"})
+	done <lines
+	grep -v '^\$' lines >rows
+	HELPERS=${helpers-} TERM=dumb timeout 120 \
 		"$ACTOR" terminal "${steps[@]}" hangup -- "${shell[@]}" >came || :
 	echo >>came
 	tr -d '\r' <came | sed -n 's/[ ,]*}}.*//; s/.*{{retry //p' |
 		paste -d ';' <(cut -d ';' -f 1 rows) - | diff rows -
-}
-
-# policies: makes policies, in two directories and here.
-policies()
-{
-	mkdir -p {"$XDG_CONFIG_HOME","$HOME/.config"}/retry
-	touch "$XDG_CONFIG_HOME/retry/nightly.conf" monthly.conf \
-		"$HOME/.config/retry/"{weekly.conf,yearly.txt}
 }
 
 # all_become [AFTER]: what is the same in every shell, but for what it puts after
@@ -221,8 +216,9 @@ policies()
 all_become()
 {
 	local after=${1-}
-	policies
-	: >file
+	mkdir -p {xdg,home/.config}/retry
+	touch file monthly.conf xdg/retry/nightly.conf \
+		home/.config/retry/{weekly.conf,yearly.txt}
 	: >"shm/retry-v4.1$EUID.ape" # another user's
 	"$RETRY" -B api true
 	"$RETRY" -B a/b true
@@ -280,11 +276,14 @@ all_become()
 		--dry-run --policy=weekly fooey a;--dry-run --policy=weekly fooey argument
 		-qn3 fooey --at
 		--on-give-up true fooey --poli
+		# A directory that a group shares.
+		$ chmod g+s shm; mv file shm/retry-v4.app
+		-B ap;-B app
+		# A relative directory is not looked in for policies.
+		$ export XDG_CONFIG_HOME=xdg
+		--policy ni
+		--policy we;--policy weekly
 	END
-	# A directory that a group shares.
-	chmod g+s shm
-	: >shm/retry-v4.app
-	becomes <<<'-B ap;-B app'
 }
 
 #
@@ -333,14 +332,15 @@ all_become()
 		'-j none -- fooey -- x'; do
 		# shellcheck disable=SC2086 # words
 		RETRY_BUDGET_DIR=. "$RETRY" $words 2>err >&4
-		sed -E ':a; s/^([^y]*[^ :=])([:=])([^ ].* fooey)/\1 \2 \3/; ta' <<<"$words"
-	done >words 4>ran
+		echo "$words"
+	done 4>ran |
+		sed -E ':a; s/^([^y]*[^ :=])([:=])([^ ].* fooey)/\1 \2 \3/; ta' >words
 	[ "$(lines ran)" = 18 ]
 	for helpers in '' /usr/share/bash-completion/bash_completion; do
 		[ -e "$helpers" ] || [ -z "$helpers" ] || continue
 		in_bash <words | sed 's/ \([:=]\) /\1/g' | diff ran -
-		offers '-n 3 -- ech' | grep -qx echo
-		offers ech | grep -qx echo
+		[[ " $(in_bash <<<'-n 3 -- ech') " == *' echo '* ]]
+		[[ " $(in_bash <<<ech) " == *' echo '* ]]
 	done
 }
 
@@ -404,19 +404,4 @@ all_become()
 		complete -C "retry --preset "' | sort | diff - <(preset_words | sort)
 	start_fish
 	all_become
-}
-
-# bats test_tags=slow
-@test "relative directories are not looked in for policies" {
-	"$RETRY" --version | grep -q '^retry '
-	policies
-	XDG_CONFIG_HOME=xdg
-	for name in bash zsh fish; do
-		command -v "$name" || continue
-		"start_$name"
-		becomes <<-'END'
-			--policy ni
-			--policy we;--policy weekly
-		END
-	done
 }
