@@ -194,7 +194,7 @@ incurable='cannot be cured by a retry'
 @test "captures of tools are judged as they should be" {
 	local tests=$BATS_TEST_DIRNAME/..
 	grep -m 3 '"head".*"T"' "$tests/fixtures/tools/curl.jsonl" >curl.jsonl
-	env -u REPLAY "$tests/tools/replay" curl.jsonl "$tests/fixtures/tools/ftp.jsonl"
+	"$tests/tools/replay" curl.jsonl "$tests/fixtures/tools/ftp.jsonl"
 }
 
 @test "a wait that a registry or a server names is kept without --retry-after" {
