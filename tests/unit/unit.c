@@ -40,6 +40,16 @@ unit_same(struct unit_place at, const char *got, const char *want)
 }
 
 void
+unit_alike(struct unit_place at, const char *const *texts, size_t most,
+    const char *(*show)(const char *text))
+{
+	for (size_t i = 1; i < most && texts[i] != NULL; i++) {
+		at.row = texts[i];
+		unit_same(at, show(texts[i]), texts[0]);
+	}
+}
+
+void
 unit_add(struct unit_test *test)
 {
 	struct unit_test **at = &tests;

@@ -4,6 +4,8 @@
  *     HOLDS(row, value)       value is true
  *     EQUAL(row, got, want)   two whole numbers are equal
  *     SAME(row, got, want)    two strings are equal, or both NULL
+ *     ALIKE(rows, show)       rows of texts, char *const rows[][N]: the first
+ *                             of a row is what show makes of each other one
  *
  *     TEST(name) { ... }      a test, which runs behind those above it
  *
@@ -31,12 +33,17 @@ struct unit_place {
 void unit_holds(struct unit_place at, bool value);
 void unit_equal(struct unit_place at, int64_t got, int64_t want);
 void unit_same(struct unit_place at, const char *got, const char *want);
+void unit_alike(struct unit_place at, const char *const *texts, size_t most,
+    const char *(*show)(const char *text));
 
 #define UNIT_PLACE(row, what) \
 	((struct unit_place){ __FILE__, __LINE__, row, what })
 #define HOLDS(row, value) unit_holds(UNIT_PLACE(row, #value), value)
 #define EQUAL(row, got, want) unit_equal(UNIT_PLACE(row, #got), got, want)
 #define SAME(row, got, want) unit_same(UNIT_PLACE(row, #got), got, want)
+#define ALIKE(rows, show) \
+	for (size_t unit_i = 0; unit_i < LENGTH(rows); unit_i++) \
+	unit_alike(UNIT_PLACE(NULL, #show), rows[unit_i], LENGTH(*(rows)), show)
 
 /* A test, in the list of all tests of a program. */
 struct unit_test {

@@ -1,14 +1,10 @@
 /*
- * Covers http/curl, http/response_head.
- * Covers http/responses, http/retry_after.
- * Covers text/strview.
+ * Covers http/response_head, http/responses, http/retry_after, text/strview.
  *
- * http and its parts, and curl, row by row, and every status file that was
- * captured. Runs where tests/ is.
+ * http and its parts, row by row, and every status file that was captured. Runs
+ * where tests/ is.
  */
 #include "unit.h"
-#include "http/curl.h"
-#include "text/date.h"
 #include "http/http_status.h"
 #include "http/responses.h"
 
@@ -29,8 +25,7 @@ static const char *const form_names[] = {
 
 /* The bytes in a block of exactly their size, so that a read past it shows. */
 static struct http_status
-parse_from(
-    enum http_status_source source, const char *bytes, size_t length, nanos now)
+parse(enum http_status_source source, const char *bytes, size_t length)
 {
 	char *copy = malloc(length > 0 ? length : 1);
 	struct http_status http;
@@ -38,15 +33,9 @@ parse_from(
 	if (copy == NULL)
 		abort();
 	memcpy(copy, bytes, length);
-	http = http_status_parse(copy, length, source, now);
+	http = http_status_parse(copy, length, source, NOW);
 	free(copy);
 	return http;
-}
-
-static struct http_status
-parse(const char *bytes, size_t length, nanos now)
-{
-	return parse_from(HTTP_STATUS_FROM_UNKNOWN, bytes, length, now);
 }
 
 /* The wait in words. */
@@ -74,32 +63,37 @@ quote(char *text)
 
 /*
  * Reads rows of "text => form code wait": the code and the wait as far as each
- * is known. In JSON "'" stands for a quotation mark.
+ * is known. In JSON and RateLimit "'" stands for a quotation mark. With a start
+ * a row is the rest of a head, and has the wait alone.
  */
 static void
-check_rows(
-    const char *const rows[], size_t count, enum http_status_source source)
+check_rows(const char *const rows[], size_t count,
+    enum http_status_source source, const char *start)
 {
 	for (size_t i = 0; i < count; i++) {
 		const char *want = strstr(rows[i], " => ");
-		char text[512], room[32], code[16] = "-", got[80];
+		char text[512], room[32], code[16] = "", got[80];
 		struct http_status http;
 		const char *wait;
-		bool waits;
 
-		snprintf(
-		    text, sizeof text, "%.*s", (int)(want - rows[i]), rows[i]);
-		if (strchr(text, '{') != NULL)
+		snprintf(text, sizeof text, "%s%.*s%s", start,
+		    (int)(want - rows[i]), rows[i],
+		    *start == '\0' ? "" : "\n\n");
+		if (*start != '\0' || strchr(text, '{') != NULL)
 			quote(text);
-		http = parse_from(source, text, strlen(text), NOW);
+		http = parse(source, text, strlen(text));
 		wait = put_wait(room, &http);
-		waits = strcmp(wait, "none") != 0;
+		if (*start != '\0') {
+			SAME(rows[i], wait, want + 4);
+			continue;
+		}
 		if (http.known)
-			snprintf(code, sizeof code, "%d", http.code);
-		snprintf(got, sizeof got, "%s%s%s%s%s", form_names[http.form],
-		    http.known || waits ? " " : "",
-		    http.known || waits ? code : "", waits ? " " : "",
-		    waits ? wait : "");
+			snprintf(code, sizeof code, " %d", http.code);
+		else if (strcmp(wait, "none") != 0)
+			strcpy(code, " -");
+		snprintf(got, sizeof got, "%s%s%s%s", form_names[http.form],
+		    code, strcmp(wait, "none") == 0 ? "" : " ",
+		    strcmp(wait, "none") == 0 ? "" : wait);
 		SAME(rows[i], got, want + 4);
 	}
 }
@@ -164,7 +158,8 @@ TEST(captures)
 				snprintf(
 				    want, sizeof want, "%s", waits[i].wait);
 			}
-		http = parse(bytes, load(file, bytes, sizeof bytes - 1), NOW);
+		http = parse(HTTP_STATUS_FROM_UNKNOWN, bytes,
+		    load(file, bytes, sizeof bytes - 1));
 		SAME(file, form_names[http.form], form);
 		EQUAL(file, http.known ? http.code : -1,
 		    code[0] == '-' ? -1 : strtol(code, NULL, 10));
@@ -253,7 +248,7 @@ TEST(forms)
 		"a=b\n => unrecognised",
 	};
 
-	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_UNKNOWN);
+	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_UNKNOWN, "");
 }
 
 TEST(json_forms)
@@ -296,7 +291,7 @@ TEST(json_forms)
 		"{'retry-after\\ => unrecognised",
 	};
 
-	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_UNKNOWN);
+	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_UNKNOWN, "");
 }
 
 TEST(heads)
@@ -354,15 +349,15 @@ TEST(heads)
 		"HTTP/1.1 503 x\n\n  HTTP/1.1 200 x\n => headers 503",
 	};
 
-	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_UNKNOWN);
+	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_UNKNOWN, "");
 }
 
 /* Which status lines count: curl -i prints bodies, which may quote some. */
 TEST(bodies)
 {
 	static const struct {
-		const char *text;
 		int code; /* -2: not the headers form */
+		const char *text;
 	} rows[] = {
 #define OK "HTTP/1.1 200 OK\r\n"
 #define TYPE "Content-Type: a/b\r\n"
@@ -373,168 +368,172 @@ TEST(bodies)
 #define CHUNKED "Transfer-Encoding: chunked\r\n"
 #define GZIP "Content-Encoding: gzip\r\n"
 		/* A body of any length, or of one that is told. */
-		{ OK TYPE "\r\n" BUSY, 200 },
-		{ OK TYPE "\r\n" BUSY "text", 200 },
-		{ OK TYPE "\r\ntext\n\n" BUSY "\r\n", 200 },
-		{ OK "\r\n" BUSY, 200 },
-		{ OK SIZE(16) BUSY, 200 },
-		{ OK SIZE(18) BUSY "\r\n", 200 },
-		{ OK SIZE(19) "\n" BUSY "\r\n", 200 },
-		{ OK "Transfer-Encoding: chunked\r\n\r\n" BUSY "x\r\n\r\n",
-		    200 },
-		{ OK TYPE "\r\nAnswer:\n" BUSY, 200 },
-		{ OK TYPE "\r\nAnswer: 1\n" BUSY "\r\n", 200 },
-		{ BUSY SIZE(17) OK, 503 },
-		{ BUSY "\r\n" OK TYPE, 503 },
+		{ 200, OK TYPE "\r\n" BUSY },
+		{ 200, OK TYPE "\r\n" BUSY "text" },
+		{ 200, OK TYPE "\r\ntext\n\n" BUSY "\r\n" },
+		{ 200, OK "\r\n" BUSY },
+		{ 200, OK SIZE(16) BUSY },
+		{ 200, OK SIZE(18) BUSY "\r\n" },
+		{ 200, OK SIZE(19) "\n" BUSY "\r\n" },
+		{ 200,
+		    OK "Transfer-Encoding: chunked\r\n\r\n" BUSY "x\r\n\r\n" },
+		{ 200, OK TYPE "\r\nAnswer:\n" BUSY },
+		{ 200, OK TYPE "\r\nAnswer: 1\n" BUSY "\r\n" },
+		{ 503, BUSY SIZE(17) OK },
+		{ 503, BUSY "\r\n" OK TYPE },
 
 		/* Another response behind a body. */
-		{ OK SIZE(4) "body" BUSY "\r\nbody", 503 },
-		{ OK SIZE(4) "body\r\n\n" BUSY "\r\nbody", 503 },
-		{ BUSY SIZE(4) "busy" OK TYPE "\r\n" BUSY, 200 },
-		{ OK SIZE(5) "body\n" BUSY "\r\n", 503 },
-		{ OK SIZE(3) "body\n" BUSY "\r\n", 200 },
-		{ OK SIZE(99) "body\n" BUSY "\r\n", 200 },
-		{ OK SIZE(x) "body\n" BUSY "\r\n", 200 },
-		{ OK SIZE(99999999999999999999) BUSY "\r\n", 503 },
+		{ 503, OK SIZE(4) "body" BUSY "\r\nbody" },
+		{ 503, OK SIZE(4) "body\r\n\n" BUSY "\r\nbody" },
+		{ 200, BUSY SIZE(4) "busy" OK TYPE "\r\n" BUSY },
+		{ 503, OK SIZE(5) "body\n" BUSY "\r\n" },
+		{ 200, OK SIZE(3) "body\n" BUSY "\r\n" },
+		{ 200, OK SIZE(99) "body\n" BUSY "\r\n" },
+		{ 200, OK SIZE(x) "body\n" BUSY "\r\n" },
+		{ 503, OK SIZE(99999999999999999999) BUSY "\r\n" },
 
 		/* Heads without bodies. */
-		{ OK SIZE(4) BUSY "\r\n", 503 },
-		{ OK SIZE(4) BUSY TYPE "\r\n" OK "\r\n", 200 },
-		{ OK SIZE(0) BUSY "\r\nbody", 503 },
-		{ STATUS(204) "\r\n" BUSY "\r\nbody", 503 },
-		{ STATUS(304) SIZE(4) BUSY "\r\nbody", 503 },
-		{ STATUS(100) "\r\n" BUSY "\r\n" OK, 503 },
-		{ STATUS(100) "\r\n" OK TYPE "\r\n" BUSY, 200 },
-		{ OK BUSY "\r\n", 503 },
+		{ 503, OK SIZE(4) BUSY "\r\n" },
+		{ 200, OK SIZE(4) BUSY TYPE "\r\n" OK "\r\n" },
+		{ 503, OK SIZE(0) BUSY "\r\nbody" },
+		{ 503, STATUS(204) "\r\n" BUSY "\r\nbody" },
+		{ 503, STATUS(304) SIZE(4) BUSY "\r\nbody" },
+		{ 503, STATUS(100) "\r\n" BUSY "\r\n" OK },
+		{ 200, STATUS(100) "\r\n" OK TYPE "\r\n" BUSY },
+		{ 503, OK BUSY "\r\n" },
 
 		/* Redirects, passwords, proxies. */
-		{ STATUS(302) SIZE(4) BUSY "\r\nbody", 503 },
-		{ STATUS(302) TYPE "\r\n" OK TYPE "\r\n" BUSY, 200 },
-		{ STATUS(302) TYPE "\r\ntext\n\n" BUSY, 302 },
-		{ STATUS(302) SIZE(4) "body" BUSY, 503 },
-		{ STATUS(401) SIZE(4) BUSY "\r\nbody", 503 },
-		{ STATUS(407) TYPE "\r\n" OK "\r\n" BUSY TYPE "\r\nbody", 503 },
-		{ "HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n" BUSY
-			TYPE "\r\nbody",
-		    503 },
-		{ "HTTP/1.1 200 Connection established\r\n\r\n" OK TYPE
-		  "\r\n" BUSY,
-		    200 },
+		{ 503, STATUS(302) SIZE(4) BUSY "\r\nbody" },
+		{ 200, STATUS(302) TYPE "\r\n" OK TYPE "\r\n" BUSY },
+		{ 302, STATUS(302) TYPE "\r\ntext\n\n" BUSY },
+		{ 503, STATUS(302) SIZE(4) "body" BUSY },
+		{ 503, STATUS(401) SIZE(4) BUSY "\r\nbody" },
+		{ 503, STATUS(407) TYPE "\r\n" OK "\r\n" BUSY TYPE "\r\nbody" },
+		{ 503,
+		    "HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n" BUSY
+			TYPE "\r\nbody" },
+		{ 200,
+		    "HTTP/1.1 200 Connection established\r\n\r\n" OK TYPE
+		    "\r\n" BUSY },
 
 		/* A body that is heads alone, where its length is told. */
-		{ STATUS(401) SIZE(19) OK "\r\n", 401 },
-		{ STATUS(407) SIZE(19) OK "\r\n\n", 407 },
-		{ STATUS(302) SIZE(18) BUSY "\r\n", 302 },
-		{ STATUS(401) SIZE(19) OK "\r\n" STATUS(404) "\r\n", 404 },
+		{ 401, STATUS(401) SIZE(19) OK "\r\n" },
+		{ 407, STATUS(407) SIZE(19) OK "\r\n\n" },
+		{ 302, STATUS(302) SIZE(18) BUSY "\r\n" },
+		{ 404, STATUS(401) SIZE(19) OK "\r\n" STATUS(404) "\r\n" },
 
 		/* And where it is not, which asks for more of a head. */
-		{ BUSY "\r\n" OK "\r\n", 503 },
-		{ BUSY DATE "\r\n" OK "\r\n", 503 },
-		{ BUSY DATE "\r\n" OK DATE "\r\n", 200 },
-		{ BUSY "\r\n" OK "\r\n" OK DATE "\r\n", 503 },
-		{ BUSY "\r\n" STATUS(100) "\r\n" OK "\r\n", 503 },
-		{ BUSY "\r\n" STATUS(100) "\r\n" OK DATE "\r\n", 200 },
-		{ OK "\r\n" BUSY "\r\n", 200 },
-		{ OK DATE "\r\n" BUSY "Retry-After: 9\r\n\r\n", 200 },
-		{ OK DATE "\r\n" BUSY DATE "\r\n", 503 },
-		{ OK DATE "\r\n" BUSY TYPE SIZE(4), 503 },
-		{ OK DATE "\r\n" BUSY SIZE(4), 200 },
-		{ OK CHUNKED "\r\n" BUSY "Retry-After: 9\r\n\r\n", 200 },
-		{ OK CHUNKED SIZE(18) BUSY "\r\n", 200 },
-		{ OK CHUNKED "\r\n" BUSY DATE "\r\n", 503 },
-		{ STATUS(401) "\r\n" OK "X: y\r\n\r\ntext", 401 },
-		{ STATUS(401) DATE "\r\n" OK DATE "\r\ntext", 200 },
-		{ STATUS(302) DATE "\r\n" BUSY "\r\n", 302 },
-		{ STATUS(302) DATE "\r\n" BUSY DATE "\r\n", 503 },
+		{ 503, BUSY "\r\n" OK "\r\n" },
+		{ 503, BUSY DATE "\r\n" OK "\r\n" },
+		{ 200, BUSY DATE "\r\n" OK DATE "\r\n" },
+		{ 503, BUSY "\r\n" OK "\r\n" OK DATE "\r\n" },
+		{ 503, BUSY "\r\n" STATUS(100) "\r\n" OK "\r\n" },
+		{ 200, BUSY "\r\n" STATUS(100) "\r\n" OK DATE "\r\n" },
+		{ 200, OK "\r\n" BUSY "\r\n" },
+		{ 200, OK DATE "\r\n" BUSY "Retry-After: 9\r\n\r\n" },
+		{ 503, OK DATE "\r\n" BUSY DATE "\r\n" },
+		{ 503, OK DATE "\r\n" BUSY TYPE SIZE(4) },
+		{ 200, OK DATE "\r\n" BUSY SIZE(4) },
+		{ 200, OK CHUNKED "\r\n" BUSY "Retry-After: 9\r\n\r\n" },
+		{ 200, OK CHUNKED SIZE(18) BUSY "\r\n" },
+		{ 503, OK CHUNKED "\r\n" BUSY DATE "\r\n" },
+		{ 401, STATUS(401) "\r\n" OK "X: y\r\n\r\ntext" },
+		{ 200, STATUS(401) DATE "\r\n" OK DATE "\r\ntext" },
+		{ 302, STATUS(302) DATE "\r\n" BUSY "\r\n" },
+		{ 503, STATUS(302) DATE "\r\n" BUSY DATE "\r\n" },
 
 		/* A body that was decoded is longer than was told. */
-		{ OK GZIP SIZE(4) "body" BUSY "\r\ntext", 200 },
-		{ OK GZIP SIZE(4) "\x1f\x8bzz" BUSY "\r\ntext", 503 },
-		{ OK GZIP SIZE(4) BUSY "\r\n", 200 },
+		{ 200, OK GZIP SIZE(4) "body" BUSY "\r\ntext" },
+		{ 503, OK GZIP SIZE(4) "\x1f\x8bzz" BUSY "\r\ntext" },
+		{ 200, OK GZIP SIZE(4) BUSY "\r\n" },
 
 		/* CONNECT, and pages that nothing is told of. */
-		{ OK "Via: x\r\n\r\n" BUSY DATE "\r\nbody", 503 },
-		{ OK "Via: x\r\n\r\n" BUSY "X: y\r\n\r\nbody", 200 },
-		{ OK "Connection: close\r\n\r\n" BUSY DATE "\r\nbody", 200 },
-		{ "HTTP/1.0 200 OK\r\n\r\n" BUSY DATE "\r\nbody", 200 },
-		{ "HTTP/1.0 200 Connection established\r\n\r\n" BUSY TYPE
-		  "\r\nbody",
-		    503 },
+		{ 503, OK "Via: x\r\n\r\n" BUSY DATE "\r\nbody" },
+		{ 200, OK "Via: x\r\n\r\n" BUSY "X: y\r\n\r\nbody" },
+		{ 200, OK "Connection: close\r\n\r\n" BUSY DATE "\r\nbody" },
+		{ 200, "HTTP/1.0 200 OK\r\n\r\n" BUSY DATE "\r\nbody" },
+		{ 503,
+		    "HTTP/1.0 200 Connection established\r\n\r\n" BUSY TYPE
+		    "\r\nbody" },
 
 		/* Trailers, if they are declared. */
-		{ OK "Trailer: A\r\n\r\nA: b\r\n" BUSY "\r\n", 503 },
-		{ OK "\r\nA: b\r\n" BUSY "\r\n", 200 },
+		{ 503, OK "Trailer: A\r\n\r\nA: b\r\n" BUSY "\r\n" },
+		{ 200, OK "\r\nA: b\r\n" BUSY "\r\n" },
 
 		/* Bodies that quote a response. */
-		{ "text\n" BUSY "\r\n", -2 },
-		{ "text\n\n" BUSY "\r\n", -2 },
-		{ "text\n< " BUSY "< \n", -2 },
-		{ "text\n  " BUSY "  X: y\n", -2 },
-		{ BUSY "\n200\n", -2 },
-		{ BUSY "200", -2 },
-		{ BUSY TYPE "\n200\n", 503 },
-		{ OK TYPE "\n503\n", 200 },
-		{ OK TYPE "X:\r\n folded\r\n\r\n503\n", 200 },
-		{ OK TYPE "no field\r\n\r\n503\n", 200 },
-		{ "\n\r\n" BUSY "\r\n", 503 },
+		{ -2, "text\n" BUSY "\r\n" },
+		{ -2, "text\n\n" BUSY "\r\n" },
+		{ -2, "text\n< " BUSY "< \n" },
+		{ -2, "text\n  " BUSY "  X: y\n" },
+		{ -2, BUSY "\n200\n" },
+		{ -2, BUSY "200" },
+		{ 503, BUSY TYPE "\n200\n" },
+		{ 200, OK TYPE "\n503\n" },
+		{ 200, OK TYPE "X:\r\n folded\r\n\r\n503\n" },
+		{ 200, OK TYPE "no field\r\n\r\n503\n" },
+		{ 503, "\n\r\n" BUSY "\r\n" },
 
 		/* What clients print. */
-		{ "* x\n> GET / HTTP/1.1\n> \n< " OK "< \n< " BUSY "< \n",
-		    200 },
-		{ "0 --:--:-- 0> GET / HTTP/1.1\n> \n< " BUSY "< \n", 503 },
-		{ "> GET / HTTP/1.1\n> \n< HTTP/1.1 100 x\n< \n< " BUSY "< \n",
-		    503 },
-		{ "> GET / HTTP/1.1\n< HTTP/1.1 302 x\n< \n> GET /b HTTP/2\n"
-		  "< " BUSY "< \n",
-		    503 },
-		{ "x, please wait\xe2\x80\xa6 \n  " BUSY "  X: y\nx\n  " OK,
-		    503 },
-		{ "Connecting to h (1.2.3.4:80)\n  " BUSY, 503 },
-		{ "waiting... \n  " OK "  X: y\n  " BUSY "\n", 503 },
+		{ 200,
+		    "* x\n> GET / HTTP/1.1\n> \n< " OK "< \n< " BUSY "< \n" },
+		{ 503, "0 --:--:-- 0> GET / HTTP/1.1\n> \n< " BUSY "< \n" },
+		{ 503,
+		    "> GET / HTTP/1.1\n> \n< HTTP/1.1 100 x\n< \n< " BUSY
+		    "< \n" },
+		{ 503,
+		    "> GET / HTTP/1.1\n< HTTP/1.1 302 x\n< \n> GET /b HTTP/2\n"
+		    "< " BUSY "< \n" },
+		{ 503,
+		    "x, please wait\xe2\x80\xa6 \n  " BUSY "  X: y\nx\n  " OK },
+		{ 503, "Connecting to h (1.2.3.4:80)\n  " BUSY },
+		{ 503, "waiting... \n  " OK "  X: y\n  " BUSY "\n" },
 	/* Bodies among that. */
 #define ASKS "> GET / HTTP/1.1\n> Host: x\n>\n"
 #define LEFT "* Connection #0 to host x left intact\n"
-		{ ASKS "< " OK "< \n" LEFT ASKS "< " BUSY "< \n", 200 },
-		{ ASKS "< " OK "< \n{ [9 bytes data]\n" ASKS "< " BUSY "< ",
-		    200 },
-		{ ASKS "< " OK "< \n" LEFT
-		       "* Re-using existing http: connection with host x\n" ASKS
-		       "< " BUSY "< \n",
-		    503 },
-		{ ASKS "< " OK "< \n" LEFT "body* Found bundle for host\n" ASKS
-		       "< " BUSY "< \n",
-		    503 },
-		{ ASKS "< " OK "< Content-Length: 67\n< \n" LEFT
-		       "* Connected to x\n" ASKS "< " BUSY "< \n",
-		    200 },
-		{ ASKS "< " OK "< Content-Length: 66\n< \n" LEFT
-		       "* Connected to x\n" ASKS "< " BUSY "< \n",
-		    503 },
-		{ "> CONNECT x:443 HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< \n"
-		  "* CONNECT tunnel established, response 200\n" ASKS "< " BUSY
-		  "< \n",
-		    503 },
-		{ "> CONNECT x:443 HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< \n"
-		  "* Proxy replied 200 to CONNECT request\n" ASKS "< " BUSY
-		  "< \n",
-		    503 },
-		{ ASKS "< HTTP/1.1 401 x\n< \n" LEFT ASKS "< " BUSY "< \n",
-		    503 },
-		{ "--2026-08-22 14:00:00--  x\nwaiting... \n  " OK
-		  "Length: 9\nwaiting... \n  " BUSY,
-		    200 },
-		{ "waiting... \n  " OK "x\n--2026-08-22 14:00:00--  x\n"
-		  "waiting... \n  " BUSY,
-		    503 },
-		{ "waiting... \n  HTTP/1.1 302 x\nx\nwaiting... \n  " BUSY,
-		    503 },
-		{ "# got header 9 bytes:\n" BUSY "x\n" OK, 503 },
-		{ "# got 9 bytes:\n" BUSY "x\n" OK, -2 },
+		{ 200, ASKS "< " OK "< \n" LEFT ASKS "< " BUSY "< \n" },
+		{ 200,
+		    ASKS "< " OK "< \n{ [9 bytes data]\n" ASKS "< " BUSY "< " },
+		{ 503,
+		    ASKS
+		    "< " OK "< \n" LEFT
+		    "* Re-using existing http: connection with host x\n" ASKS
+		    "< " BUSY "< \n" },
+		{ 503,
+		    ASKS "< " OK "< \n" LEFT
+			 "body* Found bundle for host\n" ASKS "< " BUSY
+			 "< \n" },
+		{ 200,
+		    ASKS "< " OK "< Content-Length: 67\n< \n" LEFT
+			 "* Connected to x\n" ASKS "< " BUSY "< \n" },
+		{ 503,
+		    ASKS "< " OK "< Content-Length: 66\n< \n" LEFT
+			 "* Connected to x\n" ASKS "< " BUSY "< \n" },
+		{ 503,
+		    "> CONNECT x:443 HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< \n"
+		    "* CONNECT tunnel established, response 200\n" ASKS
+		    "< " BUSY "< \n" },
+		{ 503,
+		    "> CONNECT x:443 HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< \n"
+		    "* Proxy replied 200 to CONNECT request\n" ASKS "< " BUSY
+		    "< \n" },
+		{ 503,
+		    ASKS "< HTTP/1.1 401 x\n< \n" LEFT ASKS "< " BUSY "< \n" },
+		{ 200,
+		    "--2026-08-22 14:00:00--  x\nwaiting... \n  " OK
+		    "Length: 9\nwaiting... \n  " BUSY },
+		{ 503,
+		    "waiting... \n  " OK "x\n--2026-08-22 14:00:00--  x\n"
+		    "waiting... \n  " BUSY },
+		{ 503,
+		    "waiting... \n  HTTP/1.1 302 x\nx\nwaiting... \n  " BUSY },
+		{ 503, "# got header 9 bytes:\n" BUSY "x\n" OK },
+		{ -2, "# got 9 bytes:\n" BUSY "x\n" OK },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const char *text = rows[i].text;
-		struct http_status http = parse(text, strlen(text), NOW);
+		struct http_status http =
+		    parse(HTTP_STATUS_FROM_UNKNOWN, text, strlen(text));
 		int code = http.known ? http.code : -1;
 
 		if (http.form != HTTP_STATUS_HEADERS)
@@ -557,29 +556,29 @@ TEST(dumps)
 		"\r\n => empty",
 	};
 
-	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_DUMP);
+	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_DUMP, "");
 }
 
 TEST(what_follows_the_start)
 {
 	static const struct {
-		const char *text;
 		enum responses_rest rest;
+		const char *text;
 	} rows[] = {
-		{ "", RESPONSES_REST_ANY },
-		{ "text\n" BUSY "\r\n", RESPONSES_REST_ANY },
-		{ "< " BUSY "< \n", RESPONSES_REST_ANY },
-		{ "503\n", RESPONSES_REST_ANY },
-		{ BUSY "\r\n" OK, RESPONSES_REST_HEADS },
-		{ "\r\n" BUSY "\r\n" OK TYPE "X", RESPONSES_REST_HEADS },
-		{ BUSY TYPE "X-Cut-Of", RESPONSES_REST_HEADS },
-		{ BUSY "\r\nHTT", RESPONSES_REST_HEADS },
-		{ BUSY "\r\n" BUSY "a b", RESPONSES_REST_HEADS },
-		{ BUSY "\r\nbody", RESPONSES_REST_BODY },
-		{ BUSY "\r\nHTTX", RESPONSES_REST_BODY },
-		{ BUSY "a b\r\n\r\n", RESPONSES_REST_BODY },
-		{ BUSY "\r\nbody\nb", RESPONSES_REST_BODY },
-		{ BUSY "\r\n\r\n" OK, RESPONSES_REST_BODY },
+		{ RESPONSES_REST_ANY, "" },
+		{ RESPONSES_REST_ANY, "text\n" BUSY "\r\n" },
+		{ RESPONSES_REST_ANY, "< " BUSY "< \n" },
+		{ RESPONSES_REST_ANY, "503\n" },
+		{ RESPONSES_REST_HEADS, BUSY "\r\n" OK },
+		{ RESPONSES_REST_HEADS, "\r\n" BUSY "\r\n" OK TYPE "X" },
+		{ RESPONSES_REST_HEADS, BUSY TYPE "X-Cut-Of" },
+		{ RESPONSES_REST_HEADS, BUSY "\r\nHTT" },
+		{ RESPONSES_REST_HEADS, BUSY "\r\n" BUSY "a b" },
+		{ RESPONSES_REST_BODY, BUSY "\r\nbody" },
+		{ RESPONSES_REST_BODY, BUSY "\r\nHTTX" },
+		{ RESPONSES_REST_BODY, BUSY "a b\r\n\r\n" },
+		{ RESPONSES_REST_BODY, BUSY "\r\nbody\nb" },
+		{ RESPONSES_REST_BODY, BUSY "\r\n\r\n" OK },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++)
@@ -591,29 +590,29 @@ TEST(what_follows_the_start)
 TEST(lengths_lead_on)
 {
 	static const struct {
-		const char *text;
 		int64_t next;
+		const char *text;
 	} rows[] = {
 #define HEAD(n) OK SIZE(n)
-		{ "", 0 },
-		{ "text", 0 },
-		{ OK, 0 },
-		{ OK "\r\nbody", 0 },
-		{ OK CHUNKED "\r\nbody", 0 },
-		{ OK CHUNKED "Content-Length: 9\r\n\r\nbody", 0 },
-		{ OK GZIP "Content-Length: 9\r\n\r\nbody", 0 },
-		{ "HTTP/1.1 204 x\r\nContent-Length: 9\r\n\r\n", 0 },
-		{ HEAD(9223372036854775807) "body", 0 },
-		{ HEAD(99) "body", 39 + 99 },
-		{ "\r\n" HEAD(99) "body", 41 + 99 },
-		{ HEAD(4) "body", 38 + 4 },
-		{ HEAD(4) "bodyHTTP/1.1", 38 + 4 },
-		{ HEAD(4) "body\n\nHTT", 38 + 4 },
-		{ HEAD(4) "bodytext\n", 0 },
-		{ HEAD(4) "body" OK "Content-Le", 38 + 4 },
-		{ HEAD(4) "body" HEAD(99) "x", 38 + 4 + 39 + 99 },
-		{ HEAD(4) "body" OK CHUNKED "\r\nx", 0 },
-		{ "HTTP/1.1 100 x\r\n\r\n" HEAD(99) "x", 18 + 39 + 99 },
+		{ 0, "" },
+		{ 0, "text" },
+		{ 0, OK },
+		{ 0, OK "\r\nbody" },
+		{ 0, OK CHUNKED "\r\nbody" },
+		{ 0, OK CHUNKED "Content-Length: 9\r\n\r\nbody" },
+		{ 0, OK GZIP "Content-Length: 9\r\n\r\nbody" },
+		{ 0, "HTTP/1.1 204 x\r\nContent-Length: 9\r\n\r\n" },
+		{ 0, HEAD(9223372036854775807) "body" },
+		{ 39 + 99, HEAD(99) "body" },
+		{ 41 + 99, "\r\n" HEAD(99) "body" },
+		{ 38 + 4, HEAD(4) "body" },
+		{ 38 + 4, HEAD(4) "bodyHTTP/1.1" },
+		{ 38 + 4, HEAD(4) "body\n\nHTT" },
+		{ 0, HEAD(4) "bodytext\n" },
+		{ 38 + 4, HEAD(4) "body" OK "Content-Le" },
+		{ 38 + 4 + 39 + 99, HEAD(4) "body" HEAD(99) "x" },
+		{ 0, HEAD(4) "body" OK CHUNKED "\r\nx" },
+		{ 18 + 39 + 99, "HTTP/1.1 100 x\r\n\r\n" HEAD(99) "x" },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -634,7 +633,8 @@ TEST(any_bytes_may_stand_between)
 {
 	static const char text[] = "HTTP/1.1 503 \0x\r\nX: \xe9\xff\0\r\n"
 				   "Retry-After: 5\r\n\r\n\0\0";
-	struct http_status http = parse(text, sizeof text - 1, NOW);
+	struct http_status http =
+	    parse(HTTP_STATUS_FROM_UNKNOWN, text, sizeof text - 1);
 
 	EQUAL("bytes", http.code, 503);
 	EQUAL("bytes", http.after.wait, 5 * NANOS_SECOND);
@@ -646,6 +646,9 @@ TEST(any_bytes_may_stand_between)
 /*
  * waits
  */
+
+#define AT(time) "Sat, 22 Aug 2026 " time " GMT"
+#define NONE_LEFT "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: "
 
 TEST(waits)
 {
@@ -665,23 +668,22 @@ TEST(waits)
 		"Retry-After: soon => doubtful",
 		"Retry-After: . => doubtful",
 		/* Dates. */
-		"Retry-After: Sat, 22 Aug 2026 14:00:10 GMT => 10s",
+		"Retry-After: " AT("14:00:10") " => 10s",
 		"Retry-After: Saturday, 22-Aug-26 14:00:10 GMT => 10s",
 		"Retry-After: Sat Aug 22 14:00:10 2026 => 10s",
-		"Retry-After: Sat, 22 Aug 2026 13:59:59 GMT => 0s",
+		"Retry-After: " AT("13:59:59") " => 0s",
 		"Retry-After: Fri, 31 Dec 9999 23:59:59 GMT => for ever",
 		"Retry-After: Sat, 22 Aug 2026 14:00:10 +0200 => doubtful",
-		("Date: Sat, 22 Aug 2026 13:59:30 GMT\nRetry-After: Sat, 22 "
-		 "Aug 2026 14:00:00 GMT => 30s"),
-		("Retry-After: Sat, 22 Aug 2026 14:00:00 GMT\nDate: Sat, 22 "
-		 "Aug 2026 13:59:30 GMT => 30s"),
-		("Date: yesterday\nRetry-After: Sat, 22 Aug 2026 14:00:10 GMT "
-		 "=> 10s"),
+		"Date: " AT("13:59:30") "\nRetry-After: " AT(
+		    "14:00:00") " => 30s",
+		"Retry-After: " AT("14:00:00") "\nDate: " AT(
+		    "13:59:30") " => 30s",
+		"Date: yesterday\nRetry-After: " AT("14:00:10") " => 10s",
 		/* Milliseconds. */
 		"Retry-After-Ms: 1500 => 1.5s",
 		"Retry-After-Ms: 0.2 => 0.001s",
 		"Retry-After-Ms: -1 => doubtful",
-		"Retry-After-Ms: Sat, 22 Aug 2026 14:00:10 GMT => doubtful",
+		"Retry-After-Ms: " AT("14:00:10") " => doubtful",
 		"x-ms-retry-after-ms: 250 => 0.25s",
 		"grpc-retry-pushback-ms: 250 => 0.25s",
 		"grpc-retry-pushback-ms: 0 => 0s",
@@ -705,18 +707,17 @@ TEST(waits)
 		"Retry-After: soon, 1 => 1s",
 		"Retry-After: Sat, 1 => 1s",
 		"Retry-After: soon, later => doubtful",
-		"Retry-After: 5, Sat, 22 Aug 2026 14:00:10 GMT => 10s",
-		"Retry-After: Sat, 22 Aug 2026 14:00:10 GMT, 5 => 10s",
+		"Retry-After: 5, " AT("14:00:10") " => 10s",
+		"Retry-After: " AT("14:00:10") ", 5 => 10s",
 		"Retry-After: Sat Aug 22 14:00:10 2026, 5 => 10s",
-		("Retry-After: Sat, 22 Aug 2026 14:00:10 GMT, Saturday, "
-		 "22-Aug-26 14:00:30 GMT, 5 => 30s"),
-		("Retry-After: Sat, 22 Aug 2026 14:00:20 GMT\nRetry-After: "
-		 "Sat, 22 Aug 2026 14:00:10 GMT\nDate: Sat, 22 Aug 2026 "
-		 "13:59:50 GMT => 30s"),
+		"Retry-After: " AT(
+		    "14:00:10") ", Saturday, 22-Aug-26 14:00:30 GMT, 5 => 30s",
+		"Retry-After: " AT("14:00:20") "\nRetry-After: " AT(
+		    "14:00:10") "\nDate: " AT("13:59:50") " => 30s",
 		"Retry-After-Ms: 1500, 2500 => 2.5s",
 		"Retry-After-Ms: 1500\nRetry-After-Ms: 1000 => 1.5s",
-		("grpc-retry-pushback-ms: 5\ngrpc-retry-pushback-ms: -1 => "
-		 "never"),
+		"grpc-retry-pushback-ms: 5\ngrpc-retry-pushback-ms: -1 => "
+		"never",
 		/* RateLimit. */
 		"RateLimit: 'a';r=0;t=27 => 27s",
 		"RateLimit: 'a'; R=0 ; T=27 => 27s",
@@ -739,38 +740,22 @@ TEST(waits)
 		"RateLimit-Reset: 27 => none",
 		"X-RateLimit-Reset: 27\nX-RateLimit-Remaining: 0 => 27s",
 		"X-RateLimit-Reset: 27\nRateLimit-Remaining: 0 => none",
-		("RateLimit-Remaining: 0\nRateLimit-Reset: "
-		 "27\nRateLimit-Reset: 5 => 27s"),
-		("X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 1787407260 => "
-		 "60s"),
-		("X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 1787407200500 "
-		 "=> 1s"),
-		("X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 1787407199 => "
-		 "0s"),
-		("X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 999999999 => "
-		 "999999999s"),
-		("X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 1000000000 => "
-		 "0s"),
-		("X-RateLimit-Remaining: 0\nX-RateLimit-Reset: 6m0s => "
-		 "doubtful"),
+		"RateLimit-Remaining: 0\nRateLimit-Reset: 27\nRateLimit-Reset: "
+		"5 => 27s",
+		NONE_LEFT "1787407260 => 60s",
+		NONE_LEFT "1787407200500 => 1s",
+		NONE_LEFT "1787407199 => 0s",
+		NONE_LEFT "999999999 => 999999999s",
+		NONE_LEFT "1000000000 => 0s",
+		NONE_LEFT "6m0s => doubtful",
 		/* Retry-After takes precedence over them. */
 		"RateLimit: 'a';r=0;t=27\nRetry-After: 5 => 5s",
-		("X-RateLimit-Remaining: 0\nX-RateLimit-Reset: "
-		 "27\nRetry-After-Ms: 1 => 0.001s"),
+		NONE_LEFT "27\nRetry-After-Ms: 1 => 0.001s",
 		"RateLimit: 'a';r=0;t=27\nRetry-After: soon => 27s",
 	};
 
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const char *want = strstr(rows[i], " => ");
-		char text[512], wait[32];
-		struct http_status http;
-
-		snprintf(text, sizeof text, "HTTP/1.1 503 x\n%.*s\n\n",
-		    (int)(want - rows[i]), rows[i]);
-		quote(text);
-		http = parse(text, strlen(text), NOW);
-		SAME(rows[i], put_wait(wait, &http), want + 4);
-	}
+	check_rows(
+	    rows, LENGTH(rows), HTTP_STATUS_FROM_UNKNOWN, "HTTP/1.1 503 x\n");
 }
 
 /* A field that is ignored sets doubtful, even if another one counts. */
@@ -778,76 +763,11 @@ TEST(a_malformed_field_sets_doubtful)
 {
 	static const char text[] = "HTTP/1.1 503 x\nRetry-After: soon\n"
 				   "Retry-After-Ms: 5\n\n";
-	struct http_status http = parse(text, sizeof text - 1, NOW);
+	struct http_status http =
+	    parse(HTTP_STATUS_FROM_UNKNOWN, text, sizeof text - 1);
 
 	HOLDS(
 	    text, http.after.given && http.after.doubtful && !http.after.never);
-}
-
-TEST(dates)
-{
-	static const struct {
-		const char *text;
-		int64_t moment;
-	} rows[] = {
-		{ "Sun, 06 Nov 1994 08:49:37 GMT", 784111777 },
-		{ "Sunday, 06-Nov-94 08:49:37 GMT", 784111777 },
-		{ "Sun Nov  6 08:49:37 1994", 784111777 },
-		{ " sun,\r\n 6  nov 1994 08:49:37 utc\t", 784111777 },
-		{ "Thu, 01 Jan 1970 00:00:00 GMT", 0 },
-		{ "Wed, 31 Dec 1969 23:59:59 GMT", -1 },
-		{ "Tue, 29 Feb 2000 12:00:00 GMT", 951825600 },
-		{ "Wed, 01 Jan 1000 00:00:00 GMT", -30610224000 },
-		{ "Thu, 29 Feb 2024 23:59:60 GMT", 1709251200 },
-		{ "Tue, 19 Jan 2038 03:14:08 GMT", 2147483648 },
-		{ "Fri, 31 Dec 9999 23:59:59 GMT", 253402300799 },
-		/* Of two digits: up to 50 years ahead of 2026. */
-		{ "Thursday, 01-Jan-76 00:00:00 GMT", 3345062400 },
-		{ "Saturday, 01-Jan-77 00:00:00 GMT", 220924800 },
-		{ "Saturday, 01-Jan-00 00:00:00 GMT", 946684800 },
-		{ "Friday, 01-Jan-99 00:00:00 GMT", 915148800 },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		int64_t moment = -99;
-
-		HOLDS(rows[i].text,
-		    date_parse(
-			strview_of(rows[i].text), NOW / NANOS_SECOND, &moment));
-		EQUAL(rows[i].text, moment, rows[i].moment);
-	}
-}
-
-TEST(what_is_no_date)
-{
-	static const char *const rows[] = { "", "x", "Sun", "Sun,", "Sun, 06",
-		"Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET",
-		"Sun, 06 Nov 1994 08:49:37 GMT x", "Sun, 06 Nov 1994 08:49 GMT",
-		"Sun, 06 Nov 1994 24:00:00 GMT",
-		"Sun, 06 Nov 1994 23:60:00 GMT",
-		"Sun, 06 Nov 1994 23:59:61 GMT",
-		"Sun, 00 Nov 1994 08:49:37 GMT",
-		"Sun, 31 Nov 1994 08:49:37 GMT",
-		"Sun, 29 Feb 1900 08:49:37 GMT",
-		"Sun, 29 Feb 2023 08:49:37 GMT",
-		"Sun, 006 Nov 1994 08:49:37 GMT",
-		"Tue, 31 Dec 0999 23:59:59 GMT", "Sun, 06 Nov 994 08:49:37 GMT",
-		"Sun, 06 Nov 0994 08:49:37 GMT",
-		"Sun, 06 Nov 11994 08:49:37 GMT",
-		"Sun, 06 Foo 1994 08:49:37 GMT",
-		"Foo, 06 Nov 1994 08:49:37 GMT", "Sund, 06 Nov 1994 08:49:37",
-		"06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z",
-		"Sun Nov  6 08:49:37 94", "Sun Nov  6 08:49:37",
-		"Sun Nov  6 08:49:37 1994 GMT", "SunNov  6 08:49:37 1994" };
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		int64_t moment = -99;
-
-		HOLDS(rows[i],
-		    !date_parse(
-			strview_of(rows[i]), NOW / NANOS_SECOND, &moment));
-		EQUAL(rows[i], moment, -99);
-	}
 }
 
 /* plan.c has the verdict on every status. */
@@ -862,317 +782,4 @@ TEST(what_a_status_means)
 	EQUAL("302", http_status_judge(&http), HTTP_STATUS_SAYS_NOTHING);
 	http = (struct http_status){ .code = 503 };
 	EQUAL("unknown", http_status_judge(&http), HTTP_STATUS_SAYS_NOTHING);
-}
-
-/*
- * curl
- */
-
-#define WORDS 16
-
-static struct curl
-read_line(const char *text)
-{
-	static char line[256], curl[] = "curl";
-	static char *argv[WORDS];
-	size_t count = 1;
-	char *rest = line, *word;
-
-	snprintf(line, sizeof line, "%s", text);
-	argv[0] = curl;
-	while ((word = strsep(&rest, " ")) != NULL && count < WORDS - 1) {
-		if (word[0] != '\0')
-			argv[count++] = word;
-	}
-	argv[count] = NULL;
-	return curl_read(argv);
-}
-
-TEST(methods)
-{
-	static const struct {
-		const char *line, *method;
-	} rows[] = {
-		{ "", "GET" },
-		{ "URL", "GET" },
-		{ "-", "GET" },
-		{ "-d x URL", "POST" },
-		{ "-dx URL", "POST" },
-		{ "URL -d x", "POST" },
-		{ "-sSd x URL", "POST" },
-		{ "-sSdx URL", "POST" },
-		{ "--data x URL", "POST" },
-		{ "--data=x URL", "POST" },
-		{ "--DATA x URL", "POST" },
-		{ "--data-ascii x URL", "POST" },
-		{ "--data-binary x URL", "POST" },
-		{ "--data-raw x URL", "POST" },
-		{ "--data-urlencode x URL", "POST" },
-		{ "--json {} URL", "POST" },
-		{ "--expand-data x URL", "POST" },
-		{ "--url-query x URL", "GET" },
-		{ "-F a=b URL", "POST" },
-		{ "--form-string a=b URL", "POST" },
-		{ "-G -d x URL", "GET" },
-		{ "-d x --get URL", "GET" },
-		{ "-G -d x --no-get URL", "POST" },
-		{ "-G -F a=b URL", "POST" },
-		{ "-I URL", "HEAD" },
-		{ "--head URL", "HEAD" },
-		{ "-sI URL", "HEAD" },
-		{ "-I --no-head URL", "GET" },
-		{ "-I -G -d x URL", "HEAD" },
-		{ "-T f URL", "PUT" },
-		{ "--upload-file f URL", "PUT" },
-		{ "-T f -d x URL", "POST" },
-		{ "-X PUT URL", "PUT" },
-		{ "-XPUT URL", "PUT" },
-		{ "-sXPUT URL", "PUT" },
-		{ "--request PUT URL", "PUT" },
-		{ "--request=PUT URL", "PUT" },
-		{ "--expand-request=PUT URL", "PUT" },
-		{ "-X PUT -d x URL", "PUT" },
-		{ "-X PUT -X PATCH URL", "PATCH" },
-		{ "-X", "GET" },
-		{ "--request= URL", "GET" },
-
-		/* Arguments that look like options. */
-		{ "-o -d URL", "GET" },
-		{ "-so -d URL", "GET" },
-		{ "-o-d URL", "GET" },
-		{ "--output -d URL", "GET" },
-		{ "-A -d URL", "GET" },
-		{ "-b -d -c -d -C -d -e -d -E -d -m -d -P -d", "GET" },
-		{ "-Q -d -r -d -t -d -u -d -U -d -w -d -x -d", "GET" },
-		{ "-y -d -Y -d -z -d --proxy -d --variable -d", "GET" },
-		{ "--upload-flags -d --knownhosts -d URL", "GET" },
-		{ "--follow -d x URL", "POST" },
-		{ "--no-buffer -d x URL", "POST" },
-		{ "-N# -d x URL", "POST" },
-		{ "-4 -d x URL", "POST" },
-		{ "-- -d x", "GET" },
-		{ "-d x -- URL", "POST" },
-
-		/* Abbreviated names. */
-		{ "--js {} URL", "POST" },
-		{ "--upl f URL", "PUT" },
-		{ "--request-t / URL", "GET" },
-		{ "--proxy-h -d URL", "GET" },
-		{ "--dat x URL", NULL },
-
-		/* Unknown. */
-		{ "-K f", NULL },
-		{ "-sK f", NULL },
-		{ "--config f", NULL },
-		{ "-K f -X PUT", NULL },
-		{ "-K f -d x", "POST" },
-		{ "-X POST -K f", "POST" },
-		{ "--frobnicate URL", NULL },
-		{ "-W URL", NULL },
-		{ "--frobnicate -d x URL", "POST" },
-
-		/* Several. */
-		{ "A --next B", "GET" },
-		{ "-d x A --next B", "POST" },
-		{ "A --next -d x B", "POST" },
-		{ "A -: -d x B", "POST" },
-		{ "A -s: -d x B", "POST" },
-		{ "-I A --next -T f B", "HEAD" },
-		{ "A --next -X PATCH B --next -d x C", "PATCH" },
-		{ "A --next -K f", NULL },
-		{ "-K f --next -d x B", "POST" },
-		{ "-d x A --next -K f", "POST" },
-		{ "-d x -H Idempotency-Key:k A --next -X PATCH B", "PATCH" },
-		{ "A --next", "GET" },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++)
-		SAME(rows[i].line, read_line(rows[i].line).method,
-		    rows[i].method);
-}
-
-TEST(what_else_curl_says)
-{
-	static const struct {
-		const char *line, *dump;
-		size_t opening;
-		bool dumps, retries, keyed;
-	} rows[] = {
-		{ "", NULL, 1, false, false, false },
-		{ "URL", NULL, 1, false, false, false },
-		{ "-q URL", NULL, 2, false, false, false },
-		{ "--disable URL", NULL, 2, false, false, false },
-		{ "-qsS URL", NULL, 2, false, false, false },
-		{ "-qo f URL", NULL, 3, false, false, false },
-		{ "-qof URL", NULL, 2, false, false, false },
-		{ "-q", NULL, 2, false, false, false },
-		{ "-sq URL", NULL, 1, false, false, false },
-		{ "-s -q URL", NULL, 1, false, false, false },
-		{ "--disable-epsv URL", NULL, 1, false, false, false },
-		{ "-q A --next B", NULL, 2, false, false, false },
-
-		{ "-D f URL", "f", 1, true, false, false },
-		{ "-Df URL", "f", 1, true, false, false },
-		{ "-sDf URL", "f", 1, true, false, false },
-		{ "URL --dump-header f", "f", 1, true, false, false },
-		{ "--dump-header=f URL", "f", 1, true, false, false },
-		{ "--dump-he f URL", "f", 1, true, false, false },
-		{ "--dump f URL", "f", 1, true, false, false },
-		{ "-D f -D g URL", "g", 1, true, false, false },
-		{ "-D - URL", NULL, 1, true, false, false },
-		{ "-D % URL", NULL, 1, true, false, false },
-		{ "-D f -D - URL", NULL, 1, true, false, false },
-		{ "URL -D", NULL, 1, false, false, false },
-		{ "-qD f URL", "f", 3, true, false, false },
-		{ "A --next -D f B", "f", 1, true, false, false },
-		{ "-D f A --next B", "f", 1, true, false, false },
-		{ "--dump-ca-embed -D f URL", "f", 1, true, false, false },
-		{ "-o -D f", NULL, 1, false, false, false },
-
-		{ "--retry 3 URL", NULL, 1, false, true, false },
-		{ "--retry=3 URL", NULL, 1, false, true, false },
-		{ "--retry 0 URL", NULL, 1, false, false, false },
-		{ "--retry 3 --retry 0 URL", NULL, 1, false, false, false },
-		{ "--retry-delay 3 URL", NULL, 1, false, false, false },
-		{ "A --next --retry 3 B", NULL, 1, false, true, false },
-
-		{ "-H Idempotency-Key:k URL", NULL, 1, false, false, true },
-		{ "-HIdempotency-Key:k URL", NULL, 1, false, false, true },
-		{ "-sH idempotency-key:k URL", NULL, 1, false, false, true },
-		{ "--header IDEMPOTENCY-KEY:k URL", NULL, 1, false, false,
-		    true },
-		{ "--header=Idempotency-Key:k URL", NULL, 1, false, false,
-		    true },
-		{ "-H Idempotency-Key: URL", NULL, 1, false, false, false },
-		{ "-H Idempotency-Key; URL", NULL, 1, false, false, false },
-		{ "-H X-Idempotency-Key:k URL", NULL, 1, false, false, false },
-		{ "-H @f URL", NULL, 1, false, false, false },
-		{ "--proxy-header Idempotency-Key:k URL", NULL, 1, false, false,
-		    false },
-		{ "-d x -H Idempotency-Key:k A --next B", NULL, 1, false, false,
-		    true },
-		{ "-d x -H Idempotency-Key:k A --next -d x B", NULL, 1, false,
-		    false, false },
-		{ "-d x A --next -d x -H Idempotency-Key:k B", NULL, 1, false,
-		    false, false },
-		{ "A --next -d x -H Idempotency-Key:k B", NULL, 1, false, false,
-		    true },
-		{ "-d x A --next -H Idempotency-Key:k B", NULL, 1, false, false,
-		    false },
-		{ "-H Idempotency-Key:k A --next -d x B", NULL, 1, false, false,
-		    false },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const char *line = rows[i].line;
-		struct curl curl = read_line(line);
-
-		EQUAL(line, (int64_t)curl.opening, (int64_t)rows[i].opening);
-		EQUAL(line, curl.dumps, rows[i].dumps);
-		SAME(line, curl.dump, rows[i].dump);
-		EQUAL(line, curl.retries, rows[i].retries);
-		EQUAL(line, curl.keyed, rows[i].keyed);
-	}
-}
-
-TEST(several_transfers)
-{
-	static const char *const one[] = { "", "URL", "-s URL", "-o f URL",
-		"--url URL", "-- URL", "-d [1-2] URL", "http://[::1]:80/",
-		"http://[fe80::1%25eth0]/" };
-	static const char *const more[] = { "A B", "A -s B", "--url A B",
-		"A --url=B", "-- A -B", "A -- B", "A --next B", "A -: B",
-		"/[1-3]", "/[a-z:2]", "http://[::1]/[1-3]", "A --next",
-		"--url /{a,b}", "A -- -- " };
-
-	for (size_t i = 0; i < LENGTH(one); i++)
-		HOLDS(one[i], !read_line(one[i]).several);
-	for (size_t i = 0; i < LENGTH(more); i++)
-		HOLDS(more[i], read_line(more[i]).several);
-	EQUAL("A --next B", (int64_t)read_line("A --next B").next, 3);
-	EQUAL("A B", (int64_t)read_line("A B").next, 0);
-}
-
-TEST(curls_that_exit_with_0_after_an_error)
-{
-	static const char *const lenient[] = { "http://a", "HTTPS://a/b",
-		"a.org", "localhost:80/x", "-s --url a", "-o f http://a",
-		"-d x a", "-I a", "--fail --no-fail a", "--fail-early a",
-		"-fs a --next b", "a --next -f b", "ftp://a http://b",
-		"a/?to=ftp://b", "-w f a" };
-	static const char *const others[] = { "", "-V", "-f a", "-sSfo x a",
-		"--fail a", "a --fail-with-body", "--fail-w a", "ftp://a",
-		"FTP.a.org", "file:///a", "ftp://a/?to=http://b", "-K f a",
-		"--later-option a", "-f a --next -f b", "--url" };
-
-	for (size_t i = 0; i < LENGTH(lenient); i++)
-		HOLDS(lenient[i], read_line(lenient[i]).lenient);
-	for (size_t i = 0; i < LENGTH(others); i++)
-		HOLDS(others[i], !read_line(others[i]).lenient);
-}
-
-/* Blanks within a header, which the tables above cannot have. */
-TEST(a_header_with_blanks_is_a_key)
-{
-	char curl[] = "curl", h[] = "-H", full[] = "Idempotency-Key: k 1",
-	     empty[] = "Idempotency-Key:  ";
-	char *with[] = { curl, h, full, NULL };
-	char *without[] = { curl, h, empty, NULL };
-	char *nothing[] = { NULL };
-
-	HOLDS(full, curl_read(with).keyed);
-	HOLDS(empty, !curl_read(without).keyed);
-	SAME("no words at all", curl_read(nothing).method, "GET");
-}
-
-TEST(operations_one_by_one)
-{
-	char curl[] = "curl", q[] = "-qs:", a[] = "A", next[] = "--next",
-	     data[] = "-dx";
-	char *argv[] = { curl, q, a, next, data, a, next, NULL };
-	struct curl first = curl_operation(argv, 1);
-	struct curl second = curl_operation(argv, 2);
-	struct curl third = curl_operation(argv, 4);
-
-	EQUAL("-qs:", (int64_t)first.opening, 2);
-	EQUAL("-qs:", (int64_t)first.next, 2);
-	EQUAL("A --next", (int64_t)second.opening, 2);
-	EQUAL("A --next", (int64_t)second.next, 4);
-	SAME("A --next", second.method, "GET");
-	EQUAL("-dx A", (int64_t)third.opening, 4);
-	EQUAL("-dx A", (int64_t)third.next, 7);
-	SAME("-dx A", third.method, "POST");
-}
-
-TEST(idempotent_methods)
-{
-	static const char *const good[] = { "GET", "HEAD", "OPTIONS", "TRACE",
-		"PUT", "DELETE", "PROPFIND", "QUERY", "VERSION-CONTROL", "ACL",
-		"get", "Delete" };
-	static const char *const bad[] = { "POST", "PATCH", "CONNECT", "LOCK",
-		"PURGE", "post", "", "GE", "GETS", "GET PUT", "VERSION",
-		"{{method}}" };
-
-	for (size_t i = 0; i < LENGTH(good); i++)
-		HOLDS(good[i], curl_idempotent(good[i]));
-	for (size_t i = 0; i < LENGTH(bad); i++)
-		HOLDS(bad[i], !curl_idempotent(bad[i]));
-	HOLDS("unknown", curl_idempotent(NULL));
-}
-
-TEST(small_answers)
-{
-	char row[16];
-
-	for (int status = 0; status < 256; status++) {
-		snprintf(row, sizeof row, "%d", status);
-		EQUAL(row, curl_never_sent(status), status >= 5 && status <= 7);
-	}
-	HOLDS("curl", curl_named("curl"));
-	HOLDS("/usr/bin/curl", curl_named("/usr/bin/curl"));
-	HOLDS("./curl", curl_named("./curl"));
-	HOLDS("curl/", !curl_named("curl/"));
-	HOLDS("curlie", !curl_named("curlie"));
-	HOLDS("/curl/wget", !curl_named("/curl/wget"));
-	HOLDS("", !curl_named(""));
 }
