@@ -21,9 +21,12 @@
 static const struct breaker_config usual = { 3, SECONDS(10), SECONDS(35) };
 
 /*
- * A time, a process, what it does, and perhaps the view after that: the state,
- * the failures, and how long until an attempt may be admitted, if it is not
- * now. A time holds until the next one. The rate is RAMP_FIRST.
+ * A time, a process, what it does, perhaps how often ("x3"), and what holds
+ * then: the state, the failures, and how long until an attempt may be admitted,
+ * if it is not now; "word STATE:SEQ:MS:SLOWDOWN", "streak
+ * SEQ:DOUBLINGS:FAILURES". A time holds until the next one. The rate is
+ * RAMP_FIRST. N has no breaker; F opens it after five failures, for 2 s, and S
+ * for 60 s, and then 100 s.
  */
 static const char *const scripts[] = {
 /* A opens the breaker at 0, gets the probe, and begins a recovery. */
@@ -39,8 +42,10 @@ static const char *const scripts[] = {
 	"0, A fails, B fails closed 2, A fails open 3 10s",
 	/* A late result finds it open. */
 	OPENED "1s B fails open 3 9s, 2s B succeeds open 3 8s, 3s B answers "
-	       "open 3 7s, 4s B aborts open 3 6s, 10s A enters probe half-open "
-	       "3 3s, B fails half-open 3 3s, B succeeds half-open 3 3s",
+	       "open 3 7s, 4s B aborts open 3 6s, B probe-fails, B "
+	       "probe-heals word 1:1:10000 streak 0:0:3, 10s A enters probe "
+	       "half-open 3 3s, B fails half-open 3 3s, B succeeds half-open 3 "
+	       "3s",
 	/* Results from before a recovery are ignored. */
 	"B fails-late closed 1, B succeeds-late closed 0, " HEALED
 	"B fails, B fails recovering 2, C fails-late recovering 2, C "
@@ -101,6 +106,33 @@ static const char *const scripts[] = {
 	/* With a clock that is behind, all comes later. */
 	PROBED "8s A enters held half-open 3 5s, A renews yes half-open 3 3s, "
 	       "9s A probe-fails open 4 20s, 28s A enters held open 4 1s",
+	/* The words, which another version of the program reads, too. */
+	"A succeeds closed 0 word 0:0:0 streak 0:0:0, A enters passed word "
+	"0:0:0, A fails x3 open 3 10s word 1:1:10000 streak 0:0:3, 10s A "
+	"enters probe word 2:2:13000, 11s A renews yes word 2:3:14000, 12s A "
+	"probe-fails open 4 20s word 1:4:32000 streak 0:1:4, 32s A enters "
+	"probe, 33s A probe-aborts word 1:6:0, A enters probe, 34s A "
+	"probe-heals word 3:8:34000, 50s A enters passed word 0:9:34000, 51s A "
+	"fails closed 1 word 0:9:34000 streak 9:0:1, A succeeds closed 0 word "
+	"0:10:34000",
+	/* The slowdown is set when the recovery begins, and stays until the
+	   next one. */
+	OPENED "10s A enters probe, A probe-heals-48 recovering 0 word "
+	       "3:3:10000:3, A enters turn x4 recovering 0 66666666ns, "
+	       "10.799999999s A fails recovering 1, A succeeds recovering 0 "
+	       "word 3:4:10000:3, A enters turn x8, A enters held recovering 0 "
+	       "1ns, 12.399999999s A enters turn, 60s A enters passed closed 0 "
+	       "word 0:5:10000:3, 70s A fails x3 open 3 10s, 80s A enters "
+	       "probe, A probe-heals recovering 0",
+	/* Processes share the words, and not their configuration. */
+	"N fails x20 closed 20, F fails open 21 2s, 2s S enters probe, S "
+	"probe-fails open 22 100s, 102s F enters probe, F probe-fails open 23 "
+	"2s",
+	/* A success without a breaker ends the streak for all. */
+	"F fails x4 closed 4, N succeeds closed 0, F fails closed 1",
+	/* After 34 years it denies nothing any more. */
+	"9223372036.854775807s A fails x3 open 3 word 1:1:1099511627775, A "
+	"enters probe, A renews yes, A probe-heals, A enters passed",
 };
 
 /* What a process does; a failure comes late if the attempt began at 0. */
@@ -108,21 +140,32 @@ static const struct {
 	char name[16];
 	enum attempt_result result;
 	bool late, probe;
+	int64_t hosts;
 } results[] = {
-	{ "succeeds", RESULT_SUCCESS, false, false },
-	{ "answers", RESULT_HEALTHY, false, false }, /* is not retried */
-	{ "fails", RESULT_FAILURE, false, false },
-	{ "aborts", RESULT_IGNORED, false, false },
-	{ "succeeds-late", RESULT_SUCCESS, true, false },
-	{ "fails-late", RESULT_FAILURE, true, false },
+	{ "succeeds", RESULT_SUCCESS, false, false, 0 },
+	{ "answers", RESULT_HEALTHY, false, false, 0 }, /* is not retried */
+	{ "fails", RESULT_FAILURE, false, false, 0 },
+	{ "aborts", RESULT_IGNORED, false, false, 0 },
+	{ "succeeds-late", RESULT_SUCCESS, true, false, 0 },
+	{ "fails-late", RESULT_FAILURE, true, false, 0 },
 	/* With the lease that it has, or had. */
-	{ "probe-heals", RESULT_HEALTHY, true, true },
-	{ "probe-fails", RESULT_FAILURE, true, true },
-	{ "probe-aborts", RESULT_IGNORED, true, true },
+	{ "probe-heals", RESULT_HEALTHY, true, true, 0 },
+	{ "probe-heals-48", RESULT_HEALTHY, true, true, 48 },
+	{ "probe-fails", RESULT_FAILURE, true, true, 0 },
+	{ "probe-aborts", RESULT_IGNORED, true, true, 0 },
 };
 
-static void
-check_view(struct script script, const struct breaker_view *view)
+/* A breaker, and the processes that use it. */
+struct world {
+	struct breaker breaker;
+	uint64_t leases[26];
+	nanos now;
+	int64_t hosts; /* of the last recovery */
+};
+
+static bool
+check_view(
+    struct script *script, const struct breaker_view *view, int64_t hosts)
 {
 	static const char states[][12] = {
 		[BREAKER_CLOSED] = "closed",
@@ -130,26 +173,31 @@ check_view(struct script script, const struct breaker_view *view)
 		[BREAKER_HALF_OPEN] = "half-open",
 		[BREAKER_RECOVERING] = "recovering",
 	};
-	const char *row = script.rest;
-	int state;
+	const char *row = script->rest;
+	struct script ahead;
 
-	script_next(&script);
-	if (script.word[0] == ',' || script.word[0] == '\0')
-		return;
-	state = script_name(&script, states, sizeof states[0], LENGTH(states));
-	EQUAL(row, view->state, state);
-	EQUAL(row, view->failures, script_number(&script));
-	EQUAL(row, view->rate, state == BREAKER_RECOVERING ? SLOW : 0);
-	if (script.rest[0] == ' ')
-		EQUAL(row, view->next, script_span(&script));
-	else
-		EQUAL(row, view->next, 0);
+	for (int state = 0; state < 4; state++) {
+		if (!script_is(script, states[state]))
+			continue;
+		EQUAL(row, view->state, state);
+		EQUAL(row, view->failures, script_number(script));
+		EQUAL(row, view->rate,
+		    state != BREAKER_RECOVERING ? 0
+			: hosts == 48           ? SLOW / 4
+						: SLOW);
+		ahead = *script;
+		script_next(&ahead);
+		EQUAL(row, view->next,
+		    ahead.word[0] >= '0' && ahead.word[0] <= '9'
+			? script_span(script)
+			: 0);
+		return true;
+	}
+	return false;
 }
 
-/* A process enters, or renews its lease; it keeps a lost one, to try it. */
 static void
-check_lease(
-    struct script *script, struct breaker *breaker, uint64_t *lease, nanos now)
+act(struct script *script, struct world *world)
 {
 	static const char passes[][8] = {
 		[BREAKER_PASSED] = "passed",
@@ -157,71 +205,115 @@ check_lease(
 		[BREAKER_TURN] = "turn",
 		[BREAKER_HELD] = "held",
 	};
+	static const struct breaker_config none = { 0, 0, 0 };
+	static const struct breaker_config five = { 5, SECONDS(2), 0 };
+	static const struct breaker_config slow = { 9, SECONDS(60),
+		SECONDS(100) };
+	char who = script->word[0];
+	const struct breaker_config *config = who == 'N' ? &none
+	    : who == 'F'                                 ? &five
+	    : who == 'S'                                 ? &slow
+							 : &usual;
+	struct breaker *breaker = &world->breaker;
+	uint64_t *lease = &world->leases[who - 'A'], got = *lease;
 	const char *row = script->rest;
-	bool enters = script_is(script, "enters");
-	uint64_t got = enters ? 1 : *lease;
 	struct breaker_view view;
+	struct script ahead;
 
-	if (enters) {
-		enum breaker_pass pass =
-		    breaker_enter(breaker, now, &got, &view);
+	script_next(script);
+	if (script_is(script, "looks"))
+		return;
+	if (!script_is(script, "enters") && !script_is(script, "renews")) {
+		int i = script_name(
+		    script, results, sizeof results[0], LENGTH(results));
 
-		script_next(script);
-		SAME(row, passes[pass], script->word);
-		HOLDS(row, (got != 0) == script_is(script, "probe"));
-		if (script_is(script, "held"))
-			check_view(*script, &view);
-	} else {
-		breaker_renew(breaker, &got, now);
+		if (!results[i].probe)
+			breaker_tell(breaker, config, results[i].result,
+			    results[i].late ? 0 : world->now, world->now);
+		else
+			breaker_probed(breaker, config, results[i].result,
+			    *lease, results[i].hosts, world->now);
+		if (results[i].result == RESULT_HEALTHY && results[i].probe)
+			world->hosts = results[i].hosts;
+		return;
+	}
+	if (script_is(script, "renews")) {
+		breaker_renew(breaker, &got, world->now);
 		script_next(script);
 		SAME(row, got != 0 ? "yes" : "no", script->word);
+	} else {
+		got = 1;
+		script_next(script);
+		SAME(row,
+		    passes[breaker_enter(breaker, world->now, &got, &view)],
+		    script->word);
+		HOLDS(row, (got != 0) == script_is(script, "probe"));
+		ahead = *script;
+		script_next(&ahead);
+		if (script_is(script, "held"))
+			check_view(&ahead, &view, world->hosts);
 	}
+	HOLDS(row, got == 0 || got == breaker->word);
+	/* It keeps a lost lease, to try it. */
 	if (got != 0)
 		*lease = got;
 }
 
+/* What holds after an action, up to a comma or the end. */
 static void
-check_script(const char *text)
+check_facts(struct script *script, const struct world *world)
 {
-	struct script script = script_of(text);
-	struct breaker breaker = { 0 };
-	uint64_t leases[3] = { 0 };
-	nanos now = 0;
+	const struct breaker *breaker = &world->breaker;
+	struct breaker_view view = breaker_look(breaker, world->now);
+	const char *row = script->rest;
 
-	while (script_next(&script)) {
-		struct breaker_view view;
-		uint64_t *lease;
+	while (script_next(script) && !script_is(script, ",")) {
+		uint64_t a = 0, b = 0, c = 0, slowdown = 0;
+		bool word = script_is(script, "word");
 
-		if (duration_parse(script.word, strlen(script.word), &now))
-			script_next(&script);
-		lease = &leases[script.word[0] - 'A'];
-		script_next(&script);
-		if (script_is(&script, "enters") ||
-		    script_is(&script, "renews"))
-			check_lease(&script, &breaker, lease, now);
-		else if (!script_is(&script, "looks")) {
-			int i = script_name(&script, results, sizeof results[0],
-			    LENGTH(results));
-
-			if (results[i].probe)
-				breaker_probed(&breaker, &usual,
-				    results[i].result, *lease, 0, now);
-			else
-				breaker_tell(&breaker, &usual,
-				    results[i].result,
-				    results[i].late ? 0 : now, now);
-		}
-		view = breaker_look(&breaker, now);
-		check_view(script, &view);
-		while (script_next(&script) && !script_is(&script, ","))
-			;
+		if (check_view(script, &view, world->hosts))
+			continue;
+		if (!word && !script_is(script, "streak"))
+			script_refuse(script);
+		script_next(script);
+		sscanf(script->word,
+		    "%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNu64, &a, &b, &c,
+		    &slowdown);
+		if (word)
+			HOLDS(row,
+			    breaker->word ==
+				(a << 62 | slowdown << 59 | b << 40 | c));
+		else
+			HOLDS(row, breaker->streak == (a << 42 | b << 32 | c));
 	}
 }
 
 TEST(scripts)
 {
-	for (size_t i = 0; i < LENGTH(scripts); i++)
-		check_script(scripts[i]);
+	for (size_t i = 0; i < LENGTH(scripts); i++) {
+		struct script script = script_of(scripts[i]), start, ahead;
+		struct world world = { .now = 0 };
+
+		while (script_next(&script)) {
+			int times = 0;
+
+			if (duration_parse(
+				script.word, strlen(script.word), &world.now))
+				script_next(&script);
+			start = script;
+			do {
+				script = ahead = start;
+				act(&script, &world);
+				ahead = script;
+				script_next(&ahead);
+				if (times == 0 && ahead.word[0] == 'x')
+					times = atoi(ahead.word + 1);
+			} while (--times > 0);
+			if (ahead.word[0] == 'x')
+				script = ahead;
+			check_facts(&script, &world);
+		}
+	}
 }
 
 /* A breaker that opened at an instant. */
@@ -242,139 +334,6 @@ entered(struct breaker *breaker, nanos now, uint64_t *lease)
 	struct breaker_view view;
 
 	return breaker_enter(breaker, now, lease, &view);
-}
-
-/* Another version of the program reads them too. */
-TEST(words)
-{
-	struct breaker breaker = { 0 };
-	const uint64_t seq = UINT64_C(1) << 40, streak = UINT64_C(1) << 42;
-	uint64_t lease;
-
-	for (int i = 0; i < 3; i++)
-		breaker_tell(&breaker, &usual, RESULT_FAILURE, 0, 0);
-	HOLDS("open", breaker.word == (UINT64_C(1) << 62 | seq | 10000));
-	HOLDS("open", breaker.streak == 3);
-	entered(&breaker, SECONDS(10), &lease);
-	HOLDS("probe", breaker.word == (UINT64_C(2) << 62 | 2 * seq | 13000));
-	HOLDS("probe", lease == breaker.word);
-	breaker_renew(&breaker, &lease, SECONDS(11));
-	HOLDS("renewed", breaker.word == (UINT64_C(2) << 62 | 3 * seq | 14000));
-	HOLDS("renewed", lease == breaker.word);
-	breaker_probed(&breaker, &usual, RESULT_FAILURE, lease, 0, SECONDS(12));
-	HOLDS("failure", breaker.word == (UINT64_C(1) << 62 | 4 * seq | 32000));
-	HOLDS("failure", breaker.streak == (UINT64_C(1) << 32 | 4));
-	entered(&breaker, SECONDS(32), &lease);
-	breaker_probed(&breaker, &usual, RESULT_IGNORED, lease, 0, SECONDS(33));
-	HOLDS("given back", breaker.word == (UINT64_C(1) << 62 | 6 * seq));
-	entered(&breaker, SECONDS(33), &lease);
-	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, 0, SECONDS(34));
-	HOLDS("healthy", breaker.word == (UINT64_C(3) << 62 | 8 * seq | 34000));
-	entered(&breaker, SECONDS(50), &lease);
-	HOLDS("closed", breaker.word == (9 * seq | 34000));
-	HOLDS("closed", breaker.rate == 0);
-	breaker_tell(
-	    &breaker, &usual, RESULT_FAILURE, SECONDS(51), SECONDS(51));
-	HOLDS("again", breaker.word == (9 * seq | 34000));
-	HOLDS("again", breaker.streak == (9 * streak | 1));
-	breaker_tell(
-	    &breaker, &usual, RESULT_SUCCESS, SECONDS(51), SECONDS(51));
-	HOLDS("a success", breaker.word == (10 * seq | 34000));
-	HOLDS("a success", breaker.rate == 0);
-}
-
-/* It is set when the recovery begins, and stays until the next one. */
-TEST(a_recovery_in_a_fleet)
-{
-	const uint64_t seq = UINT64_C(1) << 40, slowdown = UINT64_C(3) << 59;
-	const uint64_t recovers = UINT64_C(3) << 62;
-	struct breaker breaker = opened(&usual, 0);
-	uint64_t lease;
-	nanos now;
-
-	entered(&breaker, SECONDS(10), &lease);
-	breaker_probed(
-	    &breaker, &usual, RESULT_HEALTHY, lease, 48, SECONDS(10));
-	HOLDS(
-	    "probed", breaker.word == (recovers | slowdown | 3 * seq | 10000));
-	EQUAL("rate", breaker_look(&breaker, SECONDS(10)).rate, SLOW / 4);
-	for (int i = 0; i < 3; i++)
-		entered(&breaker, SECONDS(10), &lease);
-	EQUAL("one left", entered(&breaker, SECONDS(10), &lease), BREAKER_TURN);
-	EQUAL("next", breaker_look(&breaker, SECONDS(10)).next,
-	    4 * RAMP_STEP / FIRST);
-	now = SECONDS(10) + 4 * RAMP_STEP - 1;
-	breaker_tell(&breaker, &usual, RESULT_FAILURE, now, now);
-	breaker_tell(&breaker, &usual, RESULT_SUCCESS, now, now);
-	HOLDS("told", breaker.word == (recovers | slowdown | 4 * seq | 10000));
-	EQUAL("the first step",
-	    ramp_read(breaker.rate, SECONDS(10), 3, now).taken, LEAST);
-	EQUAL("not over", entered(&breaker, now + QUIET, &lease), BREAKER_TURN);
-	EQUAL("over", entered(&breaker, SECONDS(60), &lease), BREAKER_PASSED);
-	HOLDS("closed", breaker.word == (slowdown | 5 * seq | 10000));
-	for (int i = 0; i < 3; i++)
-		breaker_tell(
-		    &breaker, &usual, RESULT_FAILURE, SECONDS(70), SECONDS(70));
-	EQUAL("probe", entered(&breaker, SECONDS(80), &lease), BREAKER_PROBE);
-	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, 0, SECONDS(80));
-	EQUAL("no fleet", breaker_look(&breaker, SECONDS(80)).rate, SLOW);
-}
-
-/* A write would make all processes on the host read the cache line anew. */
-TEST(ignored_results_write_nothing)
-{
-	struct breaker breaker = { 0 };
-	uint64_t lease, word, streak;
-
-	breaker_tell(&breaker, &usual, RESULT_SUCCESS, 0, 0);
-	entered(&breaker, 0, &lease);
-	HOLDS("closed", breaker.word == 0 && breaker.streak == 0);
-	breaker = opened(&usual, 0);
-	word = breaker.word;
-	streak = breaker.streak;
-	for (int result = RESULT_SUCCESS; result <= RESULT_IGNORED; result++) {
-		breaker_tell(
-		    &breaker, &usual, (enum attempt_result)result, 1, 1);
-		breaker_probed(
-		    &breaker, &usual, (enum attempt_result)result, 0, 0, 1);
-		breaker_probed(&breaker, &usual, (enum attempt_result)result,
-		    word + 1, 0, 1);
-	}
-	HOLDS("held", entered(&breaker, 1, &lease) == BREAKER_HELD);
-	HOLDS("open", breaker.word == word && breaker.streak == streak);
-}
-
-/* They share the breaker's words, and not its configuration. */
-TEST(every_process_has_its_own_configuration)
-{
-	const struct breaker_config none = { 0, 0, 0 },
-				    five = { 5, SECONDS(2), 0 };
-	const struct breaker_config slow = { 9, SECONDS(60), SECONDS(100) };
-	struct breaker breaker = { 0 };
-	uint64_t lease;
-
-	for (int i = 0; i < 20; i++)
-		breaker_tell(&breaker, &none, RESULT_FAILURE, 0, 0);
-	EQUAL("none", breaker_look(&breaker, 0).state, BREAKER_CLOSED);
-	EQUAL("none", breaker_look(&breaker, 0).failures, 20);
-	breaker_tell(&breaker, &five, RESULT_FAILURE, 0, 0);
-	EQUAL("5", breaker_look(&breaker, 0).state, BREAKER_OPEN);
-	EQUAL("5", breaker_look(&breaker, 0).failures, 21);
-	EQUAL("5", breaker_look(&breaker, 0).next, SECONDS(2));
-	HOLDS("60s", entered(&breaker, SECONDS(2), &lease) == BREAKER_PROBE);
-	breaker_probed(&breaker, &slow, RESULT_FAILURE, lease, 0, SECONDS(2));
-	EQUAL("60s", breaker_look(&breaker, SECONDS(2)).next, SECONDS(100));
-	HOLDS("2s", entered(&breaker, SECONDS(102), &lease) == BREAKER_PROBE);
-	breaker_probed(&breaker, &five, RESULT_FAILURE, lease, 0, SECONDS(102));
-	EQUAL("2s", breaker_look(&breaker, SECONDS(102)).next, SECONDS(2));
-	/* A success without a breaker ends the streak for all. */
-	breaker = (struct breaker){ 0 };
-	for (int i = 0; i < 4; i++)
-		breaker_tell(&breaker, &five, RESULT_FAILURE, 0, 0);
-	breaker_tell(&breaker, &none, RESULT_SUCCESS, 0, 0);
-	breaker_tell(&breaker, &five, RESULT_FAILURE, 0, 0);
-	EQUAL("ended", breaker_look(&breaker, 0).state, BREAKER_CLOSED);
-	EQUAL("ended", breaker_look(&breaker, 0).failures, 1);
 }
 
 /*
@@ -451,16 +410,6 @@ TEST(ends_of_the_numbers)
 	EQUAL("doublings", breaker_look(&breaker, 0).next, SECONDS(10));
 	EQUAL("doublings", breaker.streak >> 32 & 1023, 1023);
 	EQUAL("doublings", breaker_look(&breaker, 0).failures, UINT32_MAX);
-	/* After 34 years it denies nothing any more. */
-	breaker = opened(&usual, NANOS_MAX);
-	HOLDS("34 years",
-	    breaker.word == (UINT64_C(1) << 62) + (UINT64_C(1) << 41) - 1);
-	EQUAL("34 years", breaker_look(&breaker, NANOS_MAX).next, 0);
-	EQUAL("34 years", entered(&breaker, NANOS_MAX, &lease), BREAKER_PROBE);
-	breaker_renew(&breaker, &lease, NANOS_MAX);
-	HOLDS("34 years", lease != 0);
-	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, 0, NANOS_MAX);
-	EQUAL("34 years", entered(&breaker, NANOS_MAX, &lease), BREAKER_PASSED);
 }
 
 /*

@@ -176,125 +176,129 @@ TEST(longest_key)
 }
 
 /*
- * segment_check. A row changes bytes of a good header, and has the time and the
+ * segment_check. A row changes bytes of a good header, or the time and the
  * place at which it is checked.
  */
 
 #define AT(field) \
-	offsetof(struct header, field), sizeof((struct header *)0)->field
-#define INT(value) (&(const int64_t){ value })
-#define WORD(value) (&(const uint32_t){ value })
-#define NOWHERE 0, 0, NULL
-
-#define HERE \
+	.at = offsetof(struct header, field), \
+	.size = sizeof((struct header *)0)->field
+#define INT(value) \
+	.bytes = &(const int64_t) \
 	{ \
-		MADE, WALL, BOOT, SPACE \
+		value \
 	}
-#define GOOD SEGMENT_GOOD
-#define STRANGE SEGMENT_STRANGE
-#define STALE SEGMENT_STALE
-#define FOREIGN SEGMENT_FOREIGN
+#define WORD(value) \
+	.bytes = &(const uint32_t) \
+	{ \
+		value \
+	}
+#define NOTHING \
+	.bytes = (const char[4 + SEGMENT_KEY]) \
+	{ \
+		"" \
+	}
+#define LATER(span) .now = (span), .wall = (span)
+#define UNKNOWN (-1)
+#define USED_UP(left) LATER((WINDOW_EPOCHS - (left)) * NANOS_SECOND)
 
 static const struct {
 	const char *row;
+	enum segment_state state;
+	nanos now, wall; /* since it was made */
+	const char *boot;
+	int64_t space; /* 0: the same */
 	size_t at, size;
 	const void *bytes;
-	const char *key;
-	struct origin here;
-	enum segment_state state;
 } checks[] = {
-	{ "as made", NOWHERE, "key", HERE, GOOD },
-	{ "any key", NOWHERE, NULL, HERE, GOOD },
-	{ "boot not compared", NOWHERE, "key", { MADE, WALL, "", SPACE },
-	    GOOD },
-	{ "namespace not compared", NOWHERE, "key", { MADE, WALL, BOOT, 0 },
-	    GOOD },
-	{ "an hour later", NOWHERE, "key",
-	    { MADE + NANOS_HOUR, WALL + NANOS_HOUR, BOOT, SPACE }, GOOD },
+	{ "as made", SEGMENT_GOOD, LATER(0) },
+	{ "boot not compared", SEGMENT_GOOD, .boot = "" },
+	{ "namespace not compared", SEGMENT_GOOD, .space = UNKNOWN },
+	{ "an hour later", SEGMENT_GOOD, LATER(NANOS_HOUR) },
 
-	/* strange */
-	{ "another key", NOWHERE, "kez", HERE, STRANGE },
-	{ "a shorter key", NOWHERE, "ke", HERE, STRANGE },
-	{ "another version", AT(magic), "retry-v3", "key", HERE, STRANGE },
-	{ "a larger one", AT(size), WORD(sizeof(struct segment) + 8), "key",
-	    HERE, STRANGE },
-	{ "another window size", AT(words), WORD(WINDOW_WORDS + 1), "key", HERE,
-	    STRANGE },
-	{ "no slice", AT(slice), INT(0), "key", HERE, STRANGE },
-	{ "too short a slice", AT(slice), INT(16666665), "key", HERE, STRANGE },
-	{ "too long a slice", AT(slice), INT(24 * NANOS_MINUTE + 1), "key",
-	    HERE, STRANGE },
-	{ "made before the boot", AT(origin.base), INT(-1), "key", HERE,
-	    STRANGE },
-	{ "made before 1970", AT(origin.wall), INT(INT64_MIN), "key", HERE,
-	    STRANGE },
-	{ "no length", AT(length), WORD(0), NULL, HERE, STRANGE },
-	{ "no key", AT(key), (const char[SEGMENT_KEY]){ "" }, NULL, HERE,
-	    STRANGE },
+	{ "another version", SEGMENT_STRANGE, AT(magic), .bytes = "retry-v3" },
+	{ "a larger one", SEGMENT_STRANGE, AT(size),
+	    WORD(sizeof(struct segment) + 8) },
+	{ "another window size", SEGMENT_STRANGE, AT(words),
+	    WORD(WINDOW_WORDS + 1) },
+	{ "no slice", SEGMENT_STRANGE, AT(slice), INT(0) },
+	{ "too short a slice", SEGMENT_STRANGE, AT(slice), INT(16666665) },
+	{ "too long a slice", SEGMENT_STRANGE, AT(slice),
+	    INT(24 * NANOS_MINUTE + 1) },
+	{ "before the boot", SEGMENT_STRANGE, AT(origin.base), INT(-1) },
+	{ "before 1970", SEGMENT_STRANGE, AT(origin.wall), INT(INT64_MIN) },
+	{ "no length", SEGMENT_STRANGE, AT(length), WORD(0) },
+	{ "no key", SEGMENT_STRANGE, AT(key), NOTHING },
+	{ "neither length nor key", SEGMENT_STRANGE,
+	    .at = offsetof(struct header, length), .size = 4 + SEGMENT_KEY,
+	    NOTHING },
 
-	{ "neither length nor key", offsetof(struct header, length),
-	    4 + SEGMENT_KEY, (const char[4 + SEGMENT_KEY]){ "" }, NULL, HERE,
-	    STRANGE },
+	{ "another boot", SEGMENT_STALE, .boot = OTHER },
+	{ "made without a boot", SEGMENT_STALE, AT(origin.boot), NOTHING },
+	{ "epochs nearly used up", SEGMENT_GOOD, USED_UP(1 << 21) },
+	{ "epochs used up", SEGMENT_STALE, USED_UP(1 << 20) },
 
-	/* stale */
-	{ "another boot", NOWHERE, "key", { MADE, WALL, OTHER, SPACE }, STALE },
-	{ "made without a boot", AT(origin.boot),
-	    (const char[SEGMENT_BOOT]){ "" }, "key", HERE, STALE },
-	{ "epochs nearly used up", NOWHERE, "key",
-	    { MADE + (WINDOW_EPOCHS - (1 << 21)) * NANOS_SECOND,
-		WALL + (WINDOW_EPOCHS - (1 << 21)) * NANOS_SECOND, BOOT,
-		SPACE },
-	    GOOD },
-	{ "epochs used up", NOWHERE, "key",
-	    { MADE + (WINDOW_EPOCHS - (1 << 20)) * NANOS_SECOND,
-		WALL + (WINDOW_EPOCHS - (1 << 20)) * NANOS_SECOND, BOOT,
-		SPACE },
-	    STALE },
-
-	/* clocks */
-	{ "another namespace, the same clock", NOWHERE, "key",
-	    { MADE + NANOS_HOUR, WALL + NANOS_HOUR, BOOT, 7 }, GOOD },
-	{ "another namespace, clocks nearly the same", NOWHERE, "key",
-	    { MADE + NANOS_HOUR, WALL + NANOS_HOUR + 10 * NANOS_MS, BOOT, 7 },
-	    GOOD },
-	{ "another namespace, its clock ahead", NOWHERE, "key",
-	    { MADE + NANOS_HOUR, WALL + NANOS_MINUTE, BOOT, 7 }, FOREIGN },
-	{ "another namespace, its clock late", NOWHERE, "key",
-	    { MADE + NANOS_MINUTE, WALL + NANOS_HOUR, BOOT, 7 }, FOREIGN },
-	{ "the wall clock was set to 1970", NOWHERE, "key",
-	    { MADE + NANOS_HOUR, 0, BOOT, SPACE }, GOOD },
-	{ "clocks differ, the namespace unknown here", NOWHERE, "key",
-	    { MADE + NANOS_HOUR, WALL, BOOT, 0 }, GOOD },
-	{ "clocks differ, the namespace unknown there", AT(origin.space),
-	    INT(0), "key", { MADE + NANOS_HOUR, WALL, BOOT, 7 }, GOOD },
-	{ "two long slices behind", AT(slice), INT(24 * NANOS_MINUTE), "key",
-	    { 5, WALL, BOOT, SPACE }, GOOD },
-	{ "as far behind as can be", NOWHERE, "key",
-	    { MADE - 62 * NANOS_SECOND, WALL, BOOT, SPACE }, GOOD },
-	{ "further behind, of the same number", NOWHERE, "key",
-	    { MADE - 62 * NANOS_SECOND - 1, WALL, BOOT, SPACE }, STALE },
-	{ "further behind, of unknown number", NOWHERE, "key",
-	    { MADE - 62 * NANOS_SECOND - 1, WALL, BOOT, 0 }, FOREIGN },
-	{ "made at the end of time", AT(origin.base), INT(INT64_MAX), "key",
-	    HERE, STALE },
-	{ "the wall clock at the end of time", AT(origin.wall), INT(INT64_MAX),
-	    "key", HERE, GOOD },
+	/* Clocks. */
+	{ "another namespace, the same clock", SEGMENT_GOOD, LATER(NANOS_HOUR),
+	    .space = 7 },
+	{ "another namespace, clocks nearly the same", SEGMENT_GOOD,
+	    .now = NANOS_HOUR, .wall = NANOS_HOUR + 10 * NANOS_MS, .space = 7 },
+	{ "another namespace, its clock ahead", SEGMENT_FOREIGN,
+	    .now = NANOS_HOUR, .wall = NANOS_MINUTE, .space = 7 },
+	{ "another namespace, its clock late", SEGMENT_FOREIGN,
+	    .now = NANOS_MINUTE, .wall = NANOS_HOUR, .space = 7 },
+	{ "the wall clock was set to 1970", SEGMENT_GOOD, .now = NANOS_HOUR,
+	    .wall = -WALL },
+	{ "clocks differ, the namespace unknown here", SEGMENT_GOOD,
+	    .now = NANOS_HOUR, .space = UNKNOWN },
+	{ "clocks differ, the namespace unknown there", SEGMENT_GOOD,
+	    AT(origin.space), INT(0), .now = NANOS_HOUR, .space = 7 },
+	{ "two long slices behind", SEGMENT_GOOD, AT(slice),
+	    INT(24 * NANOS_MINUTE), .now = 5 - MADE },
+	{ "as far behind as can be", SEGMENT_GOOD, .now = -62 * NANOS_SECOND },
+	{ "further behind, of the same number", SEGMENT_STALE,
+	    .now = -62 * NANOS_SECOND - 1 },
+	{ "further behind, of unknown number", SEGMENT_FOREIGN,
+	    .now = -62 * NANOS_SECOND - 1, .space = UNKNOWN },
+	{ "made at the end of time", SEGMENT_STALE, AT(origin.base),
+	    INT(INT64_MAX) },
+	{ "the wall clock at the end of time", SEGMENT_GOOD, AT(origin.wall),
+	    INT(INT64_MAX) },
 };
 
 TEST(checks)
 {
-	for (size_t i = 0; i < LENGTH(checks); i++) {
-		struct segment new;
-		struct header *header = &new.header;
+	struct segment new;
+	struct header *header = &new.header;
 
+	for (size_t i = 0; i < LENGTH(checks); i++) {
+		const char *boot =
+		    checks[i].boot == NULL ? BOOT : checks[i].boot;
+		struct origin here = { MADE + checks[i].now,
+			WALL + checks[i].wall, "", SPACE };
+
+		snprintf(here.boot, sizeof here.boot, "%s", boot);
+		if (checks[i].space != 0)
+			here.space = checks[i].space == UNKNOWN
+			    ? 0
+			    : (uint64_t)checks[i].space;
 		segment_make(&new, "key", &unsaid, &origin);
 		if (checks[i].size > 0)
 			memcpy((char *)header + checks[i].at, checks[i].bytes,
 			    checks[i].size);
-		EQUAL(checks[i].row,
-		    segment_check(header, checks[i].key, &checks[i].here),
+		/* Any key, if one byte of it is not zero. */
+		EQUAL(checks[i].row, segment_check(header, NULL, &here),
 		    checks[i].state);
+		if (checks[i].at != offsetof(struct header, length))
+			EQUAL(checks[i].row,
+			    segment_check(header, "key", &here),
+			    checks[i].state);
 	}
+	segment_make(&new, "key", &unsaid, &origin);
+	EQUAL("another key", segment_check(header, "kez", &origin),
+	    SEGMENT_STRANGE);
+	EQUAL("a shorter key", segment_check(header, "ke", &origin),
+	    SEGMENT_STRANGE);
 }
 
 /* Any single bit changed: no crash, and most headers are refused. */
