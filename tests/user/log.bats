@@ -1,31 +1,19 @@
 #!/usr/bin/env bats
 # Covers output/log, output/nonblock, report/messages, report/advice.
 # --log-format: messages for people, for programs and for GitHub workflows.
-# shellcheck disable=SC2016 # the commands' shells expand
+# shellcheck disable=SC2016,SC2034 # the commands' shells expand, and the tables
 # shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
+load json
 
-# json [FILE CODE]...: each line of a FILE is an object as it has to be, and of
-# these objects, the array x, Python's CODE holds.
-json()
+# logs STATUS CHECKS [OPTION]... COMMAND...: retry ends so, and of its lines in JSON
+# these CHECKS hold, one a line.
+logs()
 {
-	"$PYTHON" -IS - "$@" <<-'END'
-		import json, re, sys
-		def pairs(of):
-		    assert len(dict(of)) == len(of), "a name twice"
-		    return dict(of)
-		for file, code in zip(sys.argv[1::2], sys.argv[2::2]):
-		    text = open(file, "rb").read()
-		    assert text.endswith(b"\n")
-		    x = [json.loads(line.decode(), object_pairs_hook=pairs)
-		         for line in text.split(b"\n")[:-1]]
-		    for o in x:
-		        assert list(o)[:3] == ["time", "level", "message"], o
-		        assert re.fullmatch(r"\d{4}(-\d\d){2}T(\d\d:){2}\d\d\.\d{3}Z", o["time"])
-		        assert o["level"] in ("info", "warning", "error")
-		    assert eval("(" + code + ")"), (code, x)
-	END
+	local checks
+	mapfile -t checks <<<"$2"
+	finishes "$1" --log-format json "${@:3}" && json log @e "${checks[@]}"
 }
 
 # one_warning: ./e has one workflow command, a warning about retry
@@ -60,115 +48,80 @@ exhausted='giving up: attempts exhausted'
 	refused "--log-format: not text, json or github: 'xml'" --log-format xml touch ran
 }
 
-@test "a label stands before each message, of whatever kind it is" {
+@test "a label stands before each message, of whatever kind and length it is" {
 	labelled() # labelled LINES LABEL STATUS WORD...: that many lines have it
 	{
 		finishes "${@:3}" && [ "$(lines e)" = "$1" ] &&
 		    [ "$(grep -c "^retry: $2: " e)" = "$1" ]
 	}
+	unshown() # unshown LABEL: it cannot be shown in a line as it is
+	{
+		finishes 125 --label "$1" touch ran &&
+		    [[ ! -e ran && $(<e) == 'retry: --label: '* ]]
+	}
 	echo 'label=of the file' >policy
-	table labelled <<-'END'
-		2 'mirror: a' 7 -n 2 --label 'mirror: a' -- sh -c 'exit 7'
-		2 ü 0 -v --label ü -- true
-		1 a 127 -q --label a -- nosuch
-		1 a 0 --label a -B api --budget-dir nosuch -- true
-		1 a 125 --label a -I --stdin-max 1 -- true < <(echo hello)
-		1 'of the file' 7 -n 1 --policy ./policy -- sh -c 'exit 7'
-		1 mine 7 -n 1 --policy ./policy --label mine -- sh -c 'exit 7'
-		# An empty one is none, and the last one counts.
-		1 'attempt 1/1 failed (exit 7), giving up' 7 -n 1 --label a --label '' -- sh -c 'exit 7'
-		1 ' *x' 7 -n 1 --label "$(printf %255s x)" -- sh -c 'exit 7'
-	END
-}
-
-@test "a label that cannot be shown in a line as it is is refused" {
-	local label
-	for label in $'a\nb' $'\e[m' $'\xff' $'\xc2\x9b' "$(printf %256s x)"; do
-		run -125 "$RETRY" --label "$label" touch ran
-		[ ! -e ran ]
-		[[ ${lines[0]} == 'retry: --label: '* ]]
-	done
-}
-
-@test "with the longest label no format lacks anything" {
-	local label format words=()
 	label=$(printf '"%.0s' {1..255})
 	mapfile -t words < <(printf '\xff%.0s\n' {1..300})
-	for format in text json github; do
-		finishes 7 -n 1 --label "$label" --log-format "$format" -- \
+	longest() # longest FORMAT: no message lacks anything
+	{
+		finishes 7 -n 1 --label "$label" --log-format "$1" -- \
 		    sh -c 'exit 7' "${words[@]}"
-		mv e "$format"
-	done
-	json json 'x[0]["label"] == 255 * "\"" and x[0]["reason"] == "attempts" and
-	    x[0]["command"][:3] == ["sh", "-c", "exit 7"]'
-	holds text "retry: $label: attempt 1/1 failed (exit 7), $exhausted"
-	holds github "::warning title=${label:0:150}::retry: $label: attempt 1/1 failed (exit 7), $exhausted"
+	}
+	table <<-'END'
+		labelled 2 'mirror: a' 7 -n 2 --label 'mirror: a' -- sh -c 'exit 7'
+		labelled 2 ü 0 -v --label ü -- true
+		labelled 1 a 127 -q --label a -- nosuch
+		labelled 1 a 0 --label a -B api --budget-dir nosuch -- true
+		labelled 1 a 125 --label a -I --stdin-max 1 -- true < <(echo hello)
+		labelled 1 'of the file' 7 -n 1 --policy ./policy -- sh -c 'exit 7'
+		labelled 1 mine 7 -n 1 --policy ./policy --label mine -- sh -c 'exit 7'
+		# An empty one is none, and the last one counts.
+		labelled 1 'attempt 1/1 failed (exit 7), giving up' 7 -n 1 --label a --label '' -- sh -c 'exit 7'
+		longest text && holds e "retry: $label: attempt 1/1 failed (exit 7), $exhausted"
+		longest github && holds e "::warning title=${label:0:150}::retry: $label: attempt 1/1 failed (exit 7), $exhausted"
+		longest json && json log @e each.label="${label//\"/\\\"}" each.reason=attempts && [[ $(<e) == *'"command":["sh","-c","exit 7",'* ]]
+		unshown $'a\nb'
+		unshown $'\e[m'
+		unshown $'\xff'
+		unshown $'\xc2\x9b'
+		unshown "$(printf %256s x)"
+	END
 }
 
 #
 # JSON
 #
 
-@test "each line is a JSON object with time, level and message" {
-	local before
+@test "each line is a JSON object that says when, how bad, what, and of which invocation" {
+	local before id pid of at
 	before=$(date -u +%FT%T)
-	TZ=Asia/Tokyo finishes 7 -n 3 --log-format json -- sh -c 'exit 7'
-	mv e plain
-	finishes 0 --log-format json -B api --budget-dir nosuch -- true
-	json plain '[o["message"] for o in x] == [
-	    "attempt 1/3 failed (exit 7), retrying in 0s",
-	    "attempt 2/3 failed (exit 7), retrying in 0s",
-	    "attempt 3/3 failed (exit 7), giving up: attempts exhausted"]' \
-	    plain '[(o["level"], o["attempt"], o["status"]) for o in x] ==
-	    [("warning", 1, 7), ("warning", 2, 7), ("error", 3, 7)]' \
-	    plain 'x[0]["delay_ms"] == 0 and x[2]["reason"] == "attempts"' \
-	    plain "'$before' <= x[0]['time'] <= '$(date -u +%FT%T.999Z)'" \
-	    e 'len(x) == 1 and x[0]["level"] == "warning" and
-	    "budget" in x[0]["message"]'
-	finishes 0 --log-format json -- true
-	[ ! -s e ]
-}
-
-@test "lines that -v adds have the level info, lines that -q leaves error" {
-	finishes 0 -v --log-format json -- true
-	mv e verbose
-	finishes 127 -q --log-format json -- nosuch
-	mv e quiet
-	"$RETRY" -q -O --log-format json echo lost >/dev/full 2>lost || :
-	finishes 7 -n 3 -E --log-format json -- sh -c 'exit 7'
-	json verbose '[o["level"] for o in x] == ["info", "info"]' \
-	    quiet '[(o["level"], o["message"]) for o in x] == [("error",
-	    "cannot run \x27nosuch\x27: No such file or directory")]' \
-	    lost 'len(x) == 1 and x[0]["level"] == "error" and
-	    x[0]["message"].endswith("No space left on device")' \
-	    e '[o["attempt"] for o in x] == [3]'
-	finishes 7 -q -n 2 --log-format json -- sh -c 'exit 7'
-	[ ! -s e ]
-	finishes 0 -E --log-format json -- sh -c '[ "$RETRY_ATTEMPT" -eq 2 ]'
-	[ ! -s e ]
-}
-
-@test "each line says which invocation it is of, with the beginning of a long command" {
-	finishes 7 -v -n 2 --label nightly --log-format json -- \
+	TZ=Asia/Tokyo finishes 7 -n 2 --label nightly --log-format json -- \
 	    sh -c 'echo $RETRY_ID $PPID >ran; exit 7' 'two words'
-	mv e all
-	finishes 127 --log-format json -- nosuch
-	mv e short
-	finishes 7 -n 1 --log-format json -- sh -c 'exit 7' $(seq 1000)
-	mv e long
-	finishes 7 -n 1 --log-format json -- sh -c 'exit 7' "$(printf 'a\n%.0s' {1..200})" last
-	json all 'len(x) == 3 and all(
-	    list(o)[3:7] == ["id", "pid", "command", "label"] and
-	    [o["id"], str(o["pid"])] == open("ran").read().split() and
-	    o["command"] == ["sh", "-c",
-	        "echo $RETRY_ID $PPID >ran; exit 7", "two words"] and
-	    o["label"] == "nightly" for o in x)' \
-	    short 'x[0]["command"] == ["nosuch"] and x[0]["label"] is None' \
-	    long 'x[0]["command"][:4] == ["sh", "-c", "exit 7", "1"] and
-	    x[0]["command"][-1] == "..." and len(x[0]["command"]) < 1000 and
-	    x[0]["reason"] == "attempts"' \
-	    e 'x[0]["command"][3].startswith("a\na\n") and
-	    x[0]["command"][3].endswith("...") and x[0]["command"][4] == "last"'
+	read -r id pid <ran
+	of='"id":"'$id'","pid":'$pid',"command":["sh","-c","echo $RETRY_ID $PPID >ran; exit 7","two words"],"label":"nightly"'
+	sed -E 's/^(.{9})[0-9]{4}(-[0-9]{2}){2}T([0-9]{2}:){2}[0-9]{2}\.[0-9]{3}Z/\1TIME/' e |
+		diff - <(cat <<-END
+			{"time":"TIME","level":"warning","message":"attempt 1/2 failed (exit 7), retrying in 0s",$of,"attempt":1,"status":7,"delay_ms":0}
+			{"time":"TIME","level":"error","message":"attempt 2/2 failed (exit 7), $exhausted",$of,"attempt":2,"status":7,"reason":"attempts"}
+		END
+		)
+	at=$(json log @e each.time)
+	[[ ! $at < $before && ! ${at%%.*} > $(date -u +%FT%T) ]]
+	table <<-'END'
+		logs 0 each.level=warning -B api --budget-dir nosuch -- true && grep -q budget e
+		logs 0 each.level=info,info -v -- true
+		logs 127 each.level=error$'\n'"each.message=cannot run 'nosuch': No such file or directory"$'\n'each.label=null$'\n''each.command=["nosuch"]' -q nosuch
+		logs 7 each.attempt=3 -n 3 -E -- sh -c 'exit 7'
+		logs 7 each.level= -q -n 2 -- sh -c 'exit 7'
+		logs 0 each.level= -- true
+		logs 0 each.level= -E -- sh -c '[ "$RETRY_ATTEMPT" -eq 2 ]'
+		# Of a long command the beginning, and of long words.
+		logs 7 each.reason=attempts -n 1 -- sh -c 'exit 7' $(seq 1000) && grep -q '"command":\["sh","-c","exit 7","1",.*,"\.\.\."\]' e
+		logs 7 each.attempt=1 -n 1 -- sh -c 'exit 7' "$(printf 'a\n%.0s' {1..200})" last && grep -q '"exit 7","a\\u000aa.*\.\.\.","last"\]' e
+	END
+	run -125 sh -c '"$@" 2>e >/dev/full' sh "$RETRY" -q -O --log-format json echo lost
+	json log @e each.level=error \
+	    'each.message=cannot write to standard output: No space left on device'
 }
 
 @test "whatever the bytes, a line is one object, one write, and what was said" {
@@ -212,43 +165,46 @@ exhausted='giving up: attempts exhausted'
 # GitHub
 #
 
-@test "a workflow gets one warning, at the end, and text before it" {
-	finishes 7 -n 4 --log-format github -- sh -c 'echo theirs >&2; exit 7'
-	warned 'sh -c echo theirs >&2; exit 7' \
-	    "retry: attempt 4/4 failed (exit 7), $exhausted"
-	[ "$(grep -c '^retry: attempt ./4 failed (exit 7), retrying in 0s$' e)" -eq 3 ]
-	[ "$(lines e)" -eq 8 ]
-}
-
-@test "a workflow gets one warning however it ended, and none of a success at once" {
-	finishes 7 --log-format github --stop-on 7 -- sh -c 'exit 7'
-	warned 'sh -c exit 7' \
-	    'retry: attempt 1/5 failed (exit 7), giving up: --stop-on 7'
-	finishes 0 --log-format github -- sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
-	warned 'sh -c [ "$RETRY_ATTEMPT" -eq 3 ]' \
-	    'retry: attempt 3/5 succeeded (exit 0)'
-	finishes 7 --log-format github -B api --budget-dir "$PWD" --budget-min 0 \
-	    -- sh -c 'exit 7'
-	one_warning
-	[[ $(tail -n 1 e) == "::warning title=sh -c exit 7::retry: budget 'api': exhausted, "* ]]
+@test "a workflow gets one warning, at the end, however it ended, and none of a success at once" {
+	workflow() # workflow STATUS WORD...
+	{
+		finishes "$1" --log-format github "${@:2}"
+	}
+	last=(sh -c 'echo theirs >&2; exit 7')
+	third=(sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]')
+	nosuch="cannot run 'nosuch': No such file or directory"
+	escaped=100%25%0D%0A%3A%3Aerror%3A%3Ax%250A
 	table <<-'END'
-		finishes 124 --log-format github -T 0.5 -k 0 -- sleep 20 && one_warning
-		finishes 125 --log-format github -I --stdin-max 1 -- true < <(echo hello) && one_warning
-		finishes 69 --log-format github -B api --budget-required --budget-dir "$PWD/none" -- true && one_warning
-		finishes 0 --log-format github -- true && [ ! -s e ]
-		finishes 0 --log-format github --consecutive 2 -- true && [ ! -s e ]
-		finishes 0 -v --log-format github -- true && grep -q '^retry: attempt 1/5 succeeded' e && not grep '^::' e
+		workflow 7 -n 4 "${last[@]}" && warned "${last[*]}" "retry: attempt 4/4 failed (exit 7), $exhausted" && [ "$(grep -c '^retry: attempt ./4 failed (exit 7), retrying in 0s$' e) $(lines e)" = '3 8' ]
+		workflow 7 --stop-on 7 -- sh -c 'exit 7' && warned 'sh -c exit 7' 'retry: attempt 1/5 failed (exit 7), giving up: --stop-on 7'
+		workflow 0 "${third[@]}" && warned "${third[*]}" 'retry: attempt 3/5 succeeded (exit 0)'
+		workflow 7 -B api --budget-dir "$PWD" --budget-min 0 -- sh -c 'exit 7' && one_warning && [[ $(tail -n 1 e) == "::warning title=sh -c exit 7::retry: budget 'api': exhausted, "* ]]
+		workflow 124 -T 0.5 -k 0 -- sleep 20 && one_warning
+		workflow 125 -I --stdin-max 1 -- true < <(echo hello) && one_warning
+		workflow 69 -B api --budget-required --budget-dir "$PWD/none" -- true && one_warning
+		workflow 0 -- true && [ ! -s e ]
+		workflow 0 --consecutive 2 -- true && [ ! -s e ]
+		workflow 0 -v -- true && grep -q '^retry: attempt 1/5 succeeded' e && not grep '^::' e
 		# With -q only failures of retry itself, with -E all the same.
-		finishes 7 -q -n 2 --log-format github -- sh -c 'exit 7' && [ ! -s e ]
-		finishes 127 -q --log-format github -- nosuch && warned nosuch "retry: cannot run 'nosuch': No such file or directory"
-		finishes 7 -n 3 -E --log-format github -- sh -c 'echo theirs >&2; exit 7' && holds e theirs "::warning title=sh -c echo theirs >&2; exit 7::retry: attempt 3/3 failed (exit 7), $exhausted"
+		workflow 7 -q -n 2 -- sh -c 'exit 7' && [ ! -s e ]
+		workflow 127 -q -- nosuch && warned nosuch "retry: $nosuch"
+		workflow 7 -n 3 -E -- "${last[@]}" && holds e theirs "::warning title=${last[*]}::retry: attempt 3/3 failed (exit 7), $exhausted"
+		# Percent signs and newlines are escaped.
+		workflow 127 -- $'100%\r\n::error::x%0A' && one_warning && [ "$(head -n 1 e)" = "::warning title=$escaped::retry: cannot run '100%25%0D%0A::error::x%250A': No such file or directory" ] && [[ $(tail -n 1 e) == 'retry: this needs a shell: '* ]]
+		# The title is the label, or the first bytes of the command.
+		workflow 7 -n 1 --label 'a: 1, 2' -- sh -c 'exit 7' && warned 'a%3A 1%2C 2' "retry: a: 1, 2: attempt 1/1 failed (exit 7), $exhausted"
+		workflow 7 -n 1 -- sh -c 'exit 7' "$(printf %999s x)" && [[ $(<e) == '::warning title=sh -c exit 7  '*' ::retry: attempt 1/1 failed'* && $(wc -c <e) -lt 300 ]]
+		# No argument begins a line, where it could be a workflow command, nor is one within.
+		workflow 127 --label '##[group]a' -- '##[add-mask]b' && warned '##[group]a' "retry: ##[group]a: cannot run '##[add-mask]b': No such file or directory"
+		workflow 7 -n 2 --label '##[group]a' -- sh -c 'exit 7' && [ "$(head -n 1 e)" = 'retry: \x23#[group]a: attempt 1/2 failed (exit 7), retrying in 0s' ]
+		finishes 7 -n 2 --label '##[group]a' -- sh -c 'exit 7' && [[ $(head -n 1 e) == 'retry: ##[group]a: attempt 1/2 '* ]]
+		workflow 127 -- $'x\n::add-mask::y\n' && not grep -q '^::add-mask' e
+		finishes 127 -- $'x\n::add-mask::y\n' && not grep -q '^::add-mask' e
 	END
 	run -125 sh -c '"$@" >/dev/full 2>e' sh "$RETRY" -O \
 	    --log-format github echo hello
 	one_warning
-}
-
-@test "a workflow gets its warning where a signal ends the wait" {
+	# Where a signal ends the wait, too.
 	start "$RETRY" --log-format github -d 60 -j none false
 	wait_for grep -q 'retrying in' err
 	kill -TERM "$pid"
@@ -257,33 +213,3 @@ exhausted='giving up: attempts exhausted'
 	[ "$(grep -c '^::warning title=.*::retry: .*: interrupted' err)" -eq 1 ]
 }
 
-@test "percent signs and newlines are escaped as a workflow wants it" {
-	finishes 127 --log-format github -- $'100%\r\n::error::x%0A'
-	[ "$(head -n 1 e)" = \
-	    "::warning title=100%25%0D%0A%3A%3Aerror%3A%3Ax%250A::retry: cannot run '100%25%0D%0A::error::x%250A': No such file or directory" ]
-	one_warning
-	[[ $(tail -n 1 e) == 'retry: this needs a shell: '* ]]
-	finishes 127 --log-format github -- 100%
-	warned 100%25 "retry: cannot run '100%25': No such file or directory"
-}
-
-@test "the title of the warning is the label, or the first bytes of the command" {
-	finishes 7 -n 1 --log-format github --label 'a: 1, 2' -- sh -c 'exit 7'
-	warned 'a%3A 1%2C 2' "retry: a: 1, 2: attempt 1/1 failed (exit 7), $exhausted"
-	finishes 7 -n 1 --log-format github -- sh -c 'exit 7' "$(printf %999s x)"
-	[[ $(<e) == '::warning title=sh -c exit 7  '*' ::retry: attempt 1/1 failed'* ]]
-	[ "$(wc -c <e)" -lt 300 ]
-}
-
-@test "no argument begins a line, where it could be a workflow command, nor is one within" {
-	for format in text github json; do
-		finishes 127 --log-format "$format" -- $'x\n::add-mask::y\n'
-		run ! grep -q '^::add-mask' e
-	done
-	finishes 127 --log-format github --label '##[group]a' -- '##[add-mask]b'
-	warned '##[group]a' "retry: ##[group]a: cannot run '##[add-mask]b': No such file or directory"
-	finishes 7 -n 2 --log-format github --label '##[group]a' -- sh -c 'exit 7'
-	[ "$(head -n 1 e)" = 'retry: \x23#[group]a: attempt 1/2 failed (exit 7), retrying in 0s' ]
-	finishes 7 -n 2 --label '##[group]a' -- sh -c 'exit 7'
-	[[ $(head -n 1 e) == 'retry: ##[group]a: attempt 1/2 '* ]]
-}
