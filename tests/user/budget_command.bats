@@ -242,22 +242,13 @@ goes_on()
 
 # All other tests look at parts of the text.
 @test "strict readers take whatever is shown, of keys and segments of any bytes" {
-	local code byte bytes high='' count=0 key round starts=(1128 1144 1224)
+	local code byte bytes high='' key round starts=(1128 1144 1224)
 	for code in {1..255}; do
 		printf -v byte '\\x%x' "$code"
 		# shellcheck disable=SC2059 # a format of one byte
 		printf -v byte "$byte"
 		high+=$byte
 	done
-	for key in "$high" $'\xed\xa0\x80' $'\xc0\xaf' $'\xf4\x90\x80\x80' \
-	    $'\xe2\x82' $'\xe2\x82\xac' $'\xf0\x9f\x98\x80' '"\' $'\x01'; do
-		"$RETRY" -q -B "$key" true
-		((++count))
-		"$RETRY" --budget-status "$key" --json >"one.$count.json"
-	done
-	"$RETRY" --budget-status all --json >all.json
-	"$RETRY" --budget-status all --prom >all.prom
-	rm budgets/*
 	"$RETRY" --budget-status all --json >none.json
 	"$RETRY" --budget-status all --prom >none.prom
 	"$RETRY" -q -B api true
@@ -273,6 +264,13 @@ goes_on()
 		"$RETRY" --budget-status api --prom >"any.$round.prom"
 		shows api '[0-9]*'
 	done
+	rm "$api"
+	for key in "$high" $'\xed\xa0\x80' $'\xc0\xaf' $'\xf4\x90\x80\x80' \
+	    $'\xe2\x82' $'\xe2\x82\xac' $'\xf0\x9f\x98\x80' '"\'; do
+		"$RETRY" -q -B "$key" true
+	done
+	"$RETRY" --budget-status all --json >all.json
+	"$RETRY" --budget-status all --prom >all.prom
 	"$PYTHON" -IS - <<-'END'
 		import glob, json, re
 		def never(text):
@@ -280,60 +278,31 @@ goes_on()
 		def unique(pairs):
 		    assert len(dict(pairs)) == len(pairs), pairs
 		    return dict(pairs)
-		sample = re.compile(
-		    r"(retry_budget_[a-z_]+)\{key=\"((?:[^\\\"\n]|\\[\\\"n])*)\"\} "
-		    r"(\d+(?:\.\d+)?|NaN)")
-		def metrics(text):
-		    texts, types, values, last = {}, {}, {}, None
-		    for line in text.splitlines(True):
-		        assert line.endswith("\n"), line
-		        line = line[:-1]
-		        if line.startswith("#"):
-		            _, what, name, text = line.split(" ", 3)
-		            about = {"HELP": texts, "TYPE": types}[what]
-		            assert name not in about and name not in values, line
-		            about[name] = text
-		            continue
-		        name, key, value = sample.fullmatch(line).groups()
-		        assert name == last or name not in values, "torn apart: " + line
-		        key = re.sub(r"\\(.)", lambda m: "\n" if m[1] == "n" else m[1], key)
-		        assert key not in values.setdefault(name, {}), "twice: " + line
-		        values[name][key] = float(value)
-		        last = name
-		    assert texts.keys() == types.keys() >= values.keys()
-		    for name in types:
-		        assert types[name] == "counter" if name.endswith("_total") \
-		            else types[name] == "gauge", name
-		    return {name[len("retry_budget_"):]: values.get(name, {}) for name in types}
-		got = {}
-		for name in glob.glob("*.json") + glob.glob("*.prom"):
-		    text = open(name, "rb").read().decode("utf-8", "strict")
-		    got[name] = metrics(text) if name.endswith(".prom") else json.loads(
-		        text, parse_constant=never, object_pairs_hook=unique)
-		high = "".join(map(chr, range(1, 128)))
-		escaped = "".join("\\x%x" % c for c in range(128, 256))
-		keys = {"\\xed\\xa0\\x80", "\\xc0\\xaf", "\\xf4\\x90\\x80\\x80",
-		    "\\xe2\\x82", "\u20ac", "\U0001f600", "\"\\", "\x01", high + escaped}
-		assert [b["key"] in keys for b in got["all.json"]] == [True] * 9, got["all.json"]
-		assert keys == {got["one.%d.json" % n]["key"] for n in range(1, 10)}
-		controls = "".join("\n" if c == 10 else "\\x%02x" % c for c in range(1, 32))
-		assert got["all.prom"]["left"] == dict.fromkeys(
-		    (keys - {"\x01", high + escaped}) |
-		    {"\\x01", controls + high[31:-1] + "\\x7f" + escaped}, 10), got["all.prom"]["left"]
-		assert got["none.json"] == [] and len(got["none.prom"]) > 10
-		assert not any(got["none.prom"].values())
+		def read(name):
+		    return open(name, "rb").read().decode("utf-8", "strict")
+		metrics = re.compile(
+		    r"(# HELP (\w+) .+\n# TYPE \2 (counter|gauge)\n"
+		    r"(\2\{key=\"([^\\\"\n]|\\[\\\"n])*\"\} (\d+(\.\d+)?|NaN)\n)*)+")
+		for name in glob.glob("*.prom"):
+		    text = read(name)
+		    assert metrics.fullmatch(text), text
+		    for metric, kind in re.findall("# TYPE (.*) (.*)", text):
+		        assert metric.endswith("_total") == (kind == "counter"), metric
+		assert len(re.findall("(?m)^retry_budget_left{", read("all.prom"))) == 8
+		got = {name: json.loads(read(name), parse_constant=never,
+		    object_pairs_hook=unique) for name in glob.glob("*.json")}
+		assert got["none.json"] == []
+		assert {b["key"] for b in got["all.json"]} == {"\\xed\\xa0\\x80",
+		    "\\xc0\\xaf", "\\xf4\\x90\\x80\\x80", "\\xe2\\x82", "\u20ac",
+		    "\U0001f600", "\"\\", "".join(map(chr, range(1, 128))) +
+		    "".join("\\x%x" % c for c in range(128, 256))}
 		for n in range(1, 5):
 		    b = got["any.%d.json" % n]
 		    assert b["limit"] >= b["left"] >= 0, b
 		    assert b["gate"]["state"] in ("closed", "open", "half-open", "recovering"), b
 		    assert b["totals"]["attempts"] >= b["totals"]["firsts"] >= 0, b
-		    assert got["any.%d.prom" % n]["left"]["api"] >= 0
 	END
 }
-
-#
-# What cannot be shown
-#
 
 @test "what cannot be shown is named, and the rest is shown" {
 	rows row scene <<-'END'
@@ -378,22 +347,18 @@ goes_on()
 	a corrupt segment, which nobody can use
 	    why="segment is corrupt" name=retry-v4.$EUID.api
 	    "$RETRY" -q -B good true
-	    for spoilt in '1256 488 255' '1127 1 255'; do
-	        read -r at count byte <<<"$spoilt"
-	        rm -f "$api"
-	        "$RETRY" -q -B api true
-	        put_bytes "$at" "$api" $(yes "$byte" | head -n "$count")
-	        "$RETRY" -B api -n 2 -d 0 false 2>err && false
-	        grep -q "^retry: budget 'api': cannot be used: $why" err
-	        before=$(md5sum "$api")
-	        says 1 "budget 'api': cannot be used: $why, in $PWD/budgets" --budget-status api
-	        says 1 "budget 'api': cannot be used: $why, in $PWD/budgets" -q --budget-status api --json
-	        "$RETRY" --budget-status all --json >out 2>err
-	        [ "$(sed -n 's/^{"key": "\([^"]*\).*/\1/p' out)" = good ]
-	        [ "$(<err)" = "retry: budget file '$name': not shown: $why" ]
-	        says 0 "budget file '$name': kept: $why|budget file 'retry-v4.$EUID.good': kept: in use" -v --budget-gc
-	        [ "$(md5sum "$api")" = "$before" ]
-	    done
+	    "$RETRY" -q -B api true
+	    put_bytes "$RING_AT" "$api" $(yes 255 | head -n $((8 * RING_WORDS)))
+	    "$RETRY" -B api -n 2 -d 0 false 2>err && false
+	    grep -q "^retry: budget 'api': cannot be used: $why" err
+	    before=$(md5sum "$api")
+	    says 1 "budget 'api': cannot be used: $why, in $PWD/budgets" --budget-status api
+	    says 1 "budget 'api': cannot be used: $why, in $PWD/budgets" -q --budget-status api --json
+	    "$RETRY" --budget-status all --json >out 2>err
+	    [ "$(sed -n 's/^{"key": "\([^"]*\).*/\1/p' out)" = good ]
+	    [ "$(<err)" = "retry: budget file '$name': not shown: $why" ]
+	    says 0 "budget file '$name': kept: $why|budget file 'retry-v4.$EUID.good': kept: in use" -v --budget-gc
+	    [ "$(md5sum "$api")" = "$before" ]
 	    "$RETRY" --budget-reset api
 	    "$RETRY" -q -B api --budget-required true
 	output that cannot be delivered: 125
@@ -409,10 +374,6 @@ goes_on()
 	    [ "$(md5sum "$api")" = "$before" ]
 	END
 }
-
-#
-# Reset
-#
 
 @test "a reset removes a budget of the user's own, and nothing else" {
 	rows row scene <<-'END'
@@ -467,50 +428,42 @@ goes_on()
 	    wait_for test -e ran.1
 	    touch go.1
 	    wait_for test -e ran.2
-	    [ "$(counter retries)" -eq 5 ]
+	    counted retries 5
 	    "$RETRY" --budget-reset api
 	    touch go.2
 	    ended
 	    [ "$status" -eq 0 ]
 	    counted successes 1 retries 0
+	it is not permitted: 1
+	    inject '?unlink,?unlinkat:error=EACCES'
+	    with=("${inject[@]}")
+	    "$RETRY" -q -B api true
+	    says 1 "budget 'api': cannot be reset: cannot remove: Permission denied, in $PWD/budgets" \
+	        --budget-reset api
+	    [ -e "$api" ]
+	any that a group shares and he can use, root none
+	    shared
+	    RETRY=./retry
+	    "${with[@]}" "$RETRY" -q -B api true
+	    with=()
+	    says 1 "budget 'api': cannot be reset: owned by another user, in shared" \
+	        --budget-reset api
+	    says 0 "budget file 'retry-v4.api': kept: not made by retry" -v --budget-gc
+	    [ "$(ls -A shared)" = retry-v4.api ]
+	    become "$BOB" "$FRIENDS"
+	    says 0 "budget 'api': reset" -v --budget-reset api
+	    [ -z "$(ls -A shared)" ]
+	    become "$ANN" "$FRIENDS"
+	    "${with[@]}" "$RETRY" -q -B api true
+	    truncate -s 1000 shared/retry-v4.api
+	    become "$BOB" "$FRIENDS"
+	    says 1 "budget 'api': cannot be reset: of another size, in shared" \
+	        --budget-reset api
+	    become "$ANN" "$FRIENDS"
+	    says 0 '' --budget-reset api
+	    [ -z "$(ls -A shared)" ]
 	END
 }
-
-@test "where a reset is not permitted it is an error: 1" {
-	inject '?unlink,?unlinkat:error=EACCES'
-	with=("${inject[@]}")
-	"$RETRY" -q -B api true
-	says 1 "budget 'api': cannot be reset: cannot remove: Permission denied, in $PWD/budgets" \
-	    --budget-reset api
-	[ -e "$api" ]
-}
-
-@test "a member of a group can reset any of its budgets that he can use, root none" {
-	shared
-	RETRY=./retry
-	"${with[@]}" "$RETRY" -q -B api true
-	with=()
-	says 1 "budget 'api': cannot be reset: owned by another user, in shared" \
-	    --budget-reset api
-	says 0 "budget file 'retry-v4.api': kept: not made by retry" -v --budget-gc
-	[ "$(ls -A shared)" = retry-v4.api ]
-	become "$BOB" "$FRIENDS"
-	says 0 "budget 'api': reset" -v --budget-reset api
-	[ -z "$(ls -A shared)" ]
-	become "$ANN" "$FRIENDS"
-	"${with[@]}" "$RETRY" -q -B api true
-	truncate -s 1000 shared/retry-v4.api
-	become "$BOB" "$FRIENDS"
-	says 1 "budget 'api': cannot be reset: of another size, in shared" \
-	    --budget-reset api
-	become "$ANN" "$FRIENDS"
-	says 0 '' --budget-reset api
-	[ -z "$(ls -A shared)" ]
-}
-
-#
-# Removal of unused budgets
-#
 
 @test "a budget that nobody used within its window is removed, and nothing else" {
 	rows row scene <<-'END'
@@ -520,11 +473,11 @@ goes_on()
 	    "$RETRY" -q -B succeeded true
 	    fail 1 open --breaker 1,1h
 	    fail 2 paused --budget-min 0 --budget-cooldown 1h
-	    v4=retry-v4.$EUID
-	    touch budgets/retry-v1.$EUID.x budgets/$v4.junk budgets/else
-	    says 0 "budget file '$v4.idle': removed: idle|budget file '$v4.junk': kept: not made by retry|budget file '$v4.open': kept: in use|budget file '$v4.paused': kept: in use|budget file '$v4.retried': kept: in use|budget file '$v4.succeeded': kept: in use" \
+	    name=retry-v4.$EUID
+	    touch budgets/retry-v1.$EUID.x budgets/$name.junk budgets/else
+	    says 0 "budget file '$name.idle': removed: idle|budget file '$name.junk': kept: not made by retry|budget file '$name.open': kept: in use|budget file '$name.paused': kept: in use|budget file '$name.retried': kept: in use|budget file '$name.succeeded': kept: in use" \
 	        -v --budget-gc
-	    only else retry-v1.$EUID.x $v4.{junk,open,paused,retried,succeeded}
+	    only else retry-v1.$EUID.x $name.{junk,open,paused,retried,succeeded}
 	what becomes idle when its window is over
 	    "$RETRY" -q -B api -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
 	    older 50
@@ -536,6 +489,57 @@ goes_on()
 	    says 0 '' -v --budget-gc
 	    "$RETRY" -q -B api true
 	    counted successes 1
+	what cannot be removed is an error: 1
+	    fail 1 one
+	    fail 1 two
+	    inject '?unlink,?unlinkat:error=EPERM:when=1'
+	    is 1 "${inject[@]}" "$RETRY" -v --budget-gc
+	    name=$(cd budgets && echo *)
+	    [ "$name" = "retry-v4.$EUID.one" ] || [ "$name" = "retry-v4.$EUID.two" ]
+	    sed "s/$name/ONE/; s/retry-v4[^']*/OTHER/" err >said
+	    holds said "retry: budget file 'ONE': cannot remove: Operation not permitted" \
+	        "retry: budget file 'OTHER': removed: idle"
+	    # What retry lacks counts more, whichever comes last.
+	    fail 1 one
+	    fail 1 two
+	    is 125 strace -qq -o /dev/null -P "$v4.one" -P "$v4.two" \
+	        -e 'inject=?open,?openat:error=EMFILE:when=1' \
+	        -e 'inject=?unlink,?unlinkat:error=EPERM' "$RETRY" --budget-gc
+	    grep -q 'cannot open: Too many open files\|cannot open: No file desc' err
+	    grep -q 'cannot remove: Operation not permitted' err
+	what another member of a group owns is not removed: 1
+	    shared
+	    RETRY=./retry
+	    chmod 3770 shared
+	    is 1 "${with[@]}" "$RETRY" -q -B api -n 1 false
+	    become "$BOB" "$FRIENDS"
+	    is 1 "${with[@]}" "$RETRY" -q -B his -n 1 false
+	    says 1 "budget file 'retry-v4.api': cannot remove: Operation not permitted" \
+	        -q --budget-gc
+	    [ "$(ls -A shared)" = retry-v4.api ]
+	    become "$ANN" "$FRIENDS"
+	    says 0 '' --budget-gc
+	    [ -z "$(ls -A shared)" ]
+	what is of an earlier boot, and is not shown
+	    old=retry-v4.$EUID.old
+	    "$RETRY" -q -B old true
+	    "$RETRY" -q -B new true
+	    outdate old
+	    says 1 "budget 'old': no such budget in $PWD/budgets" --budget-status old
+	    json all '"key": "new",'
+	    [[ $shown != *'"old"'* ]]
+	    "$RETRY" -v --budget-status all 2>err
+	    [ "$(<err)" = "retry: budget file '$old': not shown: of an earlier boot" ]
+	    says 0 "budget file '${old%old}new': kept: in use|budget file '$old': removed: of an earlier boot" \
+	        -v --budget-gc
+	    only "${old%old}new"
+	    # What has taken its place meanwhile stays.
+	    outdate new
+	    collecting
+	    "$RETRY" --budget-reset new
+	    "$RETRY" -q -B new true
+	    goes_on
+	    only "${old%old}new"
 	END
 }
 
@@ -578,62 +582,3 @@ goes_on()
 	END
 }
 
-@test "a file that cannot be removed is an error: 1" {
-	fail 1 one
-	fail 1 two
-	inject '?unlink,?unlinkat:error=EPERM:when=1'
-	run -1 --separate-stderr "${inject[@]}" "$RETRY" -v --budget-gc
-	[ -z "$output" ]
-	name=$(cd budgets && echo *)
-	[ "$name" = "retry-v4.$EUID.one" ] || [ "$name" = "retry-v4.$EUID.two" ]
-	# shellcheck disable=SC2154 # run sets it
-	diff <(sed "s/$name/ONE/; s/retry-v4[^']*/OTHER/" <<<"$stderr") - <<-'END'
-		retry: budget file 'ONE': cannot remove: Operation not permitted
-		retry: budget file 'OTHER': removed: idle
-	END
-	# What retry lacks counts more, whichever comes last.
-	fail 1 one
-	fail 1 two
-	is 125 strace -qq -o /dev/null -P "$(segment one)" -P "$(segment two)" \
-	    -e 'inject=?open,?openat:error=EMFILE:when=1' \
-	    -e 'inject=?unlink,?unlinkat:error=EPERM' "$RETRY" --budget-gc
-	grep -q 'cannot open: Too many open files\|cannot open: No file desc' err
-	grep -q 'cannot remove: Operation not permitted' err
-}
-
-@test "a member of a group whose files are each his own is told what he cannot remove" {
-	shared
-	RETRY=./retry
-	chmod 3770 shared
-	is 1 "${with[@]}" "$RETRY" -q -B api -n 1 false
-	become "$BOB" "$FRIENDS"
-	is 1 "${with[@]}" "$RETRY" -q -B his -n 1 false
-	says 1 "budget file 'retry-v4.api': cannot remove: Operation not permitted" \
-	    -q --budget-gc
-	[ "$(ls -A shared)" = retry-v4.api ]
-	become "$ANN" "$FRIENDS"
-	says 0 '' --budget-gc
-	[ -z "$(ls -A shared)" ]
-}
-
-@test "a segment of an earlier boot is not shown, and is removed" {
-	local old=retry-v4.$EUID.old
-	"$RETRY" -q -B old true
-	"$RETRY" -q -B new true
-	outdate old
-	says 1 "budget 'old': no such budget in $PWD/budgets" --budget-status old
-	json all '"key": "new",'
-	[[ $shown != *'"old"'* ]]
-	"$RETRY" -v --budget-status all 2>err
-	[ "$(<err)" = "retry: budget file '$old': not shown: of an earlier boot" ]
-	says 0 "budget file '${old%old}new': kept: in use|budget file '$old': removed: of an earlier boot" \
-	    -v --budget-gc
-	only "${old%old}new"
-	# What has taken its place meanwhile stays.
-	outdate new
-	collecting
-	"$RETRY" --budget-reset new
-	"$RETRY" -q -B new true
-	goes_on
-	only "${old%old}new"
-}
