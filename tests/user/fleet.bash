@@ -30,8 +30,10 @@ fleet_setup()
 
 fleet_teardown()
 {
+	local got=0
+	helper_teardown || got=1 # rows beside may still use the server
 	fleet_stop
-	helper_teardown
+	return "$got"
 }
 
 # A port may be taken before the server binds it: then another one is tried.
