@@ -1,86 +1,49 @@
-/*
- * url, row by row.
- */
+/* url, row by row. */
 #include "unit.h"
 #include "fleet/url.h"
-
-/*
- * url_parse
- */
 
 #define TEN "abcdefghij"
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 
-static const struct {
-	const char *text;
+/* The name of the server, its user, and whether it speaks TLS. */
+static const char *
+server_of(const char *text)
+{
+	static char room[2 * URL_ROOM];
+	char name[URL_ROOM];
 	struct url url;
-} urls[] = {
-	{ "redis://cache", { .host = "cache", .port = 6379 } },
-	{ "redis://cache/", { .host = "cache", .port = 6379 } },
-	{ "redis://cache/0", { .host = "cache", .port = 6379 } },
-	{ "redis://cache:6380/15",
-	    { .host = "cache", .port = 6380, .db = 15 } },
-	{ "REDIS://Cache_1.example.com:1",
-	    { .host = "Cache_1.example.com", .port = 1 } },
-	{ "valkey://cache:65535", { .host = "cache", .port = 65535 } },
-	{ "rediss://cache", { .tls = true, .host = "cache", .port = 6379 } },
-	{ "valkeys://cache/2147483647",
-	    { .tls = true, .host = "cache", .port = 6379, .db = 2147483647 } },
-	{ "redis://10.0.0.1:7000", { .host = "10.0.0.1", .port = 7000 } },
-	{ "redis://[::1]", { .host = "::1", .port = 6379 } },
-	{ "redis://[2001:db8::1]:7000/1",
-	    { .host = "2001:db8::1", .port = 7000, .db = 1 } },
-	{ "redis://[fe80::1%25eth0]:1", { .host = "fe80::1%eth0", .port = 1 } },
-	{ "redis://ci@cache", { .user = "ci", .host = "cache", .port = 6379 } },
-	{ "redis://a%3Ab%40%20@cache",
-	    { .user = "a:b@ ", .host = "cache", .port = 6379 } },
-	{ "redis://c%61che", { .host = "cache", .port = 6379 } },
-	{ "unix:///run/redis.sock", { .path = "/run/redis.sock" } },
-	{ "unix:///run/a%20b%3f?db=3", { .path = "/run/a b?", .db = 3 } },
-	{ "unix:////" HUNDRED "12345", { .path = "//" HUNDRED "12345" } },
-};
+
+	SAME(text, url_parse(text, &url), NULL);
+	SAME(text, url_show(text, name), text);
+	EQUAL(text, url.path[0] != '\0', url.host[0] == '\0');
+	snprintf(room, sizeof room, "%s%s%s%s", url.tls ? "tls " : "", url.user,
+	    url.user[0] == '\0' ? "" : "@", url_name(&url, name));
+	return room;
+}
 
 TEST(urls)
 {
-	for (size_t i = 0; i < LENGTH(urls); i++) {
-		const struct url *want = &urls[i].url;
-		const char *row = urls[i].text;
-		char room[URL_ROOM];
-		struct url url;
-
-		SAME(row, url_parse(row, &url), NULL);
-		EQUAL(row, url.tls, want->tls);
-		SAME(row, url.user, want->user);
-		SAME(row, url.host, want->host);
-		EQUAL(row, url.port, want->port);
-		SAME(row, url.path, want->path);
-		EQUAL(row, url.db, want->db);
-		SAME(row, url_show(row, room), row);
-	}
-}
-
-TEST(names)
-{
-	static const struct {
-		const char *text, *name;
-	} rows[] = {
-		{ "redis://cache", "cache:6379/0" },
-		{ "redis://cache:6379/0", "cache:6379/0" },
-		{ "valkey://ci@cache/", "cache:6379/0" },
-		{ "redis://cache:6380", "cache:6380/0" },
-		{ "redis://cache/1", "cache:6379/1" },
-		{ "redis://[::1]", "::1:6379/0" },
-		{ "unix:///run/redis.sock", "/run/redis.sock:0/0" },
-		{ "unix:///run/redis.sock?db=3", "/run/redis.sock:0/3" },
+	static const char *const rows[][6] = {
+		{ "cache:6379/0", "redis://cache", "redis://cache/",
+		    "redis://cache/0", "redis://c%61che",
+		    "redis://cache:6379/0" },
+		{ "cache:6380/15", "redis://cache:6380/15" },
+		{ "Cache_1.example.com:1/0", "REDIS://Cache_1.example.com:1" },
+		{ "cache:65535/0", "valkey://cache:65535" },
+		{ "tls cache:6379/0", "rediss://cache" },
+		{ "tls cache:6379/2147483647", "valkeys://cache/2147483647" },
+		{ "10.0.0.1:7000/0", "redis://10.0.0.1:7000" },
+		{ "::1:6379/0", "redis://[::1]" },
+		{ "2001:db8::1:7000/1", "redis://[2001:db8::1]:7000/1" },
+		{ "fe80::1%eth0:1/0", "redis://[fe80::1%25eth0]:1" },
+		{ "ci@cache:6379/0", "redis://ci@cache", "valkey://ci@cache/" },
+		{ "a:b@ @cache:6379/0", "redis://a%3Ab%40%20@cache" },
+		{ "/run/redis.sock:0/0", "unix:///run/redis.sock" },
+		{ "/run/a b?:0/3", "unix:///run/a%20b%3f?db=3" },
+		{ "//" HUNDRED "12345:0/0", "unix:////" HUNDRED "12345" },
 	};
 
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		char room[URL_ROOM];
-		struct url url;
-
-		SAME(rows[i].text, url_parse(rows[i].text, &url), NULL);
-		SAME(rows[i].text, url_name(&url, room), rows[i].name);
-	}
+	ALIKE(rows, server_of);
 }
 
 #define PASSWORD "a URL with a password, which others can see; use --fleet-auth"
@@ -179,64 +142,48 @@ TEST(long_urls)
 	SAME("1024 bytes", url_show(text, room), "unix://***");
 }
 
-/*
- * url_parse_auth
- */
-
 TEST(auth)
-{
-	static const struct {
-		const char *text, *user;
-		struct url_auth want;
-	} rows[] = {
-		{ "pw", "", { "", "pw" } },
-		{ "pw\n", "", { "", "pw" } },
-		{ "pw\r\n", "", { "", "pw" } },
-		{ " p w ", "", { "", " p w " } },
-		{ "ci:pw", "", { "ci", "pw" } },
-		{ "ci:p:w\n", "", { "ci", "p:w" } },
-		{ "pw", "ci", { "ci", "pw" } },
-		{ "ci:pw", "ci", { "ci", "pw" } },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct url_auth auth;
-
-		SAME(rows[i].text,
-		    url_parse_auth(
-			strview_of(rows[i].text), rows[i].user, &auth),
-		    NULL);
-		SAME(rows[i].text, auth.user, rows[i].want.user);
-		SAME(rows[i].text, auth.password, rows[i].want.password);
-	}
-}
-
-TEST(what_is_no_auth)
 {
 	static char password[URL_PASSWORD_ROOM + 1];
 	static const struct {
+		const char *want; /* user, a blank and password; or a reason */
 		struct strview text;
-		const char *user, *reason;
+		const char *user;
 	} rows[] = {
-		{ { "", 0 }, "", "empty" },
-		{ { "\n", 1 }, "", "empty" },
-		{ { "\r\n", 2 }, "ci", "empty" },
-		{ { "a\nb", 3 }, "", "more than one line of text" },
-		{ { "a\n\n", 3 }, "", "more than one line of text" },
-		{ { "a\0b", 3 }, "", "more than one line of text" },
-		{ { ":pw", 3 }, "", "no user before the colon" },
-		{ { "ci:", 3 }, "", "no password after the colon" },
-		{ { "ci:\n", 4 }, "", "no password after the colon" },
-		{ { "me:pw", 5 }, "ci", "another user than in the URL" },
-		{ { password, URL_PASSWORD_ROOM }, "", "too long" },
-		{ { password, URL_PASSWORD_ROOM - 1 }, "", NULL },
+#define TEXT(text) { text, sizeof(text) - 1 }
+		{ " pw", TEXT("pw"), "" },
+		{ " pw", TEXT("pw\n"), "" },
+		{ " pw", TEXT("pw\r\n"), "" },
+		{ "  p w ", TEXT(" p w "), "" },
+		{ "ci pw", TEXT("ci:pw"), "" },
+		{ "ci p:w", TEXT("ci:p:w\n"), "" },
+		{ "ci pw", TEXT("pw"), "ci" },
+		{ "ci pw", TEXT("ci:pw"), "ci" },
+		{ "empty", TEXT(""), "" },
+		{ "empty", TEXT("\n"), "" },
+		{ "empty", TEXT("\r\n"), "ci" },
+		{ "more than one line of text", TEXT("a\nb"), "" },
+		{ "more than one line of text", TEXT("a\n\n"), "" },
+		{ "more than one line of text", TEXT("a\0b"), "" },
+		{ "no user before the colon", TEXT(":pw"), "" },
+		{ "no password after the colon", TEXT("ci:"), "" },
+		{ "no password after the colon", TEXT("ci:\n"), "" },
+		{ "another user than in the URL", TEXT("me:pw"), "ci" },
+		{ "too long", { password, URL_PASSWORD_ROOM }, "" },
 	};
+	struct url_auth auth;
 
 	memset(password, 'p', URL_PASSWORD_ROOM);
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct url_auth auth;
+		char got[2 * URL_PASSWORD_ROOM];
+		const char *why =
+		    url_parse_auth(rows[i].text, rows[i].user, &auth);
 
-		SAME("auth", url_parse_auth(rows[i].text, rows[i].user, &auth),
-		    rows[i].reason);
+		snprintf(got, sizeof got, "%s %s", auth.user, auth.password);
+		SAME(rows[i].text.at, why == NULL ? got : why, rows[i].want);
 	}
+	SAME("longest",
+	    url_parse_auth(
+		(struct strview){ password, URL_PASSWORD_ROOM - 1 }, "", &auth),
+	    NULL);
 }

@@ -280,45 +280,43 @@ TEST(programs_have_one_row)
 	}
 }
 
-static const struct {
-	const char *path, *name;
-} programs[] = {
-	{ "curl", "curl" },
-	{ "/usr/bin/curl", "curl" },
-	{ "./apt-get", "apt" },
-	{ "pip3.11", "pip" },
-	{ "/x/wget2", "wget2" },
-	{ "sqlite3", "sqlite3" },
-	{ "go1.22.1", "go" },
-	{ "mariadb-dump", "mysql" },
-	{ "pg_restore", "psql" },
-	{ "podman", "docker" },
-	{ "net", NULL },
-	{ "sysexits", NULL },
-	{ "redis", NULL },
-	{ "curlx", NULL },
-	{ "cur", NULL },
-	{ "curl ", NULL },
-	{ "gofmt", NULL },
-	{ "curl/", NULL },
-	{ "", NULL },
-	{ "7", NULL },
-	{ "sh", NULL },
-};
-
-TEST(programs)
+static const char *
+program_of(const char *path)
 {
-	for (size_t i = 0; i < LENGTH(programs); i++) {
-		struct preset row;
-		bool known = preset_for_program(programs[i].path, &row);
+	static struct preset row;
 
-		SAME(programs[i].path, known ? row.name : NULL,
-		    programs[i].name);
-	}
-	SAME("aptx", found("aptx"), NULL);
-	SAME("apt-get", found("apt-get"), "apt");
-	SAME("sqlite", found("sqlite"), "sqlite3");
-	SAME("", found(""), NULL);
-	SAME("list", found("list"), NULL);
-	SAME("auto", found("auto"), NULL);
+	return preset_for_program(path, &row) ? row.name : "none";
+}
+
+static const char *
+row_of(const char *name)
+{
+	const char *row = found(name);
+
+	return row == NULL ? "none" : row;
+}
+
+TEST(programs_and_names)
+{
+	static const char *const programs[][14] = {
+		{ "curl", "curl", "/usr/bin/curl" },
+		{ "apt", "./apt-get" },
+		{ "pip", "pip3.11" },
+		{ "wget2", "/x/wget2" },
+		{ "sqlite3", "sqlite3" },
+		{ "go", "go1.22.1" },
+		{ "mysql", "mariadb-dump" },
+		{ "psql", "pg_restore" },
+		{ "docker", "podman" },
+		{ "none", "net", "sysexits", "redis", "curlx", "cur", "curl ",
+		    "gofmt", "curl/", "", "7", "sh" },
+	};
+	static const char *const names[][6] = {
+		{ "apt", "apt-get" },
+		{ "sqlite3", "sqlite" },
+		{ "none", "aptx", "", "list", "auto" },
+	};
+
+	ALIKE(programs, program_of);
+	ALIKE(names, row_of);
 }

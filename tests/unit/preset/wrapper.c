@@ -6,141 +6,94 @@
 #include "unit.h"
 #include "preset/command_line.h"
 
-#define WORDS 32
-
-static struct wrapped
-look(const char *text, char *argv[WORDS])
+/* The command of a line, its directory and its user. */
+static const char *
+command_of(const char *text)
 {
-	static char line[256];
+	static char line[256], room[256];
+	char *argv[32] = { NULL }, *rest = line;
 	size_t count = 0;
-	char *rest = line, *word;
+	struct wrapped found;
 
 	snprintf(line, sizeof line, "%s", text);
-	while ((word = strsep(&rest, " ")) != NULL && count < WORDS - 1)
-		argv[count++] = word;
-	argv[count] = NULL;
-	return command_line_unwrap(argv);
+	while ((argv[count] = strsep(&rest, " ")) != NULL)
+		count++;
+	found = command_line_unwrap(argv);
+	snprintf(room, sizeof room, "%s%s%s%s%s", argv[found.command],
+	    found.directory == NULL ? "" : " in ",
+	    found.directory == NULL ? "" : found.directory,
+	    found.root ? " as root" : "", found.alien ? " as another" : "");
+	return room;
 }
 
 TEST(commands)
 {
-	static const struct {
-		const char *line, *command, *directory;
-		bool root, alien;
-	} rows[] = {
-		{ "curl URL", "curl", NULL, false, false },
-		{ "", "", NULL, false, false },
-		{ "sh -c curl", "sh", NULL, false, false },
-		{ "timeouts 5 curl", "timeouts", NULL, false, false },
-		{ "setsid curl", "setsid", NULL, false, false },
+	static const char *const rows[][10] = {
+		{ "curl", "curl URL" },
+		{ "", "" },
+		{ "sh", "sh -c curl" },
+		{ "timeouts", "timeouts 5 curl" },
+		{ "setsid", "setsid curl" },
 
-		{ "timeout 5 curl -k 3", "curl", NULL, false, false },
-		{ "/usr/bin/timeout 5 ./curl", "./curl", NULL, false, false },
-		{ "timeout -k 5 -s INT --foreground 10 curl", "curl", NULL,
-		    false, false },
-		{ "timeout -k5 -sINT -v 10 curl", "curl", NULL, false, false },
-		{ "timeout -fpk 5 10 curl", "curl", NULL, false, false },
-		{ "timeout -vs INT 10 curl", "curl", NULL, false, false },
-		{ "timeout --kill-after=5 --signal INT 10 curl", "curl", NULL,
-		    false, false },
-		{ "timeout --kill 5 --pres 10 curl", "curl", NULL, false,
-		    false },
-		{ "timeout --ver 10 curl", "timeout", NULL, false, false },
-		{ "timeout --foreground=x 10 curl", "timeout", NULL, false,
-		    false },
-		{ "timeout -- 10 curl", "curl", NULL, false, false },
-		{ "timeout -t 10 curl", "timeout", NULL, false, false },
-		{ "timeout --help", "timeout", NULL, false, false },
-		{ "timeout -k", "timeout", NULL, false, false },
-		{ "timeout --signal", "timeout", NULL, false, false },
-		{ "timeout 10", "timeout", NULL, false, false },
-		{ "timeout", "timeout", NULL, false, false },
+		{ "curl", "timeout 5 curl -k 3",
+		    "timeout -k 5 -s INT --foreground 10 curl",
+		    "timeout -k5 -sINT -v 10 curl", "timeout -fpk 5 10 curl",
+		    "timeout -vs INT 10 curl",
+		    "timeout --kill-after=5 --signal INT 10 curl",
+		    "timeout --kill 5 --pres 10 curl", "timeout -- 10 curl" },
+		{ "./curl", "/usr/bin/timeout 5 ./curl" },
+		{ "timeout", "timeout --ver 10 curl",
+		    "timeout --foreground=x 10 curl", "timeout -t 10 curl",
+		    "timeout --help", "timeout -k", "timeout --signal",
+		    "timeout 10", "timeout" },
 
-		{ "env curl", "curl", NULL, false, false },
-		{ "env -i A=b C= curl A=b", "curl", NULL, false, false },
-		{ "env - A=b curl", "curl", NULL, false, false },
-		{ "env -u X -C dir FOO=bar curl", "curl", "dir", false, false },
-		{ "env -u X -C dir -- FOO=bar curl", "curl", "dir", false,
-		    false },
-		{ "env -uX -Cdir curl", "curl", "dir", false, false },
-		{ "env --unset=X --chdir=/d curl", "curl", "/d", false, false },
-		{ "env -iu X --chdir /d curl", "curl", "/d", false, false },
-		{ "env --default-signal --ignore-signal=INT curl", "curl", NULL,
-		    false, false },
-		{ "env -a name -v curl", "curl", NULL, false, false },
-		{ "env /x=y curl", "curl", NULL, false, false },
-		{ "env -S curl", "env", NULL, false, false },
-		{ "env -iScurl", "env", NULL, false, false },
-		{ "env --split-string=curl", "env", NULL, false, false },
-		{ "env A=b", "env", NULL, false, false },
-		{ "env A=b -i curl", "-i", NULL, false, false },
-		{ "env", "env", NULL, false, false },
+		{ "curl", "env curl", "env -i A=b C= curl A=b",
+		    "env - A=b curl",
+		    "env --default-signal --ignore-signal=INT curl",
+		    "env -a name -v curl", "env /x=y curl" },
+		{ "curl in dir", "env -u X -C dir FOO=bar curl",
+		    "env -u X -C dir -- FOO=bar curl", "env -uX -Cdir curl" },
+		{ "curl in /d", "env --unset=X --chdir=/d curl",
+		    "env -iu X --chdir /d curl" },
+		{ "env", "env -S curl", "env -iScurl",
+		    "env --split-string=curl", "env A=b", "env" },
+		{ "-i", "env A=b -i curl" },
 
-		{ "nice curl", "curl", NULL, false, false },
-		{ "nice -n 5 curl", "curl", NULL, false, false },
-		{ "nice -n5 curl", "curl", NULL, false, false },
-		{ "nice -n -5 curl", "curl", NULL, false, false },
-		{ "nice -5 curl", "curl", NULL, false, false },
-		{ "nice --5 curl", "curl", NULL, false, false },
-		{ "nice -+5 curl", "curl", NULL, false, false },
-		{ "nice --adjustment=5 curl", "curl", NULL, false, false },
-		{ "nice -x curl", "nice", NULL, false, false },
+		{ "curl", "nice curl", "nice -n 5 curl", "nice -n5 curl",
+		    "nice -n -5 curl", "nice -5 curl", "nice --5 curl",
+		    "nice -+5 curl", "nice --adjustment=5 curl" },
+		{ "nice", "nice -x curl" },
 
-		{ "nohup curl", "curl", NULL, false, false },
-		{ "nohup -- curl", "curl", NULL, false, false },
-		{ "nohup -x curl", "nohup", NULL, false, false },
+		{ "curl", "nohup curl", "nohup -- curl" },
+		{ "nohup", "nohup -x curl" },
 
-		{ "stdbuf -oL curl", "curl", NULL, false, false },
-		{ "stdbuf -o L -e0 --input=0 curl", "curl", NULL, false,
-		    false },
-		{ "stdbuf -oL", "stdbuf", NULL, false, false },
+		{ "curl", "stdbuf -oL curl", "stdbuf -o L -e0 --input=0 curl" },
+		{ "stdbuf", "stdbuf -oL" },
 
-		{ "sudo curl", "curl", NULL, true, false },
-		{ "sudo -n -E curl", "curl", NULL, true, false },
-		{ "sudo -u root curl", "curl", NULL, true, false },
-		{ "sudo -u#0 curl", "curl", NULL, true, false },
-		{ "sudo -u bob -E FOO=bar curl", "curl", NULL, false, true },
-		{ "sudo -Eubob curl", "curl", NULL, false, true },
-		{ "sudo --user=bob curl", "curl", NULL, false, true },
-		{ "sudo --user bob -- curl", "curl", NULL, false, true },
-		{ "sudo -u bob -u root curl", "curl", NULL, true, false },
-		{ "sudo -g adm curl", "curl", NULL, false, true },
-		{ "sudo -g adm -u root curl", "curl", NULL, true, false },
-		{ "sudo FOO=bar -H A=b curl", "curl", NULL, true, false },
-		{ "sudo -- FOO=bar curl", "FOO=bar", NULL, true, false },
-		{ "sudo --preserve-env=A,B curl", "curl", NULL, true, false },
-		{ "sudo --preserve-env curl", "curl", NULL, true, false },
-		{ "sudo -D dir -T 5 -p x -C 9 curl", "curl", "dir", true,
-		    false },
-		{ "sudo -R /r curl", "curl", NULL, true, true },
-		{ "sudo -r staff_r -t t curl", "curl", NULL, true, true },
-		{ "sudo -i curl", "sudo", NULL, false, false },
-		{ "sudo -s curl", "sudo", NULL, false, false },
-		{ "sudo -b curl", "sudo", NULL, false, false },
-		{ "sudo -l curl", "sudo", NULL, false, false },
-		{ "sudo -h curl", "sudo", NULL, false, false },
-		{ "sudo -v", "sudo", NULL, false, false },
-		{ "sudo -u", "sudo", NULL, false, false },
+		{ "curl as root", "sudo curl", "sudo -n -E curl",
+		    "sudo -u root curl", "sudo -u#0 curl",
+		    "sudo -u bob -u root curl", "sudo -g adm -u root curl",
+		    "sudo FOO=bar -H A=b curl", "sudo --preserve-env=A,B curl",
+		    "sudo --preserve-env curl" },
+		{ "curl as another", "sudo -u bob -E FOO=bar curl",
+		    "sudo -Eubob curl", "sudo --user=bob curl",
+		    "sudo --user bob -- curl", "sudo -g adm curl" },
+		{ "FOO=bar as root", "sudo -- FOO=bar curl" },
+		{ "curl in dir as root", "sudo -D dir -T 5 -p x -C 9 curl" },
+		{ "curl as root as another", "sudo -R /r curl",
+		    "sudo -r staff_r -t t curl" },
+		{ "sudo", "sudo -i curl", "sudo -s curl", "sudo -b curl",
+		    "sudo -l curl", "sudo -h curl", "sudo -v", "sudo -u" },
 
-		{ "sudo nice timeout 5 curl", "curl", NULL, true, false },
-		{ "nice sudo -u bob curl", "curl", NULL, false, true },
-		{ "sudo -u bob sudo curl", "curl", NULL, true, true },
-		{ "nohup env A=b stdbuf -oL nice -5 curl -n", "curl", NULL,
-		    false, false },
-		{ "timeout 5 sh -c curl", "sh", NULL, false, false },
-		{ "timeout 5 timeout --help", "timeout", NULL, false, false },
-		{ "env -C a env -C /b curl", "curl", "/b", false, false },
-		{ "env -C a env -C b curl", "env", "a", false, false },
+		{ "curl as root", "sudo nice timeout 5 curl" },
+		{ "curl as another", "nice sudo -u bob curl" },
+		{ "curl as root as another", "sudo -u bob sudo curl" },
+		{ "curl", "nohup env A=b stdbuf -oL nice -5 curl -n" },
+		{ "sh", "timeout 5 sh -c curl" },
+		{ "timeout", "timeout 5 timeout --help" },
+		{ "curl in /b", "env -C a env -C /b curl" },
+		{ "env in a", "env -C a env -C b curl" },
 	};
-	char *argv[WORDS];
 
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const char *line = rows[i].line;
-		struct wrapped found = look(line, argv);
-
-		SAME(line, argv[found.command], rows[i].command);
-		SAME(line, found.directory, rows[i].directory);
-		EQUAL(line, found.root, rows[i].root);
-		EQUAL(line, found.alien, rows[i].alien);
-	}
+	ALIKE(rows, command_of);
 }

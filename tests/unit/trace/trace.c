@@ -14,85 +14,74 @@
 #define NO_TRACE "00000000000000000000000000000000"
 #define NO_SPAN "0000000000000000"
 
-/* What an attempt gets whose span has the id 5; "": the trace is not sampled;
- * NULL: the text is malformed, so a trace begins. */
-#define NEXT "0000000000000005"
-static const struct {
-	const char *text, *next;
-} parents[] = {
-	{ "00-" TRACE "-" SPAN "-01", "00-" TRACE "-" NEXT "-01" },
-	{ "00-" TRACE "-" SPAN "-00", "" },
-	/* Only the lowest bit of the flags has a meaning. */
-	{ "00-" TRACE "-" SPAN "-ff", "00-" TRACE "-" NEXT "-01" },
-	{ "00-" TRACE "-" SPAN "-fe", "" },
-	/* Half of an id may be zero. */
-	{ "00-0000000000000000a3ce929d0e0e4736-" SPAN "-01",
-	    "00-0000000000000000a3ce929d0e0e4736-" NEXT "-01" },
-	{ "00-4bf92f3577b34da60000000000000000-" SPAN "-01",
-	    "00-4bf92f3577b34da60000000000000000-" NEXT "-01" },
-	/* A later version may have more fields. */
-	{ "01-" TRACE "-" SPAN "-01", "00-" TRACE "-" NEXT "-01" },
-	{ "cc-" TRACE "-" SPAN "-01-", "00-" TRACE "-" NEXT "-01" },
-	{ "fe-" TRACE "-" SPAN "-01-what comes later",
-	    "00-" TRACE "-" NEXT "-01" },
-	{ "01-" TRACE "-" SPAN "-01.what", NULL },
-	{ "01-" TRACE "-" SPAN "-010", NULL },
-	{ "01-" TRACE "-" SPAN, NULL },
-	{ "01-" TRACE "-" SPAN "-0", NULL },
-	/* Version 00 has none. */
-	{ "00-" TRACE "-" SPAN "-01-", NULL },
-	{ "00-" TRACE "-" SPAN "-01 ", NULL },
-	{ " 00-" TRACE "-" SPAN "-01", NULL },
-	/* Versions that are none. */
-	{ "ff-" TRACE "-" SPAN "-01", NULL },
-	{ "0-" TRACE "-" SPAN "-01", NULL },
-	{ "0A-" TRACE "-" SPAN "-01", NULL },
-	{ "-" TRACE "-" SPAN "-01", NULL },
-	/* Ids of zero. */
-	{ "00-" NO_TRACE "-" SPAN "-01", NULL },
-	{ "00-" TRACE "-" NO_SPAN "-01", NULL },
-	/* Digits in upper case, and bytes that are no digits. */
-	{ "00-4BF92F3577B34DA6A3CE929D0E0E4736-" SPAN "-01", NULL },
-	{ "00-" TRACE "-00F067AA0BA902B7-01", NULL },
-	{ "00-" TRACE "-" SPAN "-0g", NULL },
-	{ "00-4bf92f3577b34da6a3ce929d0e0e473.-" SPAN "-01", NULL },
-	{ "00-" TRACE "-00f067aa0ba902b\xff-01", NULL },
-	/* Ids of another length, and other separators. */
-	{ "00-4bf92f3577b34da6a3ce929d0e0e473-" SPAN "-01", NULL },
-	{ "00-" TRACE "0-" SPAN "-1", NULL },
-	{ "00-" TRACE "-00f067aa0ba902b-01", NULL },
-	{ "00_" TRACE "-" SPAN "-01", NULL },
-	{ "00-" TRACE "_" SPAN "-01", NULL },
-	{ "00-" TRACE "-" SPAN "_01", NULL },
-	{ "00-" TRACE "-" SPAN "-", NULL },
-	{ "00-" TRACE, NULL },
-	{ "", NULL },
-	{ "-------------------------------------------------------", NULL },
-};
+#define NEXT "-0000000000000005-01"
+#define ANEW "00-00000000000000070000000000000008" NEXT
+
+static const char state[] = "vendor=1";
+
+/* What an attempt gets whose span has the id 5, if its trace is sampled. */
+static const char *
+child_of(const char *parent)
+{
+	static const uint64_t random[3] = { 7, 8, 9 };
+	static char room[TRACE_ROOM];
+	struct trace trace;
+	bool anew;
+
+	trace_start(&trace, parent, state, random);
+	if (!trace.on)
+		return "not sampled";
+	EQUAL(parent, (int64_t)trace.span, 9);
+	trace_begin(&trace, 5);
+	anew = strcmp(trace_put(room, &trace), ANEW) == 0;
+	EQUAL(parent, trace.parent == 0, anew);
+	EQUAL(parent, trace.state == NULL, anew);
+	return room;
+}
 
 TEST(parents)
 {
-	static const uint64_t random[3] = { 7, 8, 9 };
-	static const char state[] = "vendor=1";
+	static const char *const rows[][32] = {
+		/* Of the flags only the lowest bit has a meaning. A later
+		   version may have more fields. */
+		{ "00-" TRACE NEXT, "00-" TRACE "-" SPAN "-01",
+		    "00-" TRACE "-" SPAN "-ff", "01-" TRACE "-" SPAN "-01",
+		    "cc-" TRACE "-" SPAN "-01-",
+		    "fe-" TRACE "-" SPAN "-01-what comes later" },
+		{ "not sampled", "00-" TRACE "-" SPAN "-00",
+		    "00-" TRACE "-" SPAN "-fe" },
+		/* Half of an id may be zero. */
+		{ "00-0000000000000000a3ce929d0e0e4736" NEXT,
+		    "00-0000000000000000a3ce929d0e0e4736-" SPAN "-01" },
+		{ "00-4bf92f3577b34da60000000000000000" NEXT,
+		    "00-4bf92f3577b34da60000000000000000-" SPAN "-01" },
+		/* A malformed text, of a later version, of version 00, and of
+		   versions that are none. */
+		{ ANEW, "01-" TRACE "-" SPAN "-01.what",
+		    "01-" TRACE "-" SPAN "-010", "01-" TRACE "-" SPAN,
+		    "01-" TRACE "-" SPAN "-0", "00-" TRACE "-" SPAN "-01-",
+		    "00-" TRACE "-" SPAN "-01 ", " 00-" TRACE "-" SPAN "-01",
+		    "ff-" TRACE "-" SPAN "-01", "0-" TRACE "-" SPAN "-01",
+		    "0A-" TRACE "-" SPAN "-01", "-" TRACE "-" SPAN "-01" },
+		/* Ids of zero, digits in upper case, bytes that are no digits,
+		   ids of another length, and other separators. */
+		{ ANEW, "00-" NO_TRACE "-" SPAN "-01",
+		    "00-" TRACE "-" NO_SPAN "-01",
+		    "00-4BF92F3577B34DA6A3CE929D0E0E4736-" SPAN "-01",
+		    "00-" TRACE "-00F067AA0BA902B7-01",
+		    "00-" TRACE "-" SPAN "-0g",
+		    "00-4bf92f3577b34da6a3ce929d0e0e473.-" SPAN "-01",
+		    "00-" TRACE "-00f067aa0ba902b\xff-01",
+		    "00-4bf92f3577b34da6a3ce929d0e0e473-" SPAN "-01",
+		    "00-" TRACE "0-" SPAN "-1",
+		    "00-" TRACE "-00f067aa0ba902b-01",
+		    "00_" TRACE "-" SPAN "-01", "00-" TRACE "_" SPAN "-01",
+		    "00-" TRACE "-" SPAN "_01", "00-" TRACE "-" SPAN "-",
+		    "00-" TRACE, "",
+		    "-------------------------------------------------------" },
+	};
 
-	for (size_t i = 0; i < LENGTH(parents); i++) {
-		const char *row = parents[i].text, *next = parents[i].next;
-		char room[TRACE_ROOM];
-		struct trace trace;
-
-		trace_start(&trace, row, state, random);
-		EQUAL(row, trace.on, next == NULL || *next != '\0');
-		if (!trace.on)
-			continue;
-		EQUAL(row, trace.parent != 0, next != NULL);
-		EQUAL(row, trace.state == state, next != NULL);
-		EQUAL(row, (int64_t)trace.span, 9);
-		if (next == NULL)
-			next =
-			    "00-00000000000000070000000000000008-" NEXT "-01";
-		trace_begin(&trace, 5);
-		SAME(row, trace_put(room, &trace), next);
-	}
+	ALIKE(rows, child_of);
 }
 
 TEST(the_ids_of_a_trace)
@@ -120,79 +109,63 @@ TEST(the_ids_of_a_trace)
 
 #define TEN "a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,"
 
-/* The attributes of a list, each as "<key>=<value>"; NULL: the list is
- * malformed. */
-static const struct {
-	const char *list, *attributes;
-} resources[] = {
-	{ "", "" },
-	{ "a=b", "<a>=<b>" },
-	{ "service.name=shop,deployment.environment.name=ci",
-	    "<service.name>=<shop><deployment.environment.name>=<ci>" },
-	/* Blanks, and members without anything. */
-	{ " a = b , c\t=d ", "<a>=<b><c>=<d>" },
-	{ ",,a=b, ,c=d", "<a>=<b><c>=<d>" },
-	{ "a=b c", "<a>=<b c>" },
-	/* Only the first '=' ends the key; a value may be empty. */
-	{ "a=b=c", "<a>=<b=c>" },
-	{ "a=", "<a>=<>" },
-	/* %XX, in keys, too; '+' and quotes stand for themselves. */
-	{ "a=%41%2c%2C%3d%25", "<a>=<A,,=%>" },
-	{ "%61%3D=1", "<a=>=<1>" },
-	{ "a=%20b%20", "<a>=< b >" },
-	{ "a=gr%C3%BC%c3%9fe",
-	    "<a>=<gr\xc3\xbc\xc3\x9f"
-	    "e>" },
-	{ "a=b+c,d=\"e,f=g\"", "<a>=<b+c><d>=<\"e><f>=<g\">" },
-	/* The last value of a key counts. */
-	{ "a=1,b=2,a=3", "<a>=<3><b>=<2>" },
-	{ "a=1,%61=2", "<a>=<2>" },
-	/* One bad member spoils the list. */
-	{ "a", NULL },
-	{ "a=b,c", NULL },
-	{ "=b", NULL },
-	{ "a=b,=", NULL },
-	{ "a=%", NULL },
-	{ "a=%4,b=c", NULL },
-	{ "a=%4g", NULL },
-	{ "a=%g4", NULL },
-	{ "%zz=1", NULL },
-	{ TEN TEN TEN "a=2",
-	    "<a>=<2><b>=<1><c>=<1><d>=<1><e>=<1><f>=<1><g>=<1>"
-	    "<h>=<1><i>=<1><j>=<1>" },
-};
-
-/* Writes the attributes as in the table. */
-static char *
-show(char *at, const struct trace_resource *resource)
+/* The attributes of a list, each as "<key>=<value>". */
+static const char *
+attributes_of(const char *text)
 {
-	char *start = at;
+	static char shown[512];
+	struct strview list = strview_of(text);
+	char *room = malloc(list.length), *at = shown;
+	struct trace_resource resource;
+	bool read = trace_resource_parse(&resource, list, room);
 
 	*at = '\0';
-	for (size_t i = 0; i < resource->count; i++) {
+	HOLDS(text, read || resource.count == 0);
+	for (size_t i = 0; i < resource.count; i++) {
 		const struct trace_attribute *attribute =
-		    &resource->attributes[i];
+		    &resource.attributes[i];
 
 		at += sprintf(at, "<%.*s>=<%.*s>", (int)attribute->key.length,
 		    attribute->key.at, (int)attribute->value.length,
 		    attribute->value.at);
 	}
-	return start;
+	free(room);
+	return read ? shown : "malformed";
 }
 
 TEST(resources)
 {
-	for (size_t i = 0; i < LENGTH(resources); i++) {
-		struct strview list = strview_of(resources[i].list);
-		char *room = malloc(list.length), shown[512];
-		struct trace_resource resource;
-		bool read = trace_resource_parse(&resource, list, room);
+	static const char *const rows[][12] = {
+		{ "", "" },
+		{ "<a>=<b>", "a=b" },
+		{ "<service.name>=<shop><deployment.environment.name>=<ci>",
+		    "service.name=shop,deployment.environment.name=ci" },
+		/* Blanks, and members without anything. */
+		{ "<a>=<b><c>=<d>", " a = b , c\t=d ", ",,a=b, ,c=d" },
+		{ "<a>=<b c>", "a=b c" },
+		/* Only the first '=' ends the key; a value may be empty. */
+		{ "<a>=<b=c>", "a=b=c" },
+		{ "<a>=<>", "a=" },
+		/* %XX, in keys, too; '+' and quotes stand for themselves. */
+		{ "<a>=<A,,=%>", "a=%41%2c%2C%3d%25" },
+		{ "<a=>=<1>", "%61%3D=1" },
+		{ "<a>=< b >", "a=%20b%20" },
+		{ "<a>=<gr\xc3\xbc\xc3\x9f"
+		  "e>",
+		    "a=gr%C3%BC%c3%9fe" },
+		{ "<a>=<b+c><d>=<\"e><f>=<g\">", "a=b+c,d=\"e,f=g\"" },
+		/* The last value of a key counts. */
+		{ "<a>=<3><b>=<2>", "a=1,b=2,a=3" },
+		{ "<a>=<2>", "a=1,%61=2" },
+		{ "<a>=<2><b>=<1><c>=<1><d>=<1><e>=<1><f>=<1><g>=<1>"
+		  "<h>=<1><i>=<1><j>=<1>",
+		    TEN TEN TEN "a=2" },
+		/* One bad member spoils the list. */
+		{ "malformed", "a", "a=b,c", "=b", "a=b,=", "a=%", "a=%4,b=c",
+		    "a=%4g", "a=%g4", "%zz=1" },
+	};
 
-		EQUAL(list.at, read, resources[i].attributes != NULL);
-		SAME(list.at, show(shown, &resource),
-		    read ? resources[i].attributes : "");
-		free(room);
-	}
+	ALIKE(rows, attributes_of);
 }
 
 TEST(the_value_of_a_key)
