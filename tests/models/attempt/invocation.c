@@ -50,45 +50,38 @@ static struct invocation *const now = &invocation;
  * States
  */
 
-/* While a limit is watched. */
-static enum state
-state_of_limit(void)
-{
-	enum termination_stage stage = now->limit->stage;
-	bool dead = !kernel_alive(kernel.command);
-	bool hook =
-	    kernel.hook != NULL && now->limit->child == kernel.hook->pid;
-
-	switch (stage) {
-	case TERMINATION_SIGNALLED:
-		if (hook)
-			return now->closing ? GIVE_UP_SIGNALLED
-					    : HOOK_SIGNALLED;
-		return dead ? SIGNALLED_DEAD : SIGNALLED;
-	case TERMINATION_KILLED:
-		if (hook)
-			return now->closing ? GIVE_UP_KILLED : HOOK_KILLED;
-		return dead ? KILLED_DEAD : KILLED;
-	case TERMINATION_UNKILLABLE:
-		if (hook)
-			return now->closing ? GIVE_UP_KILLED : HOOK_UNKILLABLE;
-		return dead ? UNKILLABLE_DEAD : UNKILLABLE;
-	case TERMINATION_NONE:
-	case TERMINATION_ABANDONED:
-		break;
-	}
-	if (hook)
-		return now->closing ? GIVE_UP_KILLED : HOOK_UNKILLABLE;
-	if (dead)
-		return RUNNING_DEAD;
-	return now->ended_by != 0 ? INTERRUPTED : RUNNING;
-}
+/* While a limit is watched, by its stage. */
+static const struct {
+	enum state hook, last_hook, command, dead_command;
+} of_limit[] = {
+	[TERMINATION_NONE] = { HOOK_UNKILLABLE, GIVE_UP_KILLED, RUNNING,
+	    RUNNING_DEAD },
+	[TERMINATION_SIGNALLED] = { HOOK_SIGNALLED, GIVE_UP_SIGNALLED,
+	    SIGNALLED, SIGNALLED_DEAD },
+	[TERMINATION_KILLED] = { HOOK_KILLED, GIVE_UP_KILLED, KILLED,
+	    KILLED_DEAD },
+	[TERMINATION_UNKILLABLE] = { HOOK_UNKILLABLE, GIVE_UP_KILLED,
+	    UNKILLABLE, UNKILLABLE_DEAD },
+	[TERMINATION_ABANDONED] = { HOOK_UNKILLABLE, GIVE_UP_KILLED, RUNNING,
+	    RUNNING_DEAD },
+};
 
 enum state
 invocation_state(void)
 {
-	if (now->limit != NULL)
-		return state_of_limit();
+	if (now->limit != NULL) {
+		enum termination_stage stage = now->limit->stage;
+		enum state state = of_limit[stage].command;
+
+		if (kernel.hook != NULL &&
+		    now->limit->child == kernel.hook->pid)
+			return now->closing ? of_limit[stage].last_hook
+					    : of_limit[stage].hook;
+		if (!kernel_alive(kernel.command))
+			return of_limit[stage].dead_command;
+		return state == RUNNING && now->ended_by != 0 ? INTERRUPTED
+							      : state;
+	}
 	if (now->attempting && now->abandoned)
 		return kernel_alive(kernel.command) ? ABANDONED
 						    : ABANDONED_DEAD;
@@ -647,29 +640,9 @@ FAKE(int, sigaction, int number, const struct sigaction *action,
 
 /* The words of a command line; strings has their characters. */
 struct words {
-	char *list[WORDS + 1], strings[1024], *next;
+	char *list[WORDS + 1], strings[1024];
 	int count;
 };
-
-static void
-add_word(struct words *words, const char *word)
-{
-	if (words->count == WORDS)
-		kernel_break("needs a longer command line");
-	words->list[words->count++] = words->next;
-	words->next = stpcpy(words->next, word) + 1;
-}
-
-/* Adds an option with a number in units of 1/scale. */
-static void
-add_option(
-    struct words *words, const char *option, int64_t number, int64_t scale)
-{
-	char digits[NUMBER_ROOM];
-
-	add_word(words, option);
-	add_word(words, number_put_decimal(digits, number, scale));
-}
 
 /*
  * The command line that tells retry the setting. What is the same in all of
@@ -679,38 +652,50 @@ add_option(
 static void
 make_words(struct words *words, const struct setting *set)
 {
-	static const char *const same[] = { "retry", "-bconstant", "-jnone",
-		"--seed=1", "-B", BUDGET, "--breaker=100,2",
-		"--stop-on=stderr:y" };
+	const nanos second = NANOS_SECOND;
+	/* A word, if it is given, and its number in units of 1/scale. */
+	const struct {
+		const char *word;
+		bool given;
+		int64_t number, scale;
+	} rows[] = {
+		{ "retry", true, 0, 0 },
+		{ "-bconstant", true, 0, 0 },
+		{ "-jnone", true, 0, 0 },
+		{ "--seed=1", true, 0, 0 },
+		{ "-B" BUDGET, true, 0, 0 },
+		{ "--breaker=100,2", true, 0, 0 },
+		{ "--stop-on=stderr:y", true, 0, 0 },
+		{ "-n", true, set->attempts, 1 },
+		{ "-s", true, set->signal, 1 },
+		{ "-t", true, set->timeout, second },
+		{ "-k", true, set->kill_after, second },
+		{ "-T", true, set->deadline, second },
+		{ "-d", true, set->delay, second },
+		{ "--splay=", set->splay > 0, set->splay, second },
+		{ "--budget-wait=", set->patience > 0, set->patience, second },
+		{ "--consecutive=", set->consecutive > 1, set->consecutive, 1 },
+		{ set->log > 0 ? "-v" : "-q", true, 0, 0 },
+		{ "-I", set->input > 0, 0, 0 },
+		{ "-OE", set->held > 0, 0, 0 },
+		{ "--report=report", set->report > 0, 0, 0 },
+		{ "--on-retry=true", set->on_retry, 0, 0 },
+		{ "--on-give-up=true", set->on_give_up, 0, 0 },
+		{ "command", true, 0, 0 },
+	};
+	char *next = words->strings;
 
 	words->count = 0;
-	words->next = words->strings;
-	for (size_t i = 0; i < LENGTH(same); i++)
-		add_word(words, same[i]);
-	add_option(words, "-n", set->attempts, 1);
-	add_option(words, "-s", set->signal, 1);
-	add_option(words, "-t", set->timeout, NANOS_SECOND);
-	add_option(words, "-k", set->kill_after, NANOS_SECOND);
-	add_option(words, "-T", set->deadline, NANOS_SECOND);
-	add_option(words, "-d", set->delay, NANOS_SECOND);
-	if (set->splay > 0)
-		add_option(words, "--splay", set->splay, NANOS_SECOND);
-	if (set->patience > 0)
-		add_option(words, "--budget-wait", set->patience, NANOS_SECOND);
-	if (set->consecutive > 1)
-		add_option(words, "--consecutive", set->consecutive, 1);
-	add_word(words, set->log > 0 ? "-v" : "-q");
-	if (set->input > 0)
-		add_word(words, "-I");
-	if (set->held > 0)
-		add_word(words, "-OE");
-	if (set->report > 0)
-		add_word(words, "--report=report");
-	if (set->on_retry)
-		add_word(words, "--on-retry=true");
-	if (set->on_give_up)
-		add_word(words, "--on-give-up=true");
-	add_word(words, "command");
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		if (!rows[i].given)
+			continue;
+		words->list[words->count++] = next;
+		next = stpcpy(next, rows[i].word);
+		if (rows[i].scale > 0)
+			next += strlen(number_put_decimal(
+			    next, rows[i].number, rows[i].scale));
+		next++;
+	}
 	words->list[words->count] = NULL;
 }
 
