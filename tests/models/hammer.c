@@ -85,21 +85,19 @@ struct worker {
 	int64_t until; /* stopped until this slice; 0: it runs */
 };
 
-struct totals {
-	uint64_t questions, retries, successes;
-	int kills, stops, windows, violated, seen;
-};
-
-struct run {
+/* One for all: a worker has a copy from its fork on. */
+static struct {
 	int64_t base; /* when epoch 0 began */
 	int64_t slices; /* in the tally */
 	uint32_t seed;
+	bool works; /* this is a worker */
 	struct shared *shared;
 	struct worker workers[WORKERS];
 	uint64_t *sealed; /* the sealed word of each slice; 0: never seen */
-	struct totals totals;
+	uint64_t retries, successes; /* in all */
+	int kills, stops, windows, violated, seen;
 	const char *wrong; /* a violation other than of a window, or NULL */
-};
+} run;
 
 static int64_t
 now(void)
@@ -118,50 +116,39 @@ rest(int64_t time)
 
 /* 0 to most. */
 static uint32_t
-draw(uint32_t *seed, uint32_t most)
+draw(uint32_t most)
 {
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 17;
-	*seed ^= *seed << 5;
-	return *seed % (most + 1);
+	run.seed ^= run.seed << 13;
+	run.seed ^= run.seed >> 17;
+	run.seed ^= run.seed << 5;
+	return run.seed % (most + 1);
 }
 
 static int64_t
-epoch_now(const struct run *run)
+epoch_now(void)
 {
-	return (now() - run->base) / SLICE;
+	return (now() - run.base) / SLICE;
 }
 
 /*
  * A worker
  */
 
-static struct entry *
-entry_of(const struct run *run, int64_t epoch)
-{
-	if (epoch >= run->slices)
-		_exit(EXIT_FAILURE);
-	return &run->shared->tally[epoch];
-}
-
-/* The run of a worker; NULL in the parent. */
-static struct run *self;
-
 /* Pauses, above all between the read of a word and its change. */
 static void
-give_way(struct run *run, bool counts)
+give_way(bool counts)
 {
-	if (counts && draw(&run->seed, 7) == 0)
-		rest(draw(&run->seed, 4 * SLICE));
-	else if (draw(&run->seed, 255) == 0)
+	if (counts && draw(7) == 0)
+		rest(draw(4 * SLICE));
+	else if (draw(255) == 0)
 		sched_yield();
 }
 
 static uint64_t
 load(const _Atomic uint64_t *at)
 {
-	if (self != NULL)
-		give_way(self, false);
+	if (run.works)
+		give_way(false);
 	return *at;
 }
 
@@ -170,14 +157,15 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 {
 	uint64_t was = word_at(epoch_of(desired), *expected);
 	bool retry = desired == was + RETRY;
-	bool counts = retry || desired == was + SUCCESS;
-	struct entry *entry = entry_of(self, epoch_of(desired));
+	bool counts = retry || desired == was + SUCCESS, swapped;
+	struct entry *entry = &run.shared->tally[epoch_of(desired)];
 	struct count *count = retry ? &entry->retries : &entry->successes;
-	bool swapped;
 
+	if (epoch_of(desired) >= run.slices)
+		_exit(EXIT_FAILURE);
 	if (counts)
 		atomic_fetch_add(&count->begun, 1);
-	give_way(self, counts);
+	give_way(counts);
 	swapped = atomic_compare_exchange_strong_explicit(
 	    at, expected, desired, memory_order_seq_cst, memory_order_seq_cst);
 	if (counts && swapped)
@@ -187,36 +175,31 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 	return swapped;
 }
 
-/* Successes are frequent for a while, then rare, then there are none. */
-static bool
-is_success(struct run *run, int64_t epoch)
-{
-	static const uint32_t one_in[] = { 16, 512, 0 };
-	uint32_t most = one_in[epoch / (2 * WINDOW_SLICES) % 3];
-
-	return most > 0 && draw(&run->seed, most - 1) == 0;
-}
-
 static void
-work(struct run *run, int who, pid_t parent)
+work(int who, pid_t parent)
 {
+	/* Successes are frequent for a while, then rare, then there are none.
+	 */
+	static const uint32_t one_in[] = { 16, 512, 0 };
 	int64_t behind = who % 8 == 0 ? BEHIND : 0;
+	struct window *window = &run.shared->window;
 	struct window_sums sums;
 
-	self = run;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE);
+	run.works = true;
+	run.seed += (uint32_t)who + 1;
 	for (;;) {
-		int64_t epoch = epoch_now(run) - behind;
+		int64_t epoch = epoch_now() - behind;
+		uint32_t most = one_in[epoch / (2 * WINDOW_SLICES) % 3];
 
-		if (is_success(run, epoch))
-			window_deposit(&run->shared->window, epoch);
+		if (most > 0 && draw(most - 1) == 0)
+			window_deposit(window, epoch);
 		else
-			window_withdraw(
-			    &run->shared->window, &limits, epoch, &sums);
-		atomic_fetch_add(&run->shared->questions, 1);
-		if (draw(&run->seed, 63) == 0)
+			window_withdraw(window, &limits, epoch, &sums);
+		atomic_fetch_add(&run.shared->questions, 1);
+		if (draw(63) == 0)
 			rest(SLICE / 2);
 	}
 }
@@ -226,82 +209,79 @@ work(struct run *run, int who, pid_t parent)
  */
 
 static void
-start(struct run *run, int who)
+start(int who)
 {
 	pid_t parent = getpid(), pid;
 
-	draw(&run->seed, 1);
+	draw(1);
 	pid = fork();
 	if (pid == -1)
 		err(2, "fork");
-	if (pid == 0) {
-		run->seed += (uint32_t)who + 1;
-		work(run, who, parent);
-	}
-	run->workers[who] = (struct worker){ .pid = pid };
+	if (pid == 0)
+		work(who, parent);
+	run.workers[who] = (struct worker){ .pid = pid };
 }
 
 /* Replaces processes that have been killed; none may end otherwise. */
 static void
-reap(struct run *run)
+reap(void)
 {
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
-			run->wrong = "a process ended by itself";
+			run.wrong = "a process ended by itself";
 		for (int i = 0; i < WORKERS; i++)
-			if (run->workers[i].pid == pid)
-				start(run, i);
+			if (run.workers[i].pid == pid)
+				start(i);
 	}
 }
 
 static void
-disturb(struct run *run)
+disturb(void)
 {
-	int64_t slice = epoch_now(run);
-	struct worker *one = &run->workers[draw(&run->seed, WORKERS - 1)];
+	int64_t slice = epoch_now();
+	struct worker *one = &run.workers[draw(WORKERS - 1)];
 
-	if (draw(&run->seed, 5) == 0) {
+	if (draw(5) == 0) {
 		kill(one->pid, SIGKILL);
-		run->totals.kills++;
-	} else if (draw(&run->seed, 5) == 0 && one->until == 0) {
+		run.kills++;
+	} else if (draw(5) == 0 && one->until == 0) {
 		kill(one->pid, SIGSTOP);
-		one->until = slice + 1 + draw(&run->seed, STOP_MOST - 1);
-		run->totals.stops++;
+		one->until = slice + 1 + draw(STOP_MOST - 1);
+		run.stops++;
 	}
 	for (int i = 0; i < WORKERS; i++)
-		if (run->workers[i].until > 0 &&
-		    run->workers[i].until <= slice) {
-			kill(run->workers[i].pid, SIGCONT);
-			run->workers[i].until = 0;
+		if (run.workers[i].until > 0 && run.workers[i].until <= slice) {
+			kill(run.workers[i].pid, SIGCONT);
+			run.workers[i].until = 0;
 		}
 }
 
 static void
-sample(struct run *run)
+sample(void)
 {
 	for (int i = 0; i < WINDOW_WORDS; i++) {
-		uint64_t word = run->shared->window.words[i];
+		uint64_t word = run.shared->window.words[i];
 		uint64_t *seen;
 
-		if (epoch_of(word) >= run->slices)
-			run->wrong = "a word of a future slice";
-		if (!sealed(word) || run->wrong != NULL)
+		if (epoch_of(word) >= run.slices)
+			run.wrong = "a word of a future slice";
+		if (!sealed(word) || run.wrong != NULL)
 			continue;
-		seen = &run->sealed[epoch_of(word)];
+		seen = &run.sealed[epoch_of(word)];
 		if (*seen != 0 && *seen != word)
-			run->wrong = "a sealed word that changed";
+			run.wrong = "a sealed word that changed";
 		*seen = word;
 	}
 }
 
 static void
-end_all(struct run *run)
+end_all(void)
 {
 	for (int i = 0; i < WORKERS; i++)
-		kill(run->workers[i].pid, SIGKILL);
+		kill(run.workers[i].pid, SIGKILL);
 	while (wait(NULL) != -1 || errno == EINTR)
 		;
 }
@@ -316,78 +296,49 @@ between(const struct count *count, int64_t counted)
 	return count->done <= counted && counted <= count->begun;
 }
 
-/* Compares a sealed word with the tally. */
-static void
-check_word(struct run *run, int64_t slice)
-{
-	const struct entry *entry = &run->shared->tally[slice];
-	uint64_t word = run->sealed[slice];
-
-	if (word != 0 &&
-	    (!between(&entry->retries, retries_of(word)) ||
-		!between(&entry->successes, successes_of(word))))
-		run->wrong = "a word that differs from the tally";
-}
-
+/*
+ * Whether the window that ends at a slice is within its limit, by the tally or
+ * by the sealed words, if all were seen.
+ */
 static bool
-allowed(const struct window_sums *sums)
-{
-	return sums->retries <= window_limit(&limits, sums->successes);
-}
-
-/* Whether the window that ends at a slice is within its limit by the tally. */
-static bool
-tally_holds(const struct run *run, int64_t end)
-{
-	const struct entry *tally = run->shared->tally;
-	struct window_sums sums = { 0, 0 };
-
-	for (int64_t i = end; i >= 0 && i >= end - WINDOW_SLICES; i--) {
-		sums.retries += tally[i].retries.done;
-		if (i > end - WINDOW_SLICES)
-			sums.successes += tally[i].successes.begun;
-	}
-	return allowed(&sums);
-}
-
-/* The same by the sealed words, if all were seen. */
-static bool
-words_hold(const struct run *run, int64_t end, int *seen)
+holds(int64_t end, bool words)
 {
 	struct window_sums sums = { 0, 0 };
 
 	for (int64_t i = end; i >= 0 && i >= end - WINDOW_SLICES; i--) {
-		uint64_t word = run->sealed[i];
+		const struct entry *entry = &run.shared->tally[i];
+		uint64_t word = run.sealed[i];
 
-		if (word == 0)
+		if (words && word == 0)
 			return true;
-		sums.retries += retries_of(word);
+		sums.retries += words ? retries_of(word) : entry->retries.done;
 		if (i > end - WINDOW_SLICES)
-			sums.successes += successes_of(word);
+			sums.successes +=
+			    words ? successes_of(word) : entry->successes.begun;
 	}
-	++*seen;
-	return allowed(&sums);
+	run.seen += words;
+	return sums.retries <= window_limit(&limits, sums.successes);
 }
 
 static void
-check(struct run *run)
+check(void)
 {
-	struct totals *totals = &run->totals;
+	for (int64_t end = 0; end < run.slices; end++) {
+		const struct entry *entry = &run.shared->tally[end];
+		uint64_t word = run.sealed[end];
 
-	for (int64_t end = 0; end < run->slices; end++) {
-		const struct entry *entry = &run->shared->tally[end];
-
-		check_word(run, end);
-		totals->retries += entry->retries.done;
-		totals->successes += entry->successes.done;
+		if (word != 0 &&
+		    (!between(&entry->retries, retries_of(word)) ||
+			!between(&entry->successes, successes_of(word))))
+			run.wrong = "a word that differs from the tally";
+		run.retries += entry->retries.done;
+		run.successes += entry->successes.done;
 		if (entry->retries.done == 0)
 			continue;
-		totals->windows++;
-		if (!tally_holds(run, end) ||
-		    !words_hold(run, end, &totals->seen))
-			totals->violated++;
+		run.windows++;
+		if (!holds(end, false) || !holds(end, true))
+			run.violated++;
 	}
-	totals->questions = run->shared->questions;
 }
 
 static void *
@@ -401,55 +352,40 @@ memory(size_t size)
 	return at;
 }
 
-static struct run
-hammer(int64_t seconds)
-{
-	struct run run = { .seed = 1 + (uint32_t)getpid() };
-	size_t size, sealed;
-
-	run.slices = seconds * (SECOND / SLICE) + SLACK;
-	size = sizeof *run.shared +
-	    (size_t)run.slices * sizeof run.shared->tally[0];
-	sealed = (size_t)run.slices * sizeof *run.sealed;
-	run.shared = memory(size);
-	run.sealed = memory(sealed);
-	run.base = now() - BEHIND * SLICE;
-	for (int i = 0; i < WORKERS; i++)
-		start(&run, i);
-	while (now() - run.base < seconds * SECOND && run.wrong == NULL) {
-		sample(&run);
-		disturb(&run);
-		reap(&run);
-		rest(PAUSE);
-	}
-	end_all(&run);
-	sample(&run);
-	check(&run);
-	munmap(run.shared, size);
-	munmap(run.sealed, sealed);
-	return run;
-}
-
 int
 main(int argc, char **argv)
 {
 	int64_t seconds = argc > 1 ? strtol(argv[1], NULL, 10) : 60;
-	struct run run;
 
 	if (seconds < 1 || seconds > 86400)
 		errx(2, "usage: hammer [SECONDS]");
-	run = hammer(seconds);
+	run.seed = 1 + (uint32_t)getpid();
+	run.slices = seconds * (SECOND / SLICE) + SLACK;
+	run.shared = memory(sizeof *run.shared +
+	    (size_t)run.slices * sizeof run.shared->tally[0]);
+	run.sealed = memory((size_t)run.slices * sizeof *run.sealed);
+	run.base = now() - BEHIND * SLICE;
+	for (int i = 0; i < WORKERS; i++)
+		start(i);
+	while (now() - run.base < seconds * SECOND && run.wrong == NULL) {
+		sample();
+		disturb();
+		reap();
+		rest(PAUSE);
+	}
+	end_all();
+	sample();
+	check();
 	if (run.wrong != NULL)
 		printf("hammer: %s\n", run.wrong);
 	printf("hammer: %d processes, %d kills, %d stops, %llu questions, "
 	       "%llu retries, %llu successes; %d of %d windows violated "
 	       "(%d seen by the sampler too)\n",
-	    WORKERS, run.totals.kills, run.totals.stops,
-	    (unsigned long long)run.totals.questions,
-	    (unsigned long long)run.totals.retries,
-	    (unsigned long long)run.totals.successes, run.totals.violated,
-	    run.totals.windows, run.totals.seen);
-	if (run.wrong != NULL || run.totals.violated > 0)
+	    WORKERS, run.kills, run.stops,
+	    (unsigned long long)run.shared->questions,
+	    (unsigned long long)run.retries, (unsigned long long)run.successes,
+	    run.violated, run.windows, run.seen);
+	if (run.wrong != NULL || run.violated > 0)
 		return 1;
-	return run.totals.seen == 0 ? 2 : 0;
+	return run.seen == 0 ? 2 : 0;
 }
