@@ -88,8 +88,9 @@ $(B)/link_check: $(B)/tests/link/check.o $(EDGE_OBJS) $(PURE_OBJS)
 
 $(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/simulation/bench/%.o
 
-$(B)/simulate: $(patsubst %,$(B)/tests/simulation/%.o,simulate agree tune fleets \
-	model fleet_model queue tally figure scenario capacity) $(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
+$(B)/simulate: $(patsubst %,$(B)/tests/simulation/%.o,simulate \
+	model fleet_model queue tally figure scenario capacity) \
+	$(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/tests/simulation/%.o,driver crowd child \
 	redis server capacity scenario tally figure) \
 	$(B)/src/text/number.o
@@ -362,7 +363,7 @@ faults: $(BIN) $(B)/window_check $(B)/breaker_check $(B)/fleet_check \
 		UNIT_ATTEMPT='$(abspath $(B)/unit_attempt)' \
 		tests/faults/run $(FAULTS)
 
-# SIMULATE_PARTS=tune tries the breaker's recovery in many circumstances;
+# SIMULATE_PARTS=tune tries the breaker's recovery in other circumstances;
 # SIMULATE_PARTS=large is a storm over 10,000 hosts, of a few minutes.
 SIMULATE_PARTS ?=
 simulate: $(B)/simulate

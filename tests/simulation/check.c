@@ -45,21 +45,14 @@ TEST(requests)
 	EQUAL("from its begin", tally.bins[1].served, 1);
 	EQUAL("between", tally.bins[2].served + tally.bins[2].rejected, 0);
 	tally.firsts = 8;
-	totals = tally_sum(&tally, S, NANOS_MAX);
+	totals = tally_sum(&tally, 2 * S + 50 * MS);
 	EQUAL("served", totals.served, 6);
 	EQUAL("wasted", totals.wasted, 10);
+	EQUAL("after the outage", totals.after, 1);
 	EQUAL("retries", totals.retries, 2);
-	EQUAL("the peak is after the outage", totals.peak, 4);
-	EQUAL("the peak of the served", totals.peak_served, 3);
-	EQUAL("stable", totals.stable, 2 * S + 100 * MS);
-	EQUAL("width", totals.width, 50 * MS);
-	totals = tally_sum(&tally, 0, 2 * S);
-	EQUAL("never stable", totals.stable, NANOS_MAX);
-	EQUAL("no outage: the peak of all", totals.peak, 8);
+	EQUAL("the peak", totals.peak, 8);
 	tally_end(&tally);
-	totals = tally_sum(&tally, 0, S);
-	EQUAL("none: stable", totals.stable, 0);
-	EQUAL("none: peak", totals.peak, 0);
+	EQUAL("none", tally_sum(&tally, 0).peak, 0);
 	tally_end(&tally);
 }
 
@@ -104,7 +97,7 @@ TEST(clients)
 			tally_client(&tally, n);
 		for (int n = rows[i].lost; n > 0; n--)
 			tally_lost(&tally);
-		totals = tally_sum(&tally, 0, NANOS_MAX);
+		totals = tally_sum(&tally, 0);
 		EQUAL(
 		    rows[i].row, totals.clients, rows[i].served + rows[i].lost);
 		EQUAL(rows[i].row, totals.lost, rows[i].lost);
@@ -115,10 +108,24 @@ TEST(clients)
 	}
 }
 
-#define NUMBERS \
-	" clients=1 lost=2 served=3 wasted=4 retries=5 width=6 peak=7" \
-	" peak_served=8 stable=9 p50=10 p99=11 max=12 cores=13 cpu=14" \
-	" others=15"
+TEST(mean)
+{
+	static const struct totals all[] = {
+		{ .wasted = 1, .p50 = 4, .p99 = 9, .max = NANOS_MAX },
+		{ .wasted = 4, .p50 = 6, .p99 = NANOS_MAX, .max = NANOS_MAX },
+	};
+	struct totals mean = tally_mean(all, 2);
+
+	EQUAL("wasted", mean.wasted, 2);
+	EQUAL("p50", mean.p50, 5);
+	EQUAL("never in one", mean.p99, NANOS_MAX);
+	EQUAL("never in both", mean.max, NANOS_MAX);
+}
+
+#define LINE(name, wasted) \
+	name " clients=1 lost=2 served=3 wasted=" wasted \
+	     " after=5 retries=6 peak=7 p50=8 p99=9 max=10\n"
+#define CROWD "crowd/full,-budget"
 
 /* What is found in a file of that text; wasted requests, or -1. */
 static int64_t
@@ -138,29 +145,29 @@ found(const char *text, const char *scenario, const char *variant)
 
 TEST(text)
 {
-	static const struct totals totals = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
-		12, 13, 14, 15 };
+	static const struct totals totals = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };
+	static const struct {
+		const char *row, *text;
+		int64_t wasted;
+	} rows[] = {
+		{ "found", LINE(CROWD, "4"), 4 },
+		{ "another variant", LINE("crowd/full", "4"), -1 },
+		{ "another scenario", LINE("herd/full,-budget", "4"), -1 },
+		{ "nothing", "", -1 },
+		{ "no keys", CROWD "\n", -1 },
+		{ "cut off", CROWD " clients=1 lo", -1 },
+		{ "the last counts",
+		    LINE(CROWD, "7") LINE(CROWD, "4") LINE("a/b", "9"), 4 },
+	};
 	char text[512] = "";
 	FILE *file = fmemopen(text, sizeof text, "w");
 
 	tally_put(file, "crowd", "full, budget", &totals);
 	fclose(file);
-	SAME("put", text, "crowd/full,-budget" NUMBERS "\n");
-	EQUAL("found again", found(text, "crowd", "full, budget"), 4);
-	EQUAL("another variant", found(text, "crowd", "full"), -1);
-	EQUAL("another scenario", found(text, "herd", "full, budget"), -1);
-	EQUAL("nothing", found("", "crowd", "full"), -1);
-	EQUAL("no keys", found("crowd/full\n", "crowd", "full"), -1);
-	EQUAL("cut off", found("crowd/full clients=1 lo", "crowd", "full"), -1);
-	EQUAL("no number", found("crowd/full clients=\n", "crowd", "full"), -1);
-	EQUAL(
-	    "something behind", found("a/b" NUMBERS " more=1\n", "a", "b"), -1);
-	EQUAL("the last counts",
-	    found("a/b clients=1 lost=2 served=3 wasted=7 retries=5 width=6 "
-		  "peak=7 peak_served=8 stable=9 p50=10 p99=11 max=12 cores=13 "
-		  "cpu=14 others=15\na/b" NUMBERS "\n",
-		"a", "b"),
-	    4);
+	SAME("put", text, rows[0].text);
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		EQUAL(rows[i].row, found(rows[i].text, "crowd", "full, budget"),
+		    rows[i].wasted);
 }
 
 TEST(words)
@@ -228,30 +235,20 @@ static const struct {
 	struct {
 		nanos at;
 		bool served;
-		nanos known; /* after that */
 	} asked[8];
 } servers[] = {
-	{ "no limit", { 0 }, { { 1, true, 0 }, { 1, true, 0 } } },
+	{ "no limit", { 0 }, { { 1, true }, { 1, true } } },
 	{ "an outage", { .begin = S, .end = 2 * S },
-	    { { S - 1, true, 0 }, { S, false, 0 }, { 2 * S - 1, false, 0 },
-		{ 2 * S, true, 0 } } },
-	{ "it hangs before", { .begin = S, .end = 2 * S, .hangs = true },
-	    { { S / 4, false, S / 4 * 3 }, { S, false, 0 },
-		{ 2 * S, true, 0 } } },
+	    { { S - 1, true }, { S, false }, { 2 * S - 1, false },
+		{ 2 * S, true } } },
 	{ "two a second, from the end of an outage", { .rate = 2, .end = S },
-	    { { S, false, 0 }, { S / 2 * 3, true, 0 }, { S / 2 * 3, false, 0 },
-		{ 2 * S, true, 0 } } },
+	    { { S, false }, { S / 2 * 3, true }, { S / 2 * 3, false },
+		{ 2 * S, true } } },
 	{ "of one second and no more", { .rate = 2 },
-	    { { 9 * S, true, 0 }, { 9 * S, true, 0 }, { 9 * S, false, 0 } } },
-	{ "a queue", { .rate = 2, .patience = S },
-	    { { S, true, S / 2 }, { S, false, S }, { S, false, S },
-		{ S, false, S }, { S, false, 0 } } },
-	{ "each takes a while", { .rate = 2, .end = S, .takes = 7 },
-	    { { 1, false, 7 }, { 2 * S, true, 7 }, { 2 * S, true, 7 },
-		{ 2 * S, false, 7 } } },
+	    { { 9 * S, true }, { 9 * S, true }, { 9 * S, false } } },
 	{ "one in three fails", { .flaky = 3 },
-	    { { 1, true, 0 }, { 1, true, 0 }, { 1, false, 0 }, { 2, true, 0 },
-		{ 2, true, 0 }, { 2, false, 0 } } },
+	    { { 1, true }, { 1, true }, { 1, false }, { 2, true }, { 2, true },
+		{ 2, false } } },
 };
 
 TEST(capacity)
@@ -259,15 +256,10 @@ TEST(capacity)
 	for (size_t i = 0; i < LENGTH(servers); i++) {
 		struct load load = { 0 };
 
-		for (size_t j = 0; servers[i].asked[j].at > 0; j++) {
-			nanos at = servers[i].asked[j].at;
-			struct answer answer =
-			    capacity_request(&servers[i].capacity, &load, at);
-
-			EQUAL(servers[i].row, answer.served,
+		for (size_t j = 0; servers[i].asked[j].at > 0; j++)
+			EQUAL(servers[i].row,
+			    capacity_serves(&servers[i].capacity, &load,
+				servers[i].asked[j].at),
 			    servers[i].asked[j].served);
-			EQUAL(servers[i].row, answer.at - at,
-			    servers[i].asked[j].known);
-		}
 	}
 }

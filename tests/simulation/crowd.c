@@ -26,10 +26,6 @@ enum { GAVE_UP = 1, HELD_BACK = 75, NOT_EXECUTED = 126 };
 
 enum { ARGS = SCENARIO_OPTIONS + 6, ROOM = 64 };
 
-struct ticks {
-	long long busy, all;
-};
-
 struct crowd {
 	const struct scenario *scenario;
 	struct tally *tally;
@@ -45,23 +41,12 @@ struct crowd {
 	int life[2]; /* a pipe: while its second end is open, the server lives
 			and the directory is kept */
 	int64_t begun, ended;
-	nanos looked; /* at the ticks, which were those: */
-	struct ticks ticks;
 	bool ending; /* those who are still there have been told to end */
 	sigset_t signals, before; /* that it waits for; blocked by others */
 	struct record *record;
 };
 
-static nanos
-arrival(const struct crowd *crowd, int64_t client)
-{
-	return crowd->start + client * crowd->scenario->apart;
-}
-
-/*
- * How much of the machine it uses
- */
-
+/* Of the driver and all of its processes. */
 static nanos
 cpu_time(void)
 {
@@ -75,58 +60,6 @@ cpu_time(void)
 		sum += child_cpu(&usage);
 	}
 	return sum;
-}
-
-/* Both in the kernel's ticks of all processors; 0 where there is no /proc. */
-static struct ticks
-read_ticks(void)
-{
-	FILE *file = fopen("/proc/stat", "re");
-	long long n[8]; /* those of index 3 and 4 are idle */
-	struct ticks ticks = { 0, 0 };
-
-	if (file == NULL)
-		return ticks;
-	if (fscanf(file, "cpu %lld %lld %lld %lld %lld %lld %lld %lld", &n[0],
-		&n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7]) == 8) {
-		ticks.busy = n[0] + n[1] + n[2] + n[5] + n[6] + n[7];
-		ticks.all = ticks.busy + n[3] + n[4];
-	}
-	fclose(file);
-	return ticks;
-}
-
-/* Once a second it finds out how busy the machine has been meanwhile. */
-static void
-look(struct crowd *crowd)
-{
-	struct ticks ticks, *last = &crowd->ticks;
-	nanos now = clock_now();
-	double part;
-
-	if (now - crowd->looked < NANOS_SECOND)
-		return;
-	ticks = read_ticks();
-	part = (double)(ticks.busy - last->busy) /
-	    (double)(ticks.all > last->all ? ticks.all - last->all : 1);
-	if (part > crowd->cost.busiest)
-		crowd->cost.busiest = part;
-	crowd->looked = now;
-	*last = ticks;
-}
-
-/* The percentage of all CPU time that others had; 0 if that is unknown. */
-static int64_t
-part_of_others(const struct ticks *before, nanos cpu)
-{
-	nanos tick = NANOS_SECOND / sysconf(_SC_CLK_TCK), others;
-	struct ticks ticks = read_ticks();
-
-	others = (ticks.busy - before->busy) * tick - cpu;
-	ticks.all -= before->all;
-	return ticks.all <= 0 || others <= 0
-	    ? 0
-	    : 100 * others / (ticks.all * tick);
 }
 
 /*
@@ -281,9 +214,10 @@ start_client(struct crowd *crowd)
 static nanos
 due(const struct crowd *crowd)
 {
-	if (crowd->begun == crowd->scenario->clients || crowd->cost.signal != 0)
-		return NANOS_MAX;
-	return arrival(crowd, crowd->begun);
+	return crowd->begun == crowd->scenario->clients ||
+		crowd->cost.signal != 0
+	    ? NANOS_MAX
+	    : crowd->start;
 }
 
 static void
@@ -294,8 +228,7 @@ count_client(struct crowd *crowd, int64_t client, int status)
 	crowd->clients[client] = 0;
 	crowd->ended++;
 	if (code == 0) {
-		tally_client(
-		    crowd->tally, clock_now() - arrival(crowd, client));
+		tally_client(crowd->tally, clock_now() - crowd->start);
 		return;
 	}
 	tally_lost(crowd->tally);
@@ -383,7 +316,6 @@ run(struct crowd *crowd)
 		nap(crowd, until);
 		reap(crowd);
 		redis_look(&crowd->redis, clock_now());
-		look(crowd);
 	}
 	if (crowd->cost.signal == 0)
 		crowd->cost.late = scenario->clients - crowd->ended;
@@ -408,12 +340,10 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 	struct crowd crowd = { .scenario = scenario, .tally = tally };
 	const struct redis *redis = &crowd.redis;
 	struct cost *cost = &crowd.cost;
-	struct ticks ticks;
 	nanos began, cpu;
 
 	prepare(&crowd, programs, variant);
-	ticks = crowd.ticks = read_ticks();
-	crowd.looked = began = clock_now();
+	began = clock_now();
 	cpu = cpu_time();
 	if (scenario_has_fleet(variant))
 		redis_start(&crowd.redis, programs->redis);
@@ -430,7 +360,6 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 	await_end(crowd.server);
 	cost->elapsed = clock_now() - began;
 	cost->cpu = cpu_time() - cpu;
-	cost->others = part_of_others(&ticks, cost->cpu);
 	await_end(crowd.keeper);
 	for (size_t i = 0; i < crowd.record->count; i++) {
 		const struct http_request *request = &crowd.record->requests[i];

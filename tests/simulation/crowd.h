@@ -1,6 +1,6 @@
 /*
  * crowd: one run of a scenario with real processes: a server, and as many
- * invocations of retry as there are clients, each of which begins at its time.
+ * invocations of retry as there are clients, all at once.
  *
  * At once means: started by one process as fast as it can, as a shell or xargs
  * would, so that a thousand of them come within a second or so. Latency counts
@@ -20,8 +20,6 @@ struct programs {
 
 struct cost {
 	nanos elapsed, cpu; /* of the driver and all of its processes */
-	double busiest; /* part of the machine, its most in a second */
-	int64_t others; /* percent of the machine that others used */
 	nanos started; /* after so long the last client was there */
 	int64_t late; /* invocations that had to be ended */
 	int64_t odd; /* invocations that ended neither well nor by giving up */

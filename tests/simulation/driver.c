@@ -15,7 +15,6 @@
  */
 #include <err.h>
 #include <inttypes.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,97 +56,12 @@ chosen(const char *text, const char *name, long number)
 	return end != text && *end == '\0' && typed == number;
 }
 
-/* Warns where the machine was busy: then it was slow, not the server. */
-static void
-print_costs(const struct runs *runs, double cores)
-{
-	FILE *out = figure_begin();
-
-	fputs("\t\tlast\tCPU\tCPU a\twhole\tbusiest\n"
-	      "the machine\ttime\tstarted\ttime\trequest\trun\tsecond\n",
-	    out);
-	for (size_t i = 0; i < runs->count; i++) {
-		const struct totals *totals = &runs->results[i].totals;
-		const struct cost *cost = &runs->costs[i];
-		double cpu = figure_seconds(cost->cpu);
-		double elapsed = figure_seconds(cost->elapsed);
-		int64_t requests = totals->served + totals->wasted;
-
-		fprintf(out,
-		    "%s\t%.1fs\t%.1fs\t%.1fs\t%.1f ms\t%.0f%%\t%.0f%%\n",
-		    runs->results[i].variant->name, elapsed,
-		    figure_seconds(cost->started), cpu,
-		    requests > 0 ? 1e3 * cpu / (double)requests : 0,
-		    100 * cpu / elapsed / cores, 100 * cost->busiest);
-	}
-	putchar('\n');
-	figure_end(out);
-}
-
-/* 0: there is no bar. */
-static double
-bar(int64_t most, double unit)
-{
-	return most > 0 ? (double)most * unit : (double)INFINITY;
-}
-
-/* Whether a variant keeps to its bars, and nothing has happened that must not
- * happen in any storm. */
+/* Whether nothing has happened that must not happen in any storm. */
 static bool
-judge(const struct runs *runs, const struct result *result,
-    const struct cost *cost)
+check_cost(const struct result *result, const struct cost *cost)
 {
 	const struct variant *variant = result->variant;
 	const struct totals *totals = &result->totals;
-	double limit = figure_seconds(scenario_limit(runs->scenario)) / 100;
-	double retries = (double)totals->retries, beside = (double)INFINITY;
-	bool well = true;
-
-	for (size_t i = 0; i < runs->count && variant->beside != NULL; i++)
-		if (strcmp(runs->results[i].variant->name, variant->beside) ==
-		    0)
-			beside = (double)(runs->results[i].totals.retries *
-			    variant->most_beside / 100);
-	if (variant->beside != NULL && isinf(beside))
-		printf("%s: its retries are not compared, as %s was not run\n",
-		    variant->name, variant->beside);
-	else if (variant->beside != NULL)
-		printf("%s: %.0f retries wasted, at most %.0f (%" PRId64
-		       " %% of %s)\n",
-		    variant->name, retries, beside, variant->most_beside,
-		    variant->beside);
-
-	const struct {
-		const char *what;
-		double value, most, published;
-	} bars[] = {
-		{ "wasted", (double)totals->wasted,
-		    bar(variant->most_wasted, 1),
-		    (double)variant->published_wasted },
-		{ "retries wasted", retries, bar(variant->most_retries, 1), 0 },
-		{ "retries wasted", retries, beside, 0 },
-		{ "p99 in seconds", figure_seconds(totals->p99),
-		    bar(variant->most_p99, limit),
-		    figure_seconds(variant->published_p99) },
-		{ "all served after seconds", figure_seconds(totals->max),
-		    bar(variant->most_max, limit), 0 },
-	};
-	for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
-		double value = bars[i].value, published = bars[i].published;
-
-		if (value > bars[i].most)
-			printf("MISSED: %s: %s %.4g, at most %.4g\n",
-			    variant->name, bars[i].what, value, bars[i].most);
-		/* For simulated clients, and for the same settings. */
-		else if (variant->near && published > 0 &&
-		    fabs(value - published) > published * SCENARIO_NEAR / 100)
-			printf("MISSED: %s: %s %.4g, published %.4g\n",
-			    variant->name, bars[i].what, value, published);
-		else
-			continue;
-		well = false;
-	}
-
 	const struct {
 		int64_t count;
 		const char *what;
@@ -159,6 +73,8 @@ judge(const struct runs *runs, const struct result *result,
 		{ variant->fault != REDIS_SOUND && cost->failed == 0,
 		    "server of a fleet that did not fail" },
 	};
+	bool well = true;
+
 	for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++)
 		if (wrongs[i].count > 0) {
 			printf("WRONG: %s: %" PRId64 " %s\n", variant->name,
@@ -207,7 +123,7 @@ write_picture(const struct driver *driver, const struct runs *runs)
 	    figure_seconds(capacity->begin), figure_seconds(capacity->end));
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct result *result = &runs->results[i];
-		const struct tally *tally = result->tally;
+		const struct tally *tally = &runs->tallies[i];
 
 		if (result->variant->drawn == NULL)
 			continue;
@@ -248,8 +164,7 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 		struct result *result = &runs.results[runs.count];
 		struct cost *cost = &runs.costs[runs.count];
 
-		if (!chosen(driver->variant, variant->name, i + 1) ||
-		    variant->simulated)
+		if (!chosen(driver->variant, variant->name, i + 1))
 			continue;
 		fprintf(stderr, "%s: %s\n", scenario->name, variant->name);
 		tally_start(tally, scenario->width);
@@ -258,15 +173,11 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 			raise(cost->signal);
 			errx(1, "%s: cut short", variant->name);
 		}
-		*result = (struct result){ .variant = variant,
-			.tally = tally,
-			.totals = tally_sum(tally, scenario->capacity.end,
-			    scenario_end(scenario)),
-			.questions = cost->questions,
-			.redis = cost->redis };
-		result->totals.cpu = cost->cpu;
-		result->totals.others = cost->others;
-		result->totals.cores = sysconf(_SC_NPROCESSORS_ONLN);
+		*result = (struct result){ .scenario = scenario,
+			.variant = variant,
+			.totals = tally_sum(tally, scenario->capacity.end),
+			.asked = { .questions = cost->questions,
+			    .cpu = cost->redis } };
 		tally_put(driver->totals, scenario->name, variant->name,
 		    &result->totals);
 		/* A storm that is cut short leaves the totals of earlier ones.
@@ -278,23 +189,28 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 		return false;
 
 	printf("\n%s\n\n", scenario->title);
-	figure_table(scenario, runs.results, runs.count);
+	figure_table(runs.results, runs.count);
 	for (size_t i = 0; i < runs.count; i++) {
 		const struct cost *cost = &runs.costs[i];
 
-		if (cost->failed == 0)
-			continue;
-		printf("%s: the fleet's server failed after %s",
-		    runs.results[i].variant->name, figure_time(cost->failed));
+		/* Where the machine was busy, it was slow, not the server. */
+		printf("%s: the last client began after %s; the processors "
+		       "were busy with it for %.0f %%",
+		    runs.results[i].variant->name, figure_time(cost->started),
+		    100 * (double)cost->cpu / (double)cost->elapsed /
+			(double)sysconf(_SC_NPROCESSORS_ONLN));
+		if (cost->failed > 0)
+			printf("; the fleet's server failed after %s",
+			    figure_time(cost->failed));
 		if (cost->back > 0)
 			printf(
 			    ", for %s", figure_time(cost->back - cost->failed));
 		puts("");
 	}
-	print_costs(&runs, (double)sysconf(_SC_NPROCESSORS_ONLN));
 	write_picture(driver, &runs);
 	for (size_t i = 0; i < runs.count; i++) {
-		if (!judge(&runs, &runs.results[i], &runs.costs[i]))
+		if (!figure_judge(runs.results, i + 1) ||
+		    !check_cost(&runs.results[i], &runs.costs[i]))
 			driver->failed = true;
 		tally_end(&runs.tallies[i]);
 	}

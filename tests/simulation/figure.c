@@ -8,32 +8,21 @@
 
 enum { COLUMNS = 24, HEADINGS = 2, TEXTS = 16, ROOM = 32 };
 
-/* The table that is being printed. */
-static char *text;
-static size_t size;
-
-FILE *
-figure_begin(void)
-{
-	FILE *table = open_memstream(&text, &size);
-
-	if (table == NULL)
-		err(1, "table");
-	return table;
-}
-
-void
-figure_end(FILE *table)
+/*
+ * Prints a text, cells with tabs between them, as columns: the first one
+ * aligned to the left, and one that has nothing but its heading left out.
+ */
+static void
+put_columns(const char *text)
 {
 	int widths[COLUMNS] = { 0 };
 	bool used[COLUMNS] = { true };
 
-	fclose(table);
 	/* First it only finds how wide the columns are. */
 	for (int pass = 0; pass < 2; pass++) {
 		const char *at = text;
 
-		for (int line = 0, column = 0; at < text + size;) {
+		for (int line = 0, column = 0; *at != '\0';) {
 			int length = (int)strcspn(at, "\t\n");
 			int width = widths[column];
 
@@ -53,23 +42,21 @@ figure_end(FILE *table)
 				putchar('\n');
 		}
 	}
-	free(text);
 	fflush(stdout);
 }
 
 /* A number that is unknown, or of no interest, is 0. */
 static const char *
-known(double number)
+known(int64_t number)
 {
-	return number > 0 ? figure_count((int64_t)(number + 0.5)) : "";
+	return number > 0 ? figure_count(number) : "";
 }
 
-/* A cell with how many units that is, where both are known. */
 static void
-put_ratio(FILE *out, int decimals, double number, double unit)
+put_percent(FILE *out, int64_t part, int64_t whole)
 {
-	if (number > 0 && unit > 0)
-		fprintf(out, "%.*fx", decimals, number / unit);
+	if (whole > 0)
+		fprintf(out, "%.1f %%", 100 * (double)part / (double)whole);
 	fputc('\t', out);
 }
 
@@ -85,57 +72,118 @@ put_latency(FILE *out, const struct variant *variant, nanos time)
 }
 
 void
-figure_table(
-    const struct scenario *scenario, const struct result *results, size_t count)
+figure_table(const struct result *results, size_t count)
 {
-	double limit = figure_seconds(scenario_limit(scenario));
-	FILE *out = figure_begin();
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
 
-	fputs("\twasted\t\tof them\tpeak\tover\tpeak\t\t\t\t\t\tover\t\tnot"
-	      "\tfleet's\tserver's\n"
-	      "\trequests\t(publ.)\tretries\tarrive/s\tcapac.\tserved/s\t"
-	      "(publ.)\tstable\tp50\tp99\t(publ.)\tlimit\tmax\tserved\t"
-	      "questions\tCPU\n",
+	if (out == NULL)
+		err(1, "table");
+	fputs("\twasted\t\tafter the\tof them\t\t\t\t\tphysical\tover\tnot\t"
+	      "fleet's\t\tno\tsuccesses\topen\tserver's\n"
+	      "\trequests\t(publ.)\toutage\tretries\tp50\tp99\t(publ.)\tmax\t"
+	      "limit\tlimit\tserved\tquestions\ta second\tanswer\ttold\t"
+	      "at most\tCPU\n",
 	    out);
 	for (const struct result *at = results; at < results + count; at++) {
 		const struct variant *variant = at->variant;
 		const struct totals *totals = &at->totals;
-		/* Requests in one bin, as a rate. */
-		double bins =
-		    totals->width > 0 ? 1 / figure_seconds(totals->width) : 0;
-		double peak = (double)totals->peak * bins;
+		nanos published = variant->published_p99;
+		nanos limit = scenario_limit(at->scenario);
 
-		fprintf(out, "%s\t%s\t%s\t%s\t%s\t", variant->name,
+		fprintf(out, "%s\t%s\t%s\t%s\t%s\t",
+		    at->name != NULL ? at->name : variant->name,
 		    figure_count(totals->wasted),
-		    known((double)variant->published_wasted),
-		    scenario->hosts > 0 ? figure_count(totals->retries) : "",
-		    known(peak));
-		put_ratio(out, 1, peak, (double)scenario->capacity.rate);
-		fprintf(out, "%s\t%s\t%s\t",
-		    known((double)totals->peak_served * bins),
-		    known((double)variant->published_peak),
-		    figure_time(totals->stable));
+		    known(variant->published_wasted), known(totals->after),
+		    figure_count(totals->retries));
 		put_latency(out, variant, totals->p50);
 		put_latency(out, variant, totals->p99);
-		fprintf(out, "%s\t",
-		    variant->published_p99 > 0
-			? figure_time(variant->published_p99)
-			: "");
-		put_ratio(out, 2,
-		    totals->p99 < NANOS_MAX ? figure_seconds(totals->p99) : 0,
-		    limit);
+		fprintf(
+		    out, "%s\t", published > 0 ? figure_time(published) : "");
 		put_latency(out, variant, totals->max);
-		fprintf(out, "%s\t%s\t%s\n", known((double)totals->lost),
-		    known((double)at->questions),
-		    at->questions > 0 ? figure_time(at->redis) : "");
+		fprintf(out, "%s\t", limit > 0 ? figure_time(limit) : "");
+		if (limit > 0 && totals->p99 < NANOS_MAX)
+			fprintf(out, "%.2fx",
+			    figure_seconds(totals->p99) /
+				figure_seconds(limit));
+		fprintf(out, "\t%s\t%s\t%s\t", known(totals->lost),
+		    known(at->asked.questions), known(at->asked.peak));
+		put_percent(out, at->asked.silent, at->asked.awaited);
+		put_percent(out, at->asked.told, at->asked.served);
+		fprintf(out, "%s\t%s\n", known(at->asked.open),
+		    at->asked.cpu > 0 ? figure_time(at->asked.cpu) : "");
 	}
-	figure_end(out);
-	if (limit > 0)
-		printf("physical limit: 0 wasted, the last is served after "
-		       "%s\n",
-		    figure_time(scenario_limit(scenario)));
-	if (scenario->source != NULL)
-		printf("(publ.): %s\n", scenario->source);
+	fclose(out);
+	put_columns(text);
+	free(text);
+}
+
+/* 0: there is no bar. */
+static double
+bar(int64_t most, double unit)
+{
+	return most > 0 ? (double)most * unit : (double)INFINITY;
+}
+
+bool
+figure_judge(const struct result *results, size_t count)
+{
+	const struct result *result = &results[count - 1];
+	const struct variant *variant = result->variant;
+	const struct totals *totals = &result->totals;
+	double percent = figure_seconds(scenario_limit(result->scenario)) / 100;
+	double retries = (double)totals->retries, beside = (double)INFINITY;
+	bool well = true;
+
+	for (size_t i = 0; i < count && variant->beside != NULL; i++)
+		if (strcmp(results[i].variant->name, variant->beside) == 0)
+			beside = (double)(results[i].totals.retries *
+			    variant->most_beside / 100);
+	if (variant->beside != NULL && isinf(beside))
+		printf("%s: its retries are not compared, as %s was not run\n",
+		    variant->name, variant->beside);
+	else if (variant->beside != NULL)
+		printf("%s: %.0f retries wasted, at most %.0f (%" PRId64
+		       " %% of %s)\n",
+		    variant->name, retries, beside, variant->most_beside,
+		    variant->beside);
+
+	const struct {
+		const char *what;
+		double value, most, published;
+	} bars[] = {
+		{ "wasted", (double)totals->wasted,
+		    bar(variant->most_wasted, 1),
+		    (double)variant->published_wasted },
+		{ "retries wasted", retries, bar(variant->most_retries, 1), 0 },
+		{ "retries wasted", retries, beside, 0 },
+		{ "p99 in seconds", figure_seconds(totals->p99),
+		    bar(variant->most_p99, percent),
+		    figure_seconds(variant->published_p99) },
+		{ "all served after seconds", figure_seconds(totals->max),
+		    bar(variant->most_max, percent), 0 },
+		{ "questions without an answer", (double)result->asked.silent,
+		    bar(variant->most_silent,
+			(double)result->asked.awaited / 100),
+		    0 },
+	};
+	for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
+		double value = bars[i].value, published = bars[i].published;
+
+		if (value > bars[i].most)
+			printf("MISSED: %s: %s %.4g, at most %.4g\n",
+			    variant->name, bars[i].what, value, bars[i].most);
+		/* For simulated clients, and for the same settings. */
+		else if (variant->near && published > 0 &&
+		    fabs(value - published) > published * SCENARIO_NEAR / 100)
+			printf("MISSED: %s: %s %.4g, published %.4g\n",
+			    variant->name, bars[i].what, value, published);
+		else
+			continue;
+		well = false;
+	}
+	return well;
 }
 
 /* Where the next text is made. */

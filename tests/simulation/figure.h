@@ -1,9 +1,11 @@
 /*
- * figure: what storms have come to, as tables and words.
+ * figure: what storms have come to, as a table and words, and whether they miss
+ * a bar.
  */
 #ifndef FIGURE_H
 #define FIGURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include "scenario.h"
@@ -11,24 +13,27 @@
 
 /* One run. */
 struct result {
+	const struct scenario *scenario;
 	const struct variant *variant;
-	const struct tally *tally; /* for the picture; or NULL */
+	const char *name; /* in the table, if it is not the variant's */
 	struct totals totals;
-	int64_t questions; /* that the fleet's server was asked */
-	nanos redis; /* CPU time of the fleet's server */
+	/* Of the fleet's server, if it was asked. */
+	struct {
+		int64_t questions, peak; /* all, and the most in a second */
+		int64_t awaited, silent; /* of a process that waits, and those
+					    without an answer in time */
+		int64_t told, served; /* successes, and all that there were */
+		int64_t open; /* connections at most */
+		nanos cpu; /* time of a real one */
+	} asked;
 };
 
-/* Has columns for the physical limit and for what was published. */
-void figure_table(const struct scenario *scenario, const struct result *results,
-    size_t count);
+/* A row for each result. */
+void figure_table(const struct result *results, size_t count);
 
-/*
- * A table of any rows. What is printed to the stream, cells with tabs between
- * them, comes out as columns at the end: the first one aligned to the left, and
- * one that has nothing but its heading, the first two lines, left out.
+/* Whether the last one of some results keeps to its bars. Says which it misses.
  */
-FILE *figure_begin(void);
-void figure_end(FILE *table);
+bool figure_judge(const struct result *results, size_t count);
 
 /* "8,468"; "0.35s", "15.2s"; "never". A text lasts for 15 more calls. */
 const char *figure_count(int64_t value);

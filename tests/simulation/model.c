@@ -14,25 +14,6 @@ enum what {
 	WHAT_WAKE, /* the wait for an attempt is over */
 	WHAT_ANSWER, /* its command has the server's answer */
 	WHAT_RENEW, /* the lease of a probe */
-	/* A core has done a piece of work for it. */
-	WHAT_BORN, /* its process is there */
-	WHAT_STARTED,
-	WHAT_FORKED,
-	WHAT_ARRIVE, /* its request is at the server */
-	WHAT_END, /* of the attempt */
-};
-
-/*
- * A core does each piece of work without a break. As long as a process waits
- * that has slept, no other one gets a core: that is what schedulers do for
- * those that have used least of it. So if a thousand retries are due, all of
- * them fork before the first of their commands runs. Work of one kind is done
- * in the order in which it came.
- */
-enum kind {
-	KIND_WOKEN, /* of a process that has slept */
-	KIND_BEGUN, /* of one that a process has just started */
-	KINDS,
 };
 
 struct client {
@@ -47,8 +28,6 @@ struct storm {
 	struct tally *tally;
 	struct queue queue;
 	struct load load; /* of the server */
-	int64_t idle; /* cores, if processes cost anything */
-	struct queue lines[KINDS]; /* work that waits for a core */
 	struct client *clients;
 	struct segment *segments; /* one for each host, or NULL */
 	int64_t hosts;
@@ -70,49 +49,6 @@ static void
 put(struct storm *storm, nanos at, uint32_t who, enum what what)
 {
 	queue_put(&storm->queue, (struct event){ at, who, what });
-}
-
-static void happen(struct storm *storm, const struct event *event);
-
-/* A core begins with what ends in that event. */
-static void
-begin_work(struct storm *storm, nanos now, uint32_t who, enum what what)
-{
-	const struct machine *machine = storm->model->machine;
-	nanos cost = what == WHAT_BORN || what == WHAT_STARTED
-	    ? machine->start / 2
-	    : machine->attempt / (what == WHAT_FORKED ? 2 : 4);
-
-	put(storm, now + cost, who, what);
-}
-
-/* Has a core do work for a client, after which something happens to it. */
-static void
-work(struct storm *storm, nanos now, enum kind kind, uint32_t who,
-    enum what what)
-{
-	const struct event done = { now, who, what };
-
-	if (storm->model->machine->cores == 0)
-		happen(storm, &done);
-	else if (storm->idle > 0) {
-		storm->idle--;
-		begin_work(storm, now, who, what);
-	} else
-		queue_put(&storm->lines[kind], done);
-}
-
-/* A core has ended its piece of work. */
-static void
-free_core(struct storm *storm, nanos now)
-{
-	struct event next;
-
-	if (queue_take(&storm->lines[KIND_WOKEN], &next) ||
-	    queue_take(&storm->lines[KIND_BEGUN], &next))
-		begin_work(storm, now, next.who, (enum what)next.what);
-	else
-		storm->idle++;
 }
 
 /* One client after the other is on another host. */
@@ -146,9 +82,11 @@ has_fleet(const struct storm *storm)
 static nanos
 due(const struct model *model, uint32_t who)
 {
-	return who < model->scouts
+	const struct scenario *scenario = model->scenario;
+
+	return who < scenario->scouts
 	    ? 0
-	    : model->lead + (who - model->scouts) * model->scenario->apart;
+	    : scenario->lead + (who - scenario->scouts) * scenario->apart;
 }
 
 static void
@@ -158,7 +96,7 @@ follow(struct storm *storm, uint32_t who, const struct step *step, nanos now)
 		put(storm, step->at, who, WHAT_WAKE);
 		return;
 	}
-	if (who < storm->model->scouts)
+	if (who < storm->model->scenario->scouts)
 		return;
 	if (step->reason == REASON_SUCCEEDED)
 		tally_client(storm->tally, now - due(storm->model, who));
@@ -192,35 +130,16 @@ finish(struct storm *storm, uint32_t who, nanos now)
 }
 
 /*
- * The request is at the server. A client that shares nothing with others can
- * use the answer at once, which saves an event.
+ * An attempt begins, and its request is at the server. A client that shares
+ * nothing with others can use the answer at once, which saves an event.
  */
-static void
-arrive(struct storm *storm, uint32_t who, nanos now)
-{
-	const struct model *model = storm->model;
-	const struct machine *machine = model->machine;
-	struct answer got =
-	    capacity_request(&model->scenario->capacity, &storm->load, now);
-
-	tally_request(storm->tally, now, got.served);
-	if (!got.served && storm->clients[who].history.made == 1)
-		storm->tally->firsts++;
-	storm->clients[who].served = got.served;
-	got.at += machine->latency;
-	if (got.at == now)
-		work(storm, now, KIND_WOKEN, who, WHAT_END);
-	else if (machine->cores == 0 && storm->segments == NULL)
-		finish(storm, who, got.at);
-	else
-		put(storm, got.at, who, WHAT_ANSWER);
-}
-
-/* An attempt begins. */
 static void
 begin(struct storm *storm, uint32_t who, nanos now)
 {
+	const struct model *model = storm->model;
+	const struct capacity *capacity = &model->scenario->capacity;
 	struct client *client = &storm->clients[who];
+	nanos at = now + capacity->takes;
 
 	if (has_fleet(storm) && client->history.made == 0)
 		fleet_model_greet(&storm->fleet, &client->member,
@@ -228,7 +147,14 @@ begin(struct storm *storm, uint32_t who, nanos now)
 	plan_begin(&client->history);
 	if (client->caller.lease != 0)
 		put(storm, client->caller.renewal, who, WHAT_RENEW);
-	work(storm, now, KIND_WOKEN, who, WHAT_FORKED);
+	client->served = capacity_serves(capacity, &storm->load, now);
+	tally_request(storm->tally, now, client->served);
+	if (!client->served && client->history.made == 1)
+		storm->tally->firsts++;
+	if (at == now || storm->segments == NULL)
+		finish(storm, who, at);
+	else
+		put(storm, at, who, WHAT_ANSWER);
 }
 
 /* The next attempt, if the budget admits it; else a wait, or the end. */
@@ -290,36 +216,17 @@ happen(struct storm *storm, const struct event *event)
 	nanos now = event->at;
 	struct visit visit;
 
-	if (event->what >= WHAT_BORN && model->machine->cores > 0)
-		free_core(storm, now);
 	switch ((enum what)event->what) {
 	case WHAT_START:
-		work(storm, now, KIND_WOKEN, who, WHAT_BORN);
-		break;
-	case WHAT_BORN:
-		/* The next client starts when this one is there. */
 		if (next < model->scenario->clients)
 			put(storm, number_greater(now, due(model, next)), next,
 			    WHAT_START);
-		work(storm, now, KIND_BEGUN, who, WHAT_STARTED);
-		break;
-	case WHAT_STARTED:
 		start(storm, who, now);
-		break;
-	case WHAT_FORKED:
-		work(storm, now, KIND_BEGUN, who, WHAT_ARRIVE);
 		break;
 	case WHAT_WAKE:
 		wake(storm, who, now);
 		break;
-	case WHAT_ARRIVE:
-		arrive(storm, who, now);
-		break;
 	case WHAT_ANSWER:
-		/* The attempt has its outcome, and has to record it. */
-		work(storm, now, KIND_WOKEN, who, WHAT_END);
-		break;
-	case WHAT_END:
 		finish(storm, who, now);
 		break;
 	case WHAT_RENEW:
@@ -352,19 +259,20 @@ make_segments(struct storm *storm)
 
 	if (budget->key == NULL)
 		return;
-	storm->hosts = (model->scenario->clients - 1) / model->host + 1;
+	storm->hosts = number_greater(model->scenario->hosts, 1);
 	storm->segments = room_for(storm->hosts, sizeof *storm->segments);
-	if (has_fleet(storm))
+	if (has_fleet(storm)) {
 		fleet_model_start(
 		    &storm->fleet, model->policy, model->record, model->seed);
-	storm->fleet.mute = model->mute;
+		storm->fleet.mute = model->mute;
+	}
 	for (int64_t i = 0; i < storm->hosts; i++) {
 		segment_make(
 		    &storm->segments[i], budget->key, &budget->terms, &origin);
-		if (model->known > 0)
+		if (has_fleet(storm) && model->known > 0)
 			fleet_model_teach(&storm->fleet, &storm->segments[i],
 			    model->known, -model->age);
-		if (model->seen > 0)
+		if (has_fleet(storm) && model->seen > 0)
 			fleet_model_count(
 			    &storm->fleet, &storm->segments[i], -model->seen);
 	}
@@ -374,9 +282,7 @@ void
 model_run(const struct model *model, struct tally *tally)
 {
 	int64_t clients = model->scenario->clients;
-	struct storm storm = {
-		.model = model, .tally = tally, .idle = model->machine->cores
-	};
+	struct storm storm = { .model = model, .tally = tally };
 	struct event event;
 
 	storm.clients = room_for(clients, sizeof *storm.clients);
@@ -386,11 +292,9 @@ model_run(const struct model *model, struct tally *tally)
 	while (queue_take(&storm.queue, &event) &&
 	    event.at < model->scenario->most)
 		happen(&storm, &event);
-	for (; storm.ended < clients - model->scouts; storm.ended++)
+	for (; storm.ended < clients - model->scenario->scouts; storm.ended++)
 		tally_lost(tally);
 	queue_end(&storm.queue);
-	for (size_t i = 0; i < KINDS; i++)
-		queue_end(&storm.lines[i]);
 	fleet_model_end(&storm.fleet);
 	free(storm.segments);
 	free(storm.clients);

@@ -7,18 +7,6 @@
 /* Options that several variants share. */
 #define STORM "-n inf -d 100ms --max-delay 10s "
 #define BREAKER_20 "-j full -B storm --breaker 20,500ms,1s"
-#define SIX "-n 6 -d 100ms "
-#define SLOW "-n 6 -d 1s "
-
-/* The same with each jitter. */
-#define JITTERS(words) \
-	{ \
-		{ .name = "no jitter", .options = words "-j none" }, \
-		    { .name = "equal", .options = words "-j equal" }, \
-		    { .name = "full", .options = words "-j full" }, \
-		    { .name = "decorrelated", \
-			    .options = words "-j decorrelated" }, \
-	}
 
 /* The budget's own directory is in RETRY_BUDGET_DIR. */
 #define SHARED "-B storm "
@@ -36,7 +24,7 @@
 #define HOSTS "-n inf -d 100ms --max-delay 4s "
 
 #define ON_HOSTS \
-	.clients = 1000, .hosts = 100, \
+	.clients = 1000, .hosts = 100, .apart = NANOS_MS, \
 	.capacity = { .rate = 200, .end = 10 * NANOS_SECOND }, \
 	.width = 100 * NANOS_MS
 
@@ -60,17 +48,6 @@
 	}
 
 const struct scenario scenarios[] = {
-	/* What it takes to start them all, with a server that is never down. */
-	{
-		.name = "calm",
-		.title = "1,000 at once, and nothing is down",
-		.clients = 1000,
-		.width = 50 * NANOS_MS,
-		.most = 20 * NANOS_SECOND,
-		.variants = {
-			{ .name = "one attempt", .options = "-n 1" },
-		},
-	},
 	/*
 	 * Published clients begin in one instant, and those without jitter come
 	 * back in one: 200 are served each time. Processes need a second or
@@ -81,17 +58,14 @@ const struct scenario scenarios[] = {
 		.name = "crowd",
 		.title = "1,000 clients at once, a server of 200 a second, down "
 			 "for 10 s",
-		.source = "simulated clients, published",
 		.clients = 1000,
 		.capacity = { .rate = 200, .end = 10 * NANOS_SECOND },
 		.width = NANOS_SECOND,
 		.most = 90 * NANOS_SECOND,
 		.variants = {
-			{ .name = "constant 1ms",
-			    .options = "-n inf -d 1ms -b constant -j none",
-			    .published_wasted = 8000000, .simulated = true },
 			{ .name = "constant 100ms",
-			    .options = "-n inf -d 100ms -b constant -j none" },
+			    .options = "-n inf -d 100ms -b constant -j none",
+			    .slow = true },
 			{ .name = "exponential", .options = STORM "-j none",
 			    .drawn = "no jitter", .published_wasted = 9000,
 			    .published_p99 = 52 * NANOS_SECOND },
@@ -128,73 +102,6 @@ const struct scenario scenarios[] = {
 			{ .name = "full, budget, breaker",
 			    .options = STORM BREAKER_20,
 			    .most_wasted = 1200, .most_p99 = 150 },
-		},
-	},
-	/*
-	 * As it is told, 1,000 callers at 500 a second and an outage after 2 s,
-	 * the last of them would have come when it begins. Here it begins with
-	 * half of them still to come, and meets a hundred.
-	 */
-	{
-		.name = "article",
-		.title = "1,000 at 500 a second, down for 200 ms amid them",
-		.source = "an article",
-		.clients = 1000,
-		.apart = 2 * NANOS_MS,
-		.capacity = { .begin = NANOS_SECOND, .end = 1200 * NANOS_MS },
-		.width = 50 * NANOS_MS,
-		.most = 20 * NANOS_SECOND,
-		.variants = {
-			{ .name = "no retry", .options = "-n 1",
-			    .published_peak = 540 },
-			{ .name = "no jitter", .options = SIX "-j none",
-			    .published_peak = 4380 },
-			{ .name = "equal", .options = SIX "-j equal",
-			    .published_peak = 1820 },
-			{ .name = "full", .options = SIX "-j full",
-			    .published_peak = 720 },
-		},
-	},
-	/* What it may have meant: after 2 s all have come, and all fail. */
-	{
-		.name = "herd",
-		.title = "1,000 that hang and fail at once, 200 ms before the end",
-		.clients = 1000,
-		.apart = 2 * NANOS_MS,
-		.capacity = { .begin = 2 * NANOS_SECOND, .end = 2200 * NANOS_MS,
-		    .hangs = true },
-		.width = 50 * NANOS_MS,
-		.most = 20 * NANOS_SECOND,
-		.variants = JITTERS(SIX),
-	},
-	/*
-	 * The same, ten times slower: a machine that needs a third of a second
-	 * to start them all cannot tell 100 ms of jitter from none.
-	 */
-	{
-		.name = "slow-herd",
-		.title = "1,000 that hang and fail at once, 2 s before the end",
-		.clients = 1000,
-		.apart = 2 * NANOS_MS,
-		.capacity = { .begin = 2 * NANOS_SECOND, .end = 4 * NANOS_SECOND,
-		    .hangs = true },
-		.width = 50 * NANOS_MS,
-		.most = 60 * NANOS_SECOND,
-		.variants = JITTERS(SLOW),
-	},
-	{
-		.name = "overload",
-		.title = "90 a second into 100 a second, down for 15 s",
-		.clients = 3600,
-		.apart = NANOS_SECOND / 90,
-		.capacity = { .rate = 100, .begin = 5 * NANOS_SECOND,
-		    .end = 20 * NANOS_SECOND, .patience = NANOS_SECOND },
-		.width = NANOS_SECOND,
-		.most = 70 * NANOS_SECOND,
-		.variants = {
-			{ .name = "full", .options = "-n 4 -d 500ms" },
-			{ .name = "full, budget",
-			    .options = "-n 4 -d 500ms " SHARED },
 		},
 	},
 	/*
@@ -356,16 +263,9 @@ scenario_limit(const struct scenario *scenario)
 {
 	const struct capacity *capacity = &scenario->capacity;
 
-	if (scenario->apart > 0 || capacity->rate == 0)
+	if (capacity->rate == 0)
 		return 0;
-	return capacity->end + capacity->takes +
-	    scenario->clients * NANOS_SECOND / capacity->rate;
-}
-
-nanos
-scenario_end(const struct scenario *scenario)
-{
-	if (scenario->apart == 0 || scenario->capacity.rate == 0)
-		return NANOS_MAX;
-	return scenario->clients * scenario->apart;
+	return capacity->end - scenario->lead + capacity->takes +
+	    (scenario->clients - scenario->scouts) * NANOS_SECOND /
+	    capacity->rate;
 }

@@ -28,27 +28,32 @@ struct variant {
 	/* What others have published for it; 0: nothing. */
 	int64_t published_wasted;
 	nanos published_p99;
-	int64_t published_peak; /* served, per second */
+	bool near; /* that has to be within SCENARIO_NEAR percent */
 	/* The bars, 0 for none: most that may be wasted, and of that by
 	 * retries; the latter in percent of those of an earlier variant. */
 	int64_t most_wasted, most_retries;
 	const char *beside;
 	int64_t most_beside;
-	/* The p99 in percent of the limit; and when everybody is served. */
+	/* The p99, and when everybody is served, in percent of the limit. */
 	int64_t most_p99, most_max;
+	/* Percent of the fleet's questions that get no answer in time. */
+	int64_t most_silent;
 	nanos until; /* watching ends then, though clients wait; 0: it does when
 			all have ended */
 	enum redis_fault fault; /* of the fleet's server */
-	bool near; /* what is published, within SCENARIO_NEAR percent */
-	bool simulated; /* only: more requests than processes can make */
+	bool slow; /* it is more than processes can do: not what the simulation
+		      says, which has an ideal machine */
 };
 
 struct scenario {
 	const char *name, *title;
-	const char *source; /* of what is published, or NULL */
 	int64_t clients;
 	int64_t hosts; /* which clients take in turns; 0: there is one host */
-	nanos apart; /* one client after the other; 0: all at once */
+	/* Only simulated: one client after the other; and so many, who are not
+	 * counted, at once, and that much before all others. */
+	nanos apart;
+	int64_t scouts;
+	nanos lead;
 	struct capacity capacity;
 	nanos width; /* of the bins in which requests are counted */
 	nanos most; /* who has not ended by then is counted as lost */
@@ -79,11 +84,5 @@ bool scenario_has_fleet(const struct variant *variant);
  * wasted after the outage, and no capacity. 0: there is none to speak of.
  */
 nanos scenario_limit(const struct scenario *scenario);
-
-/*
- * When it is too late to become stable: when the last client begins, where they
- * begin one after the other. NANOS_MAX where all begin at once.
- */
-nanos scenario_end(const struct scenario *scenario);
 
 #endif

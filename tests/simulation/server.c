@@ -15,7 +15,8 @@ enum { WAITING = 4096 };
 
 struct waiting {
 	int client;
-	struct answer answer;
+	bool served;
+	nanos at; /* when it is answered, since the storm began */
 };
 
 int
@@ -70,8 +71,8 @@ server_run(int listener, int life, const struct capacity *capacity, nanos start,
 		nanos until = end, now = clock_now();
 		struct timespec nap;
 
-		if (first != next && due->answer.at + start < until)
-			until = due->answer.at + start;
+		if (first != next && due->at + start < until)
+			until = due->at + start;
 		nap = clock_span(until > now ? until - now : 0);
 		if (ppoll(events, 2, &nap, NULL) == -1) {
 			if (errno != EINTR)
@@ -86,29 +87,27 @@ server_run(int listener, int life, const struct capacity *capacity, nanos start,
 			socklen_t length = sizeof peer;
 			int client = accept4(listener, (struct sockaddr *)&peer,
 			    &length, SOCK_CLOEXEC);
-			struct answer answer;
+			struct waiting new = { .client = client };
 
 			if (client == -1)
 				continue;
-			answer = capacity_request(capacity, &load, now);
+			new.served = capacity_serves(capacity, &load, now);
+			new.at = now + capacity->takes;
 			/* Only retries have a name. */
 			record->requests[record->count++] =
-			    (struct http_request){ now, answer.served,
+			    (struct http_request){ now, new.served,
 				    length > offsetof(struct sockaddr_un,
 						 sun_path) };
-			if (answer.at <= now)
-				reply(client, answer.served);
-			else if (next - first < WAITING)
-				queue[next++ % WAITING] =
-				    (struct waiting){ client, answer };
+			if (next - first < WAITING)
+				queue[next++ % WAITING] = new;
 			else
 				errx(1, "server: too many wait for an answer");
 		}
 		for (; first != next; first++) {
 			due = &queue[first % WAITING];
-			if (due->answer.at > now)
+			if (due->at > now)
 				break;
-			reply(due->client, due->answer.served);
+			reply(due->client, due->served);
 		}
 	}
 }

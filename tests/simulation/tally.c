@@ -8,8 +8,7 @@
 
 /* The totals in their text and in their struct. */
 static const char *const keys[] = { "clients", "lost", "served", "wasted",
-	"retries", "width", "peak", "peak_served", "stable", "p50", "p99",
-	"max", "cores", "cpu", "others" };
+	"after", "retries", "peak", "p50", "p99", "max" };
 
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
@@ -97,30 +96,23 @@ percentile(const struct tally *tally, size_t percent)
 }
 
 struct totals
-tally_sum(struct tally *tally, nanos recovery, nanos end)
+tally_sum(struct tally *tally, nanos recovery)
 {
 	size_t count = tally->clients;
 	struct totals totals = { .clients = (int64_t)count + tally->lost,
-		.lost = tally->lost,
-		.width = tally->width };
+		.lost = tally->lost };
 
 	for (size_t i = 0; i < tally->count; i++) {
 		const struct bin *bin = &tally->bins[i];
-		int64_t arrived = bin->served + bin->rejected;
-		nanos began = (nanos)i * tally->width;
 
 		totals.served += bin->served;
 		totals.wasted += bin->rejected;
-		if (began >= recovery)
-			totals.peak = number_greater(totals.peak, arrived);
-		totals.peak_served =
-		    number_greater(totals.peak_served, bin->served);
-		if (bin->rejected > 0)
-			totals.stable = began + tally->width;
+		if ((nanos)i * tally->width >= recovery)
+			totals.after += bin->rejected;
+		totals.peak =
+		    number_greater(totals.peak, bin->served + bin->rejected);
 	}
 	totals.retries = totals.wasted - tally->firsts;
-	if (totals.stable >= end)
-		totals.stable = NANOS_MAX;
 	if (count > 0)
 		qsort(tally->latencies, count, sizeof *tally->latencies,
 		    ascending);
@@ -130,14 +122,32 @@ tally_sum(struct tally *tally, nanos recovery, nanos end)
 	return totals;
 }
 
+struct totals
+tally_mean(const struct totals *all, size_t count)
+{
+	int64_t sums[KEYS] = { 0 }, values[KEYS];
+	struct totals mean;
+
+	for (size_t i = 0; i < count; i++) {
+		memcpy(values, &all[i], sizeof values);
+		for (size_t k = 0; k < KEYS; k++)
+			sums[k] = number_add(sums[k], values[k]);
+	}
+	for (size_t k = 0; k < KEYS; k++)
+		if (sums[k] < NANOS_MAX)
+			sums[k] /= (int64_t)count;
+	memcpy(&mean, sums, sizeof mean);
+	return mean;
+}
+
 /* Room for a line of totals, and for the names in front of it. */
 enum { LINE = 1024, NAME = 128 };
 
 static void
 put_name(char room[NAME], const char *scenario, const char *variant)
 {
-	snprintf(room, NAME, "%s/%s", scenario, variant);
-	for (char *at = room; *at != '\0'; at++)
+	snprintf(room, NAME, "%s/%s ", scenario, variant);
+	for (char *at = room; at[1] != '\0'; at++)
 		if (*at == ' ')
 			*at = '-';
 }
@@ -153,34 +163,28 @@ tally_put(FILE *file, const char *scenario, const char *variant,
 	put_name(name, scenario, variant);
 	fputs(name, file);
 	for (size_t i = 0; i < KEYS; i++)
-		fprintf(file, " %s=%" PRId64, keys[i], values[i]);
-	fputc('\n', file);
+		fprintf(file, "%s=%" PRId64 "%c", keys[i], values[i],
+		    i + 1 < KEYS ? ' ' : '\n');
 }
 
 bool
 tally_find(FILE *file, const char *scenario, const char *variant,
     struct totals *totals)
 {
-	char line[LINE], name[NAME], key[NAME];
+	char line[LINE], name[NAME];
 	bool found = false;
 
 	put_name(name, scenario, variant);
 	rewind(file);
 	while (fgets(line, sizeof line, file) != NULL) {
-		const char *at = line + strlen(name);
 		int64_t values[KEYS];
+		char *at = line;
 		size_t count = 0;
-		int used;
 
 		if (strncmp(line, name, strlen(name)) != 0)
 			continue;
-		while (count < KEYS &&
-		    sscanf(at, " %31[^=]=%" SCNd64 "%n", key, &values[count],
-			&used) == 2 &&
-		    strcmp(key, keys[count]) == 0) {
-			at += used;
-			count++;
-		}
+		while (count < KEYS && (at = strchr(at, '=')) != NULL)
+			values[count++] = strtoll(at + 1, &at, 10);
 		if (count < KEYS || *at != '\n')
 			continue;
 		memcpy(totals, values, sizeof values);

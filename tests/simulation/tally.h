@@ -37,19 +37,12 @@ struct tally {
 struct totals {
 	int64_t clients, lost; /* all of them; those never served */
 	int64_t served, wasted; /* requests; wasted: rejected */
+	int64_t after; /* of those that were wasted, after the outage */
 	int64_t retries; /* of those that were wasted */
-	nanos width; /* of the bins of the peaks */
-	int64_t peak; /* most arrivals in a bin after the outage */
-	int64_t peak_served; /* most served in a bin of all */
-	nanos stable; /* end of the last bin with a reject, 0: none;
-			 NANOS_MAX: still rejecting at the end */
+	int64_t peak; /* most arrivals in a bin */
 	/* The latency that 50 %, 99 % and 100 % of all clients do not exceed.
 	 * NANOS_MAX: fewer of them were served. */
 	nanos p50, p99, max;
-	/* Of a run with processes, else 0. The driver sets them. */
-	int64_t cores; /* that they had */
-	nanos cpu; /* that all of them used */
-	int64_t others; /* percent of the machine that others used meanwhile */
 };
 
 /* Memory that cannot be had ends the program. */
@@ -63,12 +56,12 @@ void tally_request(struct tally *tally, nanos at, bool served);
 void tally_client(struct tally *tally, nanos latency);
 void tally_lost(struct tally *tally);
 
-/*
- * All of it together. recovery: when the outage was over. end: when watching
- * ended, in a storm that would go on; NANOS_MAX where all clients have ended.
- * Sorts the latencies.
+/* All of it together; recovery: when the outage was over. Sorts the latencies.
  */
-struct totals tally_sum(struct tally *tally, nanos recovery, nanos end);
+struct totals tally_sum(struct tally *tally, nanos recovery);
+
+/* The mean of several runs. NANOS_MAX in one of them stays. */
+struct totals tally_mean(const struct totals *all, size_t count);
 
 /*
  * Totals as a line of text, "scenario/variant key=value ..." with '-' for
