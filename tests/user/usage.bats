@@ -6,14 +6,6 @@
 
 load helper
 
-# refused_option OPTION TEXT WHY: OPTION refuses TEXT in each form of the command
-# line, and the command is not run. WHY is the message after the option.
-refused_option()
-{
-	refused "--$1: $3" "--$1" "$2" touch ran &&
-	    refused "--$1: $3" "--$1=$2" touch ran
-}
-
 # refuses OPTION WHY TEXT...: OPTION refuses each TEXT with these words.
 refuses()
 {
@@ -24,15 +16,21 @@ refuses()
 	return "$bad"
 }
 
+# refuses_item OPTION TEXT WHY: OPTION refuses TEXT with these words.
+refuses_item()
+{
+	refused "--$1: $3" "--$1=$2" touch ran
+}
+
 # takes OPTION TEXT...: OPTION, maybe behind others, takes each TEXT.
 takes()
 {
-	local text bad=0
+	local words=() text
 	for text in "${@:2}"; do
-		# shellcheck disable=SC2086 # several words
-		gives 0 ok "$RETRY" --$1 "$text" echo ok || bad=1
+		# shellcheck disable=SC2206 # several words
+		words+=(--$1 "$text")
 	done
-	return "$bad"
+	gives 0 ok "$RETRY" "${words[@]}" echo ok
 }
 
 # shows LINE WORD...: retry with these words runs a command that prints LINE.
@@ -75,19 +73,17 @@ loud()
 	printf '#!/bin/sh\necho dashed\n' | tee bin/-n bin/- >bin/-x
 	chmod +x bin/*
 	PATH=$PWD/bin:$PATH
-	export POSIXLY_CORRECT
-	for POSIXLY_CORRECT in '' 1; do
-		table <<-'END'
-			shows '-n 0' printf '%s %s' -n 0
-			shows '--help -x --' -n 2 printf '%s %s %s' --help -x --
-			shows ok -- echo ok
-			shows ok -n 2 -- echo ok
-			shows '-- -n' -- printf '%s %s' -- -n
-			# A command may begin with a dash then, or be one.
-			shows dashed -- -n
-			shows dashed -n 2 -
-		END
-	done
+	table <<-'END'
+		shows '-n 0' printf '%s %s' -n 0
+		with POSIXLY_CORRECT=1 shows '-n 0' printf '%s %s' -n 0
+		shows '--help -x --' -n 2 printf '%s %s %s' --help -x --
+		shows ok -- echo ok
+		shows ok -n 2 -- echo ok
+		shows '-- -n' -- printf '%s %s' -- -n
+		# A command may begin with a dash then, or be one.
+		shows dashed -- -n
+		shows dashed -n 2 -
+	END
 }
 
 @test "of an option given twice the last one counts, but lists add up" {
@@ -108,6 +104,8 @@ loud()
 		judged 3 3 -n 6 --retry-on 1 --retry-on 2
 		judged 1 1 --stop-on 1 --stop-on 2
 		judged 0 1 --success-on 1 --success-on 2
+		# An empty hook is none.
+		finishes 7 -q --on-retry 'touch hook' --on-retry= --on-give-up 'touch hook' --on-give-up= sh -c 'exit 7' && [ ! -e hook ]
 	END
 }
 
@@ -136,6 +134,8 @@ loud()
 		shows ok -I -O -E echo ok
 		shows ok -B key --budget-required echo ok
 		shows ok --http-status status echo ok
+		shows ok -Bkey --report - --trace - echo ok 2>report
+		shows ok --report ./- --metrics ./-m --trace ./-t echo ok
 		"$RETRY" --budget-status key >table
 		"$RETRY" --budget-status key --json >table
 		"$RETRY" --budget-status key --prom >table
@@ -153,20 +153,16 @@ loud()
 	table most <<-'END'
 		5
 		inf -T 60
-		inf -T 60 -d 1
-		3 -T 60 -n 3
 		3 -n 3 -T 60
 		3 --retries 2 -T 60
 		# A deadline of 0 is none.
 		5 -T 0
 		5 -T 60 -T 0
-		5 -T 0ms
 		1 -n 1
 		1 --retries 0
 		inf -n inf
 		inf --retries inf
 		1000000000000 -n 1000000000000
-		inf -n 99999999999999999999
 		inf --retries 99999999999999999999
 		inf --retries 9223372036854775807
 		7 -n 007
@@ -186,27 +182,21 @@ loud()
 	sed -nE 's/^  (-[a-zA-Z], |    )--([a-z-]+)( .*|)$/\2/p' help | diff options -
 	grep -E '^[A-Z].*:$' help | head -n 9 | xargs >headings
 	holds headings 'Limits: Delays: What to retry: HTTP: Streams: Budget: Fleet: Messages and reports: General:'
-}
-
-@test "--help says what -d 10 and -j none mean" {
-	"$RETRY" --help | tr -s ' \n' ' ' | grep -qF -- '-d 10 alone waits a random time in [0, 10s]'
-	"$RETRY" --help | grep -qF -- '-j none exactly that'
+	tr -s ' \n' ' ' <help | grep -qF -- '-d 10 alone waits a random time in [0, 10s]'
+	grep -qF -- '-j none exactly that' help
 }
 
 @test "-h prints options of --help on one screen of 80x24, and an example that can be run" {
-	local option names
 	"$RETRY" -h >screen
 	[ "$(wc -l <screen)" -le 23 ] && [ "$(wc -L <screen)" -le 80 ]
 	"$RETRY" --help >help
-	names=$(sed -nE 's/^ .*--([a-z-]+) .*/\1/p' screen)
-	[ "$(wc -w <<<"$names")" -ge 12 ]
-	for option in $names; do
-		grep -qE -- "--$option( |\$)" help
-	done
+	sed -nE 's/^ .*--([a-z-]+) .*/\1/p' screen >names
+	[ "$(lines names)" -ge 12 ]
+	"$RETRY" --help | grep -oE -- '--[a-z-]+' | cut -c 3- | sort >help
+	sort names | comm -23 - help | diff /dev/null -
 	# For scripts, CI, cron and pipes.
-	for option in --attempts --timeout --deadline --chronic --replay-stdin \
-	    --hold-stdout --hold-stderr; do
-		grep -qE -- "^ .*$option " screen
+	for name in attempts timeout deadline chronic replay-stdin hold-stdout hold-stderr; do
+		has_line "$name" names
 	done
 	eval "set -- $(sed -n "s/^Example: ${RETRY##*/} //p" screen)"
 	"$RETRY" --dry-run "$@" | grep -q '^Worst case'
@@ -242,9 +232,9 @@ loud()
 	done
 }
 
-@test "help that cannot be written is an error" {
+@test "what retry prints about itself and cannot write is an error" {
 	local word
-	for word in -h --help -V --version; do
+	for word in -h --help -V --version --dry-run; do
 		status=0
 		"$RETRY" "$word" >/dev/full 2>err || status=$?
 		[ "$status" -eq 125 ]
@@ -260,15 +250,14 @@ loud()
 # Unknown options
 #
 
-# unknown LINE WORD...: retry refuses each WORD as an unknown option, alone and with
-# an argument, and suggests --LINE, or nothing if LINE is empty.
+# unknown NAME WORD...: retry refuses each WORD as an unknown option, and suggests
+# --NAME, or nothing if NAME is empty.
 unknown()
 {
-	local word line bad=0
+	local word bad=0
 	for word in "${@:2}"; do
-		line="unknown option '$word'${1:+; did you mean '--$1'?}"
-		refused "$line" "$word" 3 touch ran &&
-			refused "$line" "$word=3" touch ran || bad=1
+		refused "unknown option '$word'${1:+; did you mean '--$1'?}" \
+			"$word" 3 touch ran || bad=1
 	done
 	return "$bad"
 }
@@ -276,59 +265,43 @@ unknown()
 @test "an unknown option is refused, and the nearest option is suggested" {
 	table unknown <<-'END'
 		'' --foo --nothing-like-it
-		timeout --timout --tiemout --timeuot --timezut --itmeotu
-		jitter --jiter
+		timeout --timout --tiemout --timezut --itmeotu
 		delay --dealy
 		seed --sed
-		attempts --attempst ---attempts --Attempts --attemptsx --atempt
-		retries --retrys
-		max-delay --max_delay --maxdelay
-		stdin-max --stdinmax
-		budget-window --budget-windows
+		attempts ---attempts --Attempts --attemptsx
+		max-delay --max_delay
 		budget-cooldown --buget-coldown --bugdet-coldon
-		replay-stdin --replay-sdtin
 		help --hepl
-		version --verison
 		# Nothing is near enough.
-		'' --jsn-x --prime --wait --nosuch --backof-kind --bugdet-coldn --imeou --a-word-of-thirty-three-letters-xx
+		'' --jsn-x --prime --nosuch --backof-kind --bugdet-coldn --imeou --a-word-of-thirty-three-letters-xx
 		# An abbreviation, and one of several options.
 		attempts --attempt --a
 		kill-after --kill
-		max-delay --max-d
-		max-retry-after --max-r
 		http-status --http-
-		preserve-status --preserve
-		retry-on --retry-o
-		verbose --verb
-		breaker --br
 		budget-gc --budget-g
-		nested --nest
-		dry-run --dry
-		policy --pol
-		replay-stdin --replay
-		on-give-up --on-g
-		'' --pre --s --max --f --htt --re --ver --budget-r --hold --on --pro
+		'' --pre --s --max --htt --ver --budget-r
 		# What other tools call it.
 		attempts --retry --tries --times --max-attempts
 		deadline --max-time --total-timeout
 		delay --sleep --interval
+		# With one dash.
+		timeout -timeout
+		attempts -attempts
+		delay -delay
+		quiet -quiet
+		retry-on -retry-on
 	END
 	table refused <<-'END'
+		"unknown option '--timout'; did you mean '--timeout'?" --timout=3 touch ran
+		"unknown option '-timeout=5'; did you mean '--timeout'?" -timeout=5 touch ran
 		"unknown option '-x'" -x touch ran
 		"unknown option '-x' in '-vx'" -vx touch ran
 		"unknown option '-=' in '-q=1'" -q=1 touch ran
-		"unknown option '-timeout=5'; did you mean '--timeout'?" -timeout=5 touch ran
 		# A letter of several bytes is quoted as a whole.
 		"unknown option '-é'" -é touch ran
 		"unknown option '-vé'" -vé touch ran
 		$'unknown option \'-\xff\'' $'-\xff' touch ran
 	END
-	local name
-	for name in timeout attempts delay deadline quiet verbose retry-on \
-	    budget nested signal jitter; do
-		refused "unknown option '-$name'; did you mean '--$name'?" \
-		    "-$name" 3 touch ran
-	done
 	# Other words with one dash keep their meaning.
 	shows ok -vd1 echo ok
 }
@@ -338,14 +311,8 @@ unknown()
 		'--delay: needs an argument' --delay
 		'--delay: needs an argument' -d
 		'--attempts: needs an argument' -qn
-		'--retry-on: needs an argument' -n 3 --retry-on
-		'--preset: needs an argument' --http --preset
-		'--http-status: needs an argument' --http-status
-		'--budget: needs an argument' -B
 		'--budget-reset: needs an argument' --budget-reset
-		'--stdin-max: needs an argument' -I --stdin-max
 		'--policy: needs an argument' -n 3 --policy
-		'--on-retry: needs an argument' --on-retry
 		# The next word is one, whatever it looks like.
 		"--attempts: not a number of attempts: '--'" -n -- 3
 		"--delay: not a time in ms, s, m, h or d: '-v'" --delay -v true
@@ -362,15 +329,8 @@ unknown()
 	table flag <<-'END'
 		--quiet=1
 		--verbose=
-		--http=f
-		--budget-required=1
-		--budget-gc=k
 		--json=1 --budget-status k
-		--replay-stdin=1
-		--hold-stdout=
-		--dry-run=1
 		--help=x
-		--version=x
 	END
 }
 
@@ -392,139 +352,125 @@ PY
 #
 
 @test "each option refuses what is none of its values" {
-	time='not a time in ms, s, m, h or d'
+	local text time='not a time in ms, s, m, h or d' list long
+	local number='not a number from 1 to 1000000' span='not a time above 0, up to 24h'
 	list=$(seq -s , 65)
 	long=$(printf '%01024d' 7)
-	# What is no time, no number and no decimal is shown by unit/text.
+	# What is no time, no number and no decimal is shown by unit/text, and no
+	# signal by unit/policy. Options of one kind are read by the same code.
 	table refuses <<-'END'
-		attempts 'not a number of attempts' 0 00 '' -1 3x INF infinity
-		retries 'not a number of retries' '' -1 x
+		attempts 'not a number of attempts' 0 '' -1 3x INF infinity
+		retries 'not a number of retries' -1
 		deadline "$time" x '' -1 inf
-		timeout "$time" x -1 5min
-		idle-timeout "$time" x '' -1
-		kill-after "$time" x '' -1
-		delay "$time" x -1
-		max-delay "$time" x '' -1
-		min-delay "$time" x '' -1
-		reset-after "$time" x '' -1
-		splay "$time" x '' -1
-		max-retry-after "$time" x '' -1
-		budget-wait "$time" x '' -1
-		signal 'not a signal' NOPE SIG '' 0 -1 999 SIGSIGTERM 'TERM '
-		backoff 'not exponential, linear, constant or fibonacci' '' cubic exp Linear 'linear '
-		jitter 'not full, equal, decorrelated or none' '' some no FULL full,equal
-		factor 'not a number of 1 or more' 0.5 0 0.999 -2 x ''
+		timeout "$time" x
+		idle-timeout "$time" x
+		kill-after "$time" x
+		delay "$time" x
+		max-delay "$time" x
+		min-delay "$time" x
+		reset-after "$time" x
+		splay "$time" x
+		max-retry-after "$time" x
+		budget-wait "$time" x
+		signal 'not a signal' NOPE ''
+		backoff 'not exponential, linear, constant or fibonacci' '' exp Linear 'linear '
+		jitter 'not full, equal, decorrelated or none' full,equal
+		factor 'not a number of 1 or more' 0.999999 x ''
 		# More digits than are kept are not rounded.
 		factor 'finer than 0.000001' 1.0000001 2.00000000000000000000001
-		budget-ratio 'finer than 0.000001' 0.0000001 0.2000001 20.00001% .00001%
-		fleet-ratio 'finer than 0.000001' 0.0000001 0.2000001 20.00001% .00001%
-		stdin-max 'not a whole number of bytes' 0.001 1.5 1.0001k 1.00000000000001M
-		hold-max 'not a whole number of bytes' 0.001 1.5 1.0001k 1.00000000000001M
-		seed 'not a whole number below 2^64' 18446744073709551616 99999999999999999999 -1 '' x 1.5 0x1 ' 1'
-		limit 'not N:LIST' '' 2 timeout :timeout -1:timeout +1:timeout 1.5:timeout inf:timeout '1 :timeout' x:2:timeout
+		budget-ratio 'finer than 0.000001' 0.2000001 20.00001% .00001%
+		fleet-ratio 'finer than 0.000001' 0.0000001
+		stdin-max 'not a whole number of bytes' 0.001 1.0001k 1.00000000000001M
+		seed 'not a whole number below 2^64' 18446744073709551616 '' 0x1
+		limit 'not N:LIST' '' 2 timeout :timeout -1:timeout inf:timeout '1 :timeout' x:2:timeout
 		http-status 'not a file name' ''
-		method 'not an HTTP method' '' 'GET /' P@ST POST:
-		method 'not idempotent, and no --idempotency-key' POST PATCH CONNECT post NOSUCH
+		method 'not an HTTP method' '' 'GET /' P@ST
+		method 'not idempotent, and no --idempotency-key' POST
 		idempotency-key 'must not be empty' ''
-		budget-ratio 'not a ratio from 0 to 1000' '' -1 x 1000.1 1001 100000.1% % 20%% '20 %'
-		budget-min 'not a whole number up to 1000000' '' -1 x 1000001 99999999999999999999 20%
-		budget-window 'not a time from 1s to 24h' '' x 0 999ms 0.999 24h1s 1d1ms -1
-		budget-cooldown 'not a time up to 24h' '' x 24h1s 25h -1
+		budget-ratio 'not a ratio from 0 to 1000' '' x 1000.1 100000.1% % 20%%
+		budget-min 'not a whole number up to 1000000' x 1000001
+		budget-window 'not a time from 1s to 24h' x 999ms 1d1ms
+		budget-cooldown 'not a time up to 24h' x 1d1ms
 		budget-dir 'not a file name' ''
-		breaker 'neither on nor N,DUR[,MAX]' '' off On 5 'on '
+		breaker 'neither on nor N,DUR[,MAX]' '' off 5 'on '
 		breaker 'more items than N,DUR,MAX' 5,1s,2s,3s
-		nested 'not share, add or once' '' none Share share,add
-		stdin-max 'not a size in bytes, k, M, G or T' '' 0 0k 00 0.0M k M -1 x 1kB 1KiB 1m 1g '1 k' 1kk .k
-		hold-max 'not a size in bytes, k, M, G or T' '' 0 0k -1 x 1kB 1m
-		log-format 'not text, json or github' '' xml Text JSON text,json 'json '
-		progress 'not auto, always or never' '' yes no Auto always, 1
+		nested 'not share, add or once' none
+		stdin-max 'not a size in bytes, k, M, G or T' '' 0 0.0M k -1 1kB 1m '1 k' .k
+		hold-max 'not a size in bytes, k, M, G or T' 0
+		log-format 'not text, json or github' xml
+		progress 'not auto, always or never' yes
 		report 'not a file name' ''
 		metrics 'not a file name' ''
 		trace 'not a file name' ''
 	END
-	# OPTION TEXT WHY, and the short options.
-	table refused_option <<-'END'
-		delay 1,,2 "empty item in '1,,2'"
+	# OPTION TEXT WHY.
+	table refuses_item <<-'END'
 		delay 1, "empty item in '1,'"
 		delay ,1 "empty item in ',1'"
-		delay , "empty item in ','"
 		delay '' "empty item in ''"
-		delay 1,x "$time: 'x' in '1,x'"
 		delay '1, 2' "$time: ' 2' in '1, 2'"
 		delay "$list" "more than 64 delays: '$list'"
 		timeout 1,,2 "empty item in '1,,2'"
-		timeout 1, "empty item in '1,'"
-		timeout '' "empty item in ''"
-		timeout 1,x "$time: 'x' in '1,x'"
 		timeout 1,-1 "$time: '-1' in '1,-1'"
 		timeout "$list" "more than 64 timeouts: '$list'"
-		limit 2: "empty item in '2:'"
 		limit 2:7, "empty item in '2:7,'"
 		limit 2:7,x "not an exit status, signal or condition: 'x' in '2:7,x'; as a pattern: 'stderr:x'"
 		limit '2:stderr:(a' "( without ): '(a'"
 		preset '' "no such preset in ''"
-		preset , "no such preset in ','"
 		preset curl, "no such preset in 'curl,'"
 		preset curl,,git "no such preset in 'curl,,git'"
-		preset ' curl' "no such preset: ' curl'"
 		preset 'curl, git' "no such preset: ' git' in 'curl, git'"
 		idempotency-key $'a\nX: b' "contains a control character: 'a\\nX: b'"
 		idempotency-key $'a\x7f' "contains a control character: 'a\\x7f'"
 		budget "${long}x" "longer than 1024 bytes: '${long::400}...'"
+		breaker 0,1s "$number: '0' in '0,1s'"
+		breaker 1.5,1s "$number: '1.5' in '1.5,1s'"
+		breaker 1000001,1s "$number: '1000001' in '1000001,1s'"
+		breaker 5,0 "$span: '0' in '5,0'"
+		breaker 5,24h1ms "$span: '24h1ms' in '5,24h1ms'"
+		breaker 5,1s,24h1ms "$span: '24h1ms' in '5,1s,24h1ms'"
 		breaker ,1s "empty item in ',1s'"
 		breaker 5, "empty item in '5,'"
-		breaker 5,,2s "empty item in '5,,2s'"
 		breaker 5,1s, "empty item in '5,1s,'"
 		breaker 5,2s,1s "shorter than the time before it: '1s' in '5,2s,1s'"
+		budget-reset "${long}x" "longer than 1024 bytes: '${long::400}...'"
 	END
 	table refused <<-'END'
-		"--attempts: not a number of attempts: '0'" -n 0 touch ran
-		"--attempts: not a number of attempts: '0'" -n0 touch ran
 		"--attempts: not a number of attempts: '-1'" -n -1 touch ran
-		"--timeout: $time: '5min'" -t 5min true
+		"--timeout: $time: 'x'" -t x true
 		"--deadline: $time: 'x'" -T x true
 		"--kill-after: $time: 'x'" -k x true
 		"--delay: $time: 'x'" -d x true
 		"--signal: not a signal: 'NOPE'" -s NOPE true
 		"--backoff: not exponential, linear, constant or fibonacci: 'x'" -b x true
 		"--jitter: not full, equal, decorrelated or none: 'x'" -j x true
-		"--budget-reset: longer than 1024 bytes: '${long::400}...'" --budget-reset "${long}x"
 	END
-	local text number='not a number from 1 to 1000000' time='not a time above 0, up to 24h'
-	for text in 0 x -1 1.5 1000001 on; do
-		refused_option breaker "$text,1s" "$number: '$text' in '$text,1s'"
-	done
-	for text in 0 x -1 25h 0.0; do
-		refused_option breaker "5,$text" "$time: '$text' in '5,$text'"
-		refused_option breaker "5,1s,$text" "$time: '$text' in '5,1s,$text'"
-	done
 }
 
 @test "each option takes its values" {
 	export RETRY_BUDGET_DIR=$PWD
 	long=$(printf '%01024d' 7)
 	table takes <<-'END'
-		kill-after 1 1d2h3m4s5ms 0 99999999999999999999d 0.00000000000000001
+		kill-after 1d2h3m4s5ms 0 99999999999999999999d 0.00000000000000001
 		delay "$(seq -s , 64)" 0.0000000001
 		timeout "$(seq -s , 64)"
-		signal TERM SIGTERM term sigterm 15 KILL USR1 RTMIN+1 SIGRTMAX-1
+		signal TERM sigterm 15 RTMIN+1
 		factor 1 1.000001 3. 1.0000010
-		seed 0 1 9223372036854775808 18446744073709551615 0000000000000000000001
-		method GET HEAD OPTIONS TRACE PUT DELETE get
+		seed 0 18446744073709551615 0000000000000000000001
+		method put
 		'http-status s --method POST --idempotency-key' auto 'a "b" é'
 		budget "$long" $'a/b\n\xff%é'
-		budget-ratio 0 0% 0.2 20% 0.5% 1000 100000% 0.000001 0.1234560 20.0001%
+		budget-ratio 0 20% 1000 100000% 0.000001 0.1234560 20.0001%
 		budget-min 0 1000000
 		budget-window 1 24h
 		'budget key --budget-cooldown' 0 1d
-		'budget key --breaker' on 1,1ms 1000000,24h,24h 20,10s 20,2m 5,1s,1s
+		'budget key --breaker' on 1,1ms 1000000,24h,24h 20,2m 5,1s,1s
 		nested share add once
 		stdin-max 1 1k 1K 64M 1G 2T 1.5G .5k 99999999999999999999T 9223372036854775808 1.0009765625k
-		hold-max 1 1k 1.0 99999999999999999999T
+		hold-max 1k 1.0 99999999999999999999T
 		log-format text json github
 		progress auto always never
 	END
-	shows ok -Bkey echo ok
 }
 
 @test "lists of conditions are refused, and taken, by each option that takes one" {
@@ -533,7 +479,7 @@ PY
 	condition='not an exit status, signal or condition'
 	local long=${condition//[! ]/x}
 	long=${long// /x}${long// /x}${long// /x}
-	table refused_option <<-'END'
+	table refuses_item <<-'END'
 		retry-on 1,,2 "empty item in '1,,2'"
 		retry-on 503 "above 255 (an HTTP status is http:500): '503'"
 		retry-on 1,9-5 "a range that runs backwards: '9-5' in '1,9-5'"
@@ -544,13 +490,11 @@ PY
 		retry-on 1,0 "0 is a success, not a failure (see --fail-on): '1,0'"
 		retry-on x,stderr:y "$condition: 'x' in 'x,stderr:y'; as a pattern: 'stderr:x'"
 		retry-on "$long" "$condition: '$long'"
-		retry-on 1,x "$condition: 'x' in '1,x'; as a pattern: 'stderr:x'"
+		retry-on 'Permission denied,7' "$condition: 'Permission denied' in 'Permission denied,7'; as a pattern: 'stderr:Permission denied'"
 		stop-on 1,x "$condition: 'x' in '1,x'; as a pattern: 'stderr:x'"
 		fail-on 1,x "$condition: 'x' in '1,x'; as a pattern: 'stderr:x'"
 		success-on 1,x "$condition: 'x' in '1,x'; as a pattern: 'stderr:x'"
 		stop-on 'stdout:ok,(a' "( without ): '(a' in 'ok,(a'"
-		fail-on 'stdout:ok,(a' "( without ): '(a' in 'ok,(a'"
-		success-on 'stdout:ok,(a' "( without ): '(a' in 'ok,(a'"
 	END
 	shows ok --stop-on 0 --fail-on 0 --success-on 0 echo ok
 	shows ok --retry-on "$list" --stop-on "$list" --fail-on "$list" \
@@ -572,30 +516,17 @@ PY
 
 @test "units of a size are powers of 1024" {
 	head -c 1536 /dev/zero >file
-	local text
-	for text in 1.5k 1536 1.5K 1M 1G 1T; do
-		[ "$(cat file | "$RETRY" -I --stdin-max "$text" wc -c)" = 1536 ]
-	done
-	for text in 1535 1.4k 1k; do
-		status=0
-		cat file | "$RETRY" -I --stdin-max "$text" touch ran 2>err || status=$?
-		[ "$status" -eq 125 ]
-	done
-	[ ! -e ran ]
-}
-
-@test "a report to - is on standard output, and ./- is a file" {
-	shows ok --report - --trace - echo ok 2>report
-	shows ok --report ./- --metrics ./-m --trace ./-t echo ok
-}
-
-@test "--on-retry and --on-give-up take any line; an empty one means no hook" {
-	finishes 1 -q -n 2 --on-retry 'echo retry >>said' \
-	    --on-give-up 'echo give up >>said' false
-	holds said retry 'give up'
-	finishes 1 -q -n 2 --on-retry 'echo retry >>said' --on-retry= \
-	    --on-give-up 'echo give up >>said' --on-give-up '' false
-	[ "$(lines said)" -eq 2 ]
+	table gives 0 1536 <<-'END'
+		"$RETRY" -I --stdin-max 1536 wc -c < <(cat file)
+		"$RETRY" -I --stdin-max 1.5k wc -c < <(cat file)
+		"$RETRY" -I --stdin-max 1.5K wc -c < <(cat file)
+		"$RETRY" -I --stdin-max 0.00146484375M wc -c < <(cat file)
+	END
+	table finishes 125 -q -I <<-'END'
+		--stdin-max 1535 cat < <(cat file)
+		--stdin-max 1.4k cat < <(cat file)
+		--stdin-max 0.001463M cat < <(cat file)
+	END
 }
 
 #
@@ -766,9 +697,12 @@ runs()
 # tried PROGRAM NAME: what one is told to ask for help where it was called so
 tried()
 {
+	local said
 	(exec -a "$2" "$1" --nosuch) 2>err && return 1
-	[ "$(head -n 1 err)" = "retry: unknown option '--nosuch'" ] &&
-		sed -n "s/^Try '\(.*\) -h' for more information\.$/\1/p" err
+	mapfile -t said <err
+	[ "${said[0]}" = "retry: unknown option '--nosuch'" ] &&
+		[[ ${said[1]} =~ ^"Try '"(.*)" -h' for more information."$ ]] &&
+		echo "${BASH_REMATCH[1]}"
 }
 
 @test "help is that of the program by the name that it was called by, messages are retry's" {
