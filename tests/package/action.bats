@@ -2,7 +2,7 @@
 # The action for GitHub workflows, packaging/action: action.py runs its steps as
 # the runner does.
 
-# shellcheck disable=SC2016 # $ and ` in single quotes are for others
+# shellcheck disable=SC2016,SC2034 # $ and ` in single quotes are for others
 
 load ../user/helper
 
@@ -30,11 +30,18 @@ setup()
 	unset GITHUB_ACTIONS GITHUB_STEP_SUMMARY GITHUB_OUTPUT GITHUB_PATH GITHUB_ENV
 }
 
-# action INPUT=VALUE...: sets $status; the log is in ./log.
+# action STATUS INPUT=VALUE...: it ends so; the log is in ./log.
 action()
 {
-	status=0
-	"${job[@]}" "$@" >log 2>&1 3>&- || status=$?
+	local want=$1 got=0
+	shift
+	"${job[@]}" "$@" >log 2>&1 3>&- || got=$?
+	# shellcheck disable=SC2053 # it is a pattern
+	[[ $got == $want ]] || {
+		echo "status $got instead of $want: $*"
+		cat log
+		return 1
+	}
 }
 
 # output NAME: prints an output of the action.
@@ -53,7 +60,7 @@ options()
 		'for word; do [ "$word" != -- ] || exit 0; echo "$word"; done' >bin/retry
 	chmod +x bin/retry
 	"$RETRY" --version | grep -q '^retry '
-	action command=true "$@"
+	action '[01]' command=true "$@"
 	rm bin/retry
 	ln -s "$RETRY" bin/retry
 	grep -vE '^--(report=.*|label=.*|log-format=github)$' log || :
@@ -68,42 +75,38 @@ become()
 }
 
 @test "a command that works at the third attempt is a success with three attempts" {
-	action delay=1ms command='test "$RETRY_ATTEMPT" = 3'
-	[ "$status" = 0 ]
+	action 0 delay=1ms command='test "$RETRY_ATTEMPT" = 3'
 	holds outputs attempts=3 status=0 reason=succeeded total_attempts=3 \
 		exit_code=0 exit_error=
 	grep -q '^::warning title=test "$RETRY_ATTEMPT" = 3::retry: test .* = 3: attempt 3/5 succeeded' log
 }
 
 @test "the first line of the command is the label, unless it cannot be shown as it is" {
-	action attempts=1 command=$'# one\nfalse'
+	action 1 attempts=1 command=$'# one\nfalse'
 	grep -q '^::warning title=# one::retry: # one: attempt 1/1 failed' log
-	action attempts=1 command=$'\tfalse'
+	action 1 attempts=1 command=$'\tfalse'
 	grep -q '^::warning title=bash -e .*::retry: attempt 1/1 failed' log
-	action attempts=1 command='# two' args='--label mine --fail-on 0'
+	action 1 attempts=1 command='# two' args='--label mine --fail-on 0'
 	grep -q '^::warning title=mine::retry: mine: attempt 1/1 failed' log
 }
 
 @test "a command that always fails fails the step, and the outputs say how" {
-	action delay=1ms attempts=2 command='exit 7'
-	[ "$status" = 1 ]
+	action 1 delay=1ms attempts=2 command='exit 7'
 	holds outputs attempts=2 status=7 reason=attempts total_attempts=2 \
 		exit_code=7 'exit_error=gave up after 2 attempts: exit 7, attempts'
 	has_line '::error::Process completed with exit code 7.' log
 	[ -z "$(ls temp)" ]
-	action continue_on_error=true attempts=1 command='exit 99'
-	[ "$status" = 0 ]
+	action 0 continue_on_error=true attempts=1 command='exit 99'
 	[ "$(output exit_code)" = 99 ]
 }
 
 @test "the summary is a table of the attempts, with the command as it is written" {
-	action attempts=3 delay=1ms timeout=0.2,60 command='exit() { :; } # <b>|`*x*`
+	action 1 attempts=3 delay=1ms timeout=0.2,60 command='exit() { :; } # <b>|`*x*`
 		case $RETRY_ATTEMPT in
 		1) sleep 60 ;;
 		2) kill -KILL $$ ;;
 		3) (exit 3) && false ;;
 		esac'
-	[ "$status" = 1 ]
 	sed -E 's/[0-9.]+ s/N s/g' summary >seen
 	holds seen '### retry' '' '    exit() { :; } # <b>|`*x*`' '' \
 		'| attempt | result | time | delay after it |' '|--:|---|--:|--:|' \
@@ -112,8 +115,7 @@ become()
 }
 
 @test "a success at the first attempt leaves no annotation and no table" {
-	action command='echo done'
-	[ "$status" = 0 ]
+	action 0 command='echo done'
 	holds log 'done'
 	[ ! -s summary ]
 	[ ! -s path ]
@@ -122,57 +124,49 @@ become()
 @test "no input is read by a shell before the command is" {
 	local text='"; touch x; '\'' $(touch y) `touch z` ${{ inputs.command }} \'
 	text+=$'\n& | < > * ~'
-	action shell='cat {0}' command="$text"
-	[ "$status" = 0 ]
+	action 0 shell='cat {0}' command="$text"
 	diff log - <<<"$text"
 	local name
 	for name in shell attempts timeout deadline delay backoff retry-on stop-on \
 	    preset budget args max_attempts timeout_minutes timeout_seconds \
 	    retry_wait_seconds retry_on retry_on_exit_code warning_on_retry \
 	    continue_on_error polling_interval_seconds; do
-		action command='exit 0' attempts=1 "$name=$text"
-		[ "$status" -le 1 ]
+		action '[01]' command='exit 0' attempts=1 "$name=$text"
 		[ ! -e x ] && [ ! -e y ] && [ ! -e z ]
 	done
-	action command='exit 0'
-	[ "$status" = 0 ]
+	action 0 command='exit 0'
 }
 
 @test "the command sees the environment and the directory of a step" {
-	action command='env; pwd'
-	[ "$status" = 0 ]
+	action 0 command='env; pwd'
 	run -1 grep RETRY_ACTION_ log
 	has_line "$PWD" log
 	has_line "PATH=$PATH" log
 }
 
 @test "the command runs in the shell that the runner would choose" {
-	action attempts=1 command=$'false\necho no'
-	[ "$status" = 1 ]
-	action attempts=1 command='false | true; [[ x == x ]]'
-	[ "$status" = 0 ]
-	action attempts=1 shell=bash command='false | true'
-	[ "$status" = 1 ]
-	action attempts=1 shell=sh command='echo "$-"; echo "$0"'
+	action 1 attempts=1 command=$'false\necho no'
+	action 0 attempts=1 command='false | true; [[ x == x ]]'
+	action 1 attempts=1 shell=bash command='false | true'
+	action 0 attempts=1 shell=sh command='echo "$-"; echo "$0"'
 	grep -q e log
 	grep -q '/command\.sh$' log
 	mkdir tools
 	printf '%s\n' '#!/bin/sh' 'echo "$@"; cat "$RUNNER_TEMP"/*/command.*' >bin/python
 	chmod +x bin/python
 	cp bin/python bin/pwsh
-	action shell=python command='print(1)'
+	action 0 shell=python command='print(1)'
 	grep -qE '^/.*/command\.py$' log
-	action shell=pwsh command='dir'
+	action 0 shell=pwsh command='dir'
 	grep -qE "^-command \. '/.*/command\.ps1'\$" log
 	diff <(sed 1d log) - <<-'TEXT'
 		$ErrorActionPreference = 'stop'
 		dir
 		if ((Test-Path -LiteralPath variable:\LASTEXITCODE)) { exit $LASTEXITCODE }
 	TEXT
-	action shell='sh -c "echo [$1]" "a  b" {0}' command=x
+	action 0 shell='sh -c "echo [$1]" "a  b" {0}' command=x
 	grep -q '^\[/.*/command\]$' log
-	action shell=cmd command=dir
-	[ "$status" = 1 ]
+	action 1 shell=cmd command=dir
 	grep -qF '::error::retry: shell is bash, sh, python, pwsh or a command with {0}, not: cmd' log
 }
 
@@ -190,67 +184,64 @@ become()
 
 @test "the names of nick-fields/retry mean what they mean there" {
 	local theirs='--attempts=3 --delay=10 --backoff=constant --jitter=none'
-	become "$theirs --attempts=5" max_attempts=5
-	become "$theirs --timeout=10m" timeout_minutes=10
-	become "$theirs --timeout=15s" timeout_seconds=15
-	become "$theirs --delay=30s" retry_wait_seconds=30
-	become "$theirs --stop-on=timeout" retry_on=error
-	become "$theirs --retry-on=timeout" retry_on=timeout
-	become "$theirs" retry_on=any
-	become "$theirs --retry-on=7" retry_on_exit_code=7
-	become '--on-retry=make' on_retry_command=make
-	become '--attempts=3 --timeout=9s --delay=1' timeout_seconds=9 delay=1
-	become "$theirs" polling_interval_seconds=5
-	become "$theirs" warning_on_retry=true
+	table become <<-'END'
+		"$theirs --attempts=5" max_attempts=5
+		"$theirs --timeout=10m" timeout_minutes=10
+		"$theirs --timeout=15s" timeout_seconds=15
+		"$theirs --delay=30s" retry_wait_seconds=30
+		"$theirs --stop-on=timeout" retry_on=error
+		"$theirs --retry-on=timeout" retry_on=timeout
+		"$theirs" retry_on=any
+		"$theirs --retry-on=7" retry_on_exit_code=7
+		--on-retry=make on_retry_command=make
+		'--attempts=3 --timeout=9s --delay=1' timeout_seconds=9 delay=1
+		"$theirs" polling_interval_seconds=5
+		"$theirs" warning_on_retry=true
+	END
 	[ -z "$(options continue_on_error=true)" ]
 }
 
 @test "a workflow for nick-fields/retry runs as it is" {
-	action timeout_minutes=1 max_attempts=3 retry_wait_seconds=0 \
+	action 0 timeout_minutes=1 max_attempts=3 retry_wait_seconds=0 \
 		on_retry_command='echo clean' warning_on_retry=false \
 		command='echo first; exit 5' new_command_on_retry='echo "{0} again"
 			test "$RETRY_ATTEMPT" = 3'
-	[ "$status" = 0 ]
 	diff <(grep -vE '^(retry: |clean)' log) \
 		<(printf '%s\n' first '{0} again' '{0} again')
 	[ "$(grep -c '^clean$' log)" = 2 ]
 	[ "$(output total_attempts)" = 3 ]
 	run -1 grep ^:: log
-	action timeout_seconds=0.2 max_attempts=2 retry_wait_seconds=0 \
+	action 1 timeout_seconds=0.2 max_attempts=2 retry_wait_seconds=0 \
 		retry_on=error command='sleep 60'
-	[ "$status" = 1 ]
 	[ "$(output total_attempts)" = 1 ]
 	[ "$(output exit_code)" = 124 ]
 }
 
+# refuses TEXT INPUT=VALUE...: the log has TEXT, and nothing is run
+refuses()
+{
+	action 1 command=true "${@:2}" && grep -qF -- "$1" log &&
+		has_line attempts=0 outputs && has_line status=125 outputs &&
+		has_line reason=internal outputs
+}
+
 @test "inputs that exclude each other, or mean nothing, are refused" {
-	local inputs said
-	while IFS='|' read -r inputs said; do
-		# shellcheck disable=SC2086 # words
-		action command=true $inputs
-		[ "$status" = 1 ]
-		grep -qF "$said" log
-		[ "$(output attempts)" = 0 ]
-		[ "$(output status)" = 125 ]
-		[ "$(output reason)" = internal ]
-	done <<-'END'
-		attempts=2 max_attempts=2|the inputs attempts and max_attempts exclude each other
-		timeout_minutes=2 timeout_seconds=2|the inputs timeout_minutes and timeout_seconds exclude each other
-		timeout=2 timeout_seconds=2|the inputs timeout and timeout_seconds exclude each other
-		delay=2 retry_wait_seconds=2|the inputs delay and retry_wait_seconds exclude each other
-		retry_on=success|retry_on is any, error or timeout, not: success
-		args="a|a quote is not closed in: "a
-		attempts=x|retry: --attempts: not a number of attempts: 'x'
-		command=|the input command is empty
+	table refuses <<-'END'
+		'the inputs attempts and max_attempts exclude each other' attempts=2 max_attempts=2
+		'the inputs timeout_minutes and timeout_seconds exclude each other' timeout_minutes=2 timeout_seconds=2
+		'the inputs timeout and timeout_seconds exclude each other' timeout=2 timeout_seconds=2
+		'the inputs delay and retry_wait_seconds exclude each other' delay=2 retry_wait_seconds=2
+		'retry_on is any, error or timeout, not: success' retry_on=success
+		'a quote is not closed in: "a' 'args="a'
+		"retry: --attempts: not a number of attempts: 'x'" attempts=x
+		'the input command is empty' command=
 	END
 }
 
 @test "the text of an input never becomes a command of the log" {
-	action command=true retry_on=$'100%\n::add-mask::x'
-	[ "$status" = 1 ]
+	action 1 command=true retry_on=$'100%\n::add-mask::x'
 	has_line '::error::retry: retry_on is any, error or timeout, not: 100%25%0A::add-mask::x' log
-	action command=true attempts=$'\n::add-mask::x'
-	[ "$status" = 1 ]
+	action 1 command=true attempts=$'\n::add-mask::x'
 	grep -q 'not a number of attempts' log
 	run -1 grep ^::add-mask log
 }
@@ -295,22 +286,19 @@ fake_make()
 	export kinds
 	for kinds in 'static -static plain' '-static plain' plain; do
 		rm -rf temp/made tree/build tree/retry-static
-		action command='echo built'
-		[ "$status" = 0 ]
+		action 0 command='echo built'
 		holds log built
 		[ "$(tail -n 1 temp/made)" = "${kinds%% *}" ]
 	done
 	rm temp/made
-	action command='echo built' # it is there already
-	[ "$status" = 0 ]
+	action 0 command='echo built' # it is there already
 	[ ! -e temp/made ]
 }
 
 @test "the program of Debian's package is used by the name that it has" {
 	mv bin/retry bin/retry-cmd
 	ln -s /bin/false bin/retry
-	action command='echo $PPID'
-	[ "$status" = 0 ]
+	action 0 command='echo $PPID'
 	[ "$(lines log)" = 1 ]
 }
 
@@ -319,14 +307,12 @@ fake_make()
 	rm bin/retry
 	ln -s /bin/false bin/retry
 	kinds='' fake_make
-	action command='echo built'
-	[ "$status" = 1 ]
+	action 1 command='echo built'
 	has_line '::error::retry: cannot be built: a C compiler and make are needed' log
 	[ -z "$(output attempts)" ]
 	printf '%s\n' '#!/bin/sh' 'echo Darwin' >bin/uname
 	chmod +x bin/uname
-	action command='echo built'
-	[ "$status" = 1 ]
+	action 1 command='echo built'
 	has_line '::error::retry: this action runs on Linux only' log
 }
 
@@ -339,8 +325,7 @@ fake_make()
 	cp -r "$here"/{retry.c,src} tree
 	# It takes half the time to compile them without -O2.
 	sed '/^CFLAGS = /s/-O2/-O0/' "$here/Makefile" >tree/Makefile
-	action command='echo built'
-	[ "$status" = 0 ]
+	action 0 command='echo built'
 	holds log built
 	{ tree/retry-static --version || tree/build/action/retry --version; } >said
 	[ "$(head -n 1 said)" = "$version" ]
@@ -366,7 +351,6 @@ fake_make()
 	mapfile -d '' -t inputs <inputs
 	printf '%s\n' '#!/bin/sh' 'echo "npm $*"' >bin/npm
 	chmod +x bin/npm
-	action "${inputs[@]}"
-	[ "$status" = 0 ]
+	action 0 "${inputs[@]}"
 	holds log 'npm ci' 'npm run build'
 }
