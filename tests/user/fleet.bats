@@ -131,11 +131,14 @@ is_connected()
 	    warned
 	    told "retry: budget 'api': exhausted, 1 of 1 retries .*; giving up"
 	    stored R 1
-	after a denial nobody asks the server for a while
-	    retries one 1 --fleet-min 1
-	    fails one 2 --fleet-min 1
+	after a denial nobody asks the server for a second
+	    few=(--fleet-min 1 --budget-window 1h)
+	    retries one 1 "${few[@]}"
+	    older 30
+	    fails one 2 "${few[@]}"
 	    fleet_cli DEL retry:1:api
-	    fails one 2 --fleet-min 1
+	    older -20 # so the second lasts
+	    fails one 2 "${few[@]}"
 	    warned '*exhausted, 1 of 1 *; giving up'
 	    stored R ''
 	the pause after a denial holds for one by the fleet, too
