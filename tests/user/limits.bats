@@ -5,6 +5,7 @@
 # shellcheck disable=SC2016 # what is quoted is for another shell
 # shellcheck disable=SC2030,SC2031 # each test has a shell of its own
 # shellcheck disable=SC2154 # start sets pid, ended sets status
+# shellcheck disable=SC2034 # rows read it
 
 load helper
 load actor
@@ -16,12 +17,14 @@ setup()
 }
 
 # lend: copies to ./retry and ./actor, which other users can run; they may have
-# no access to the directories of the originals.
+# no access to the directories of the originals. All may write to ./ran.
 lend()
 {
 	cp "$RETRY" retry
 	cp "$ACTOR" actor
+	touch ran
 	chmod 755 . retry actor
+	chmod 666 ran
 }
 
 # Ends the processes that a test left alive on purpose; these files name them.
@@ -40,20 +43,25 @@ by=-t
 under=()
 limited()
 {
-	local limit
+	local limit said seen
 	for limit in ${limits-0.5 4}; do
 		: >out 2>err
 		is "$1" "${under[@]}" "$RETRY" -n 1 "$by" "$limit" "${@:2}"
 		none_left "$MARK"
-		[ "$(grep -cx ready out)" -lt "${ready-1}" ] || return 0
+		seen=0
+		while read -r said; do
+			[ "$said" != ready ] || ((++seen))
+		done <out
+		[ "$seen" -lt "${ready-1}" ] || return 0
 	done
 	return 1
 }
 
 #
-# What a timeout is
+# What a limit does
 #
 
+# sleeper END OPTION...: a limit of a second in these options ends the command
 sleeper()
 {
 	local before
@@ -64,152 +72,114 @@ sleeper()
 	none_left "$MARK"
 }
 
-retried()
-{
-	is 124 "$RETRY" -n 3 -t 0.1,0.2s -d 0 -- sleep 20
-	told 'retry: attempt 1/3 timed out after 0.1s, retrying in 0s'
-	told 'retry: attempt 2/3 timed out after 0.2s, retrying in 0s'
-	told 'retry: attempt 3/3 timed out after 0.2s, giving up: .*'
-	none_left "$MARK"
-}
-
-no_timeout()
-{
-	is 0 "$RETRY" -n 2 -t 0.1,0 -d 0 -- sh -c '
-		[ "$RETRY_ATTEMPT" = 2 ] || exec sleep 20
-		sleep 0.4; echo done'
-	said 'done'
-	is 0 "$RETRY" -n 2 -t 0,0.1 -d 0 -- sleep 0.4
-}
-
-timeout_is_success()
-{
-	is 0 "$RETRY" -v -n 2 -t 0.1 --success-on timeout -- sleep 20
-	told 'retry: ended after 1 attempt in .*: succeeded'
-}
-
 @test "a limit ends the attempt and gives 124" {
-	beside 'a timeout before the deadline' sleeper 'timed out' -t 1 -T 20
-	beside 'the deadline before a timeout' \
+	rows beside eval <<-'END'
+	a timeout before the deadline
+	    sleeper 'timed out' -t 1 -T 20
+	the deadline before a timeout
 	    sleeper 'ended by the deadline' -t 20 -T 1
-	beside 'it is retried, with the next of the timeouts' retried
-	beside '0 is no timeout' no_timeout
-	beside 'a command that ends in time' is 6 "$RETRY" -n 1 -t 20 -T 20 -k 0 -- \
-	    sh -c 'exit 6'
-	beside 'a command that exits 0 then' limited 124 -- "$ACTOR" listen 1 0
-	beside '--success-on timeout' timeout_is_success
+	it is retried, with the next of the timeouts
+	    is 124 "$RETRY" -n 3 -t 0.1,0.2s -d 0 -- sleep 20
+	    told 'retry: attempt 1/3 timed out after 0.1s, retrying in 0s'
+	    told 'retry: attempt 2/3 timed out after 0.2s, retrying in 0s'
+	    told 'retry: attempt 3/3 timed out after 0.2s, giving up: .*'
+	    none_left "$MARK"
+	0 is no timeout
+	    is 0 "$RETRY" -n 2 -t 0.1,0 -d 0 -- sh -c '
+	        [ "$RETRY_ATTEMPT" = 2 ] || exec sleep 20
+	        sleep 0.4; echo done'
+	    said 'done'
+	    is 0 "$RETRY" -n 2 -t 0,0.1 -d 0 -- sleep 0.4
+	a command that ends in time
+	    is 6 "$RETRY" -n 1 -t 20 -T 20 -k 0 -- sh -c 'exit 6'
+	a command that exits 0 then
+	    limited 124 -- "$ACTOR" listen 1 0
+	--success-on timeout
+	    is 0 "$RETRY" -v -n 2 -t 0.1 --success-on timeout -- sleep 20
+	    told 'retry: ended after 1 attempt in .*: succeeded'
+	END
 }
 
 # fate HOW OPTION...: how retry with these options and words ends
 fate()
 {
-	[ "$("$ACTOR" how "$RETRY" -q "${@:2}")" = "exited $1" ]
-}
-
-in_list()
-{
-	limited 1 --preserve-status --stop-on timeout -- "$ACTOR" listen 1 0
-	told '.*, giving up: --stop-on timeout'
-	is 143 "$RETRY" --preserve-status --stop-on 143 --retry-on 124 -n 2 -d 0 -t 0.1 \
-	    --on-retry 'echo $RETRY_LAST_STATUS >>last' --report report sleep 20
-	[ "$(<last)" = 143 ]
-	grep -q '"end": "timed-out", "status": 143' report
+	[ "$("$ACTOR" how "$RETRY" --preserve-status -q "${@:2}")" = "exited $1" ]
 }
 
 @test "--preserve-status exits as a command that a limit ended, but never with 0" {
-	local keep=--preserve-status status words
-	beside 'a timeout' limited 7 $keep -- "$ACTOR" listen 1 7
-	by=-T beside 'the deadline' limited 7 $keep -- "$ACTOR" listen 1 7
-	beside 'no success' limited 1 $keep -n 2 -d 0 -- "$ACTOR" listen 1 0
-	beside '--keep-status' limited 0 $keep --keep-status -- "$ACTOR" listen 1 0
-	beside '--success-on timeout' \
+	local keep=--preserve-status
+	rows beside eval <<-'END'
+	a timeout
+	    limited 7 $keep -- "$ACTOR" listen 1 7
+	the deadline
+	    by=-T limited 7 $keep -- "$ACTOR" listen 1 7
+	no success
+	    limited 1 $keep -n 2 -d 0 -- "$ACTOR" listen 1 0
+	--keep-status
+	    limited 0 $keep --keep-status -- "$ACTOR" listen 1 0
+	--success-on timeout
 	    limited 0 $keep --success-on timeout -- "$ACTOR" listen 1 7
-	beside '--success-on timeout --keep-status' limited 7 $keep --keep-status \
-	    --success-on timeout -- "$ACTOR" listen 1 7
-	beside 'a LIST has the timeout' in_list
-	beside 'in a delay the deadline gives 124' \
+	--success-on timeout --keep-status
+	    limited 7 $keep --keep-status --success-on timeout -- "$ACTOR" listen 1 7
+	a LIST has the timeout
+	    limited 1 $keep --stop-on timeout -- "$ACTOR" listen 1 0
+	    told '.*, giving up: --stop-on timeout'
+	a LIST has the status, and so do a hook and the report
+	    is 143 "$RETRY" $keep --stop-on 143 --retry-on 124 -n 2 -d 0 -t 0.1 \
+	        --on-retry 'echo $RETRY_LAST_STATUS >>last' --report report sleep 20
+	    holds last 143
+	    grep -q '"end": "timed-out", "status": 143' report
+	in a delay the deadline gives 124
 	    is 124 "$RETRY" $keep -n 1 -T 1 -d 5 -j none -- sh -c 'exit 124'
-	beside 'so it does before an attempt' is 124 "$RETRY" $keep -T 0.001ms -- sleep 20
-	beside 'ended by itself' is 6 "$RETRY" $keep -n 1 -t 20 -- sh -c 'exit 6'
-	# Of a signal retry does not die itself.
-	while read -r status words; do
-		# shellcheck disable=SC2086 # words
-		beside "$words" fate "$status" $words
-	done <<-END
-		143 $keep -n 1 -t 0.1 sleep 20
-		130 $keep -n 1 -t 0.1 -s INT sleep 20
-		137 $keep -n 1 -t 0.1 -k 0 sleep 20
-		137 $keep -n 1 -t 2.5 -k 0.3 -O $ACTOR stubborn
-		143 $keep -n 1 --idle-timeout 0.1 sleep 20
+	so it does before an attempt
+	    is 124 "$RETRY" $keep -T 0.001ms -- sleep 20
+	ended by itself
+	    is 6 "$RETRY" $keep -n 1 -t 20 -- sh -c 'exit 6'
+	of a signal retry does not die itself
+	    fate 130 -n 1 -t 0.1 -s INT sleep 20
+	nor after --idle-timeout
+	    fate 143 -n 1 --idle-timeout 0.1 sleep 20
 	END
 }
 
-killed()
-{
-	local before
-	before=$(now)
-	limited 124 -k 0.4 -- "$ACTOR" stubborn
-	[ "$(($(now) - before))" -ge 880 ]
-	told '.* timed out after .*, giving up: attempts exhausted'
-}
-
-tidies()
-{
-	limited 124 -k 20 -- sh -c '
-		trap "sleep 0.3; echo tidied; exit 1" TERM
-		sleep 20 & echo ready; wait'
-	said tidied
-}
-
-# What begins only then does not get the signal.
-tidies_with_new_process()
-{
-	limited 124 -k 10 -- sh -c '
-		trap "sleep 0.2; sh -c \"sleep 0.3 && echo tidied\"" TERM
-		sleep 20 & echo ready; wait'
-	said tidied
-}
-
-at_once()
-{
-	limited 124 -k 0 -- sh -c '
-		trap "" TERM; echo ready; sleep 8; echo survived'
-	not said survived
-}
-
-# sends NAME [AS]
-sends()
-{
-	limited 124 -k 0.2 -s "$1" -- "$ACTOR" listen 9 3
-	[ -z "${2-}" ] || said "$2"
-}
-
 @test "a limit sends the signal of --signal, and KILL after --kill-after" {
-	beside 'KILL after --kill-after' killed
-	beside 'not to a command that ends before' tidies
-	beside 'nor to what it begins to tidy up' tidies_with_new_process
-	beside '-k 0: KILL at once' at_once
-	beside HUP sends HUP HUP
-	beside SIGUSR2 sends SIGUSR2 USR2
-	beside 10 sends 10 USR1
-	beside KILL sends KILL
+	rows beside eval <<-'END'
+	KILL after --kill-after
+	    before=$(now)
+	    limited 124 -k 0.4 -- "$ACTOR" stubborn
+	    [ "$(($(now) - before))" -ge 880 ]
+	    told '.* timed out after .*, giving up: attempts exhausted'
+	not to a command that ends before
+	    limited 124 -k 20 -- sh -c '
+	        trap "sleep 0.3; echo tidied; exit 1" TERM
+	        sleep 20 & echo ready; wait'
+	    said tidied
+	nor to what it begins only then, to tidy up
+	    limited 124 -k 10 -- sh -c '
+	        trap "sleep 0.2; sh -c \"sleep 0.3 && echo tidied\"" TERM
+	        sleep 20 & echo ready; wait'
+	    said tidied
+	-k 0: KILL at once
+	    limited 124 -k 0 -- sh -c '
+	        trap "" TERM; echo ready; sleep 8; echo survived'
+	    not said survived
+	by its name
+	    limited 124 -k 0.2 -s HUP -- "$ACTOR" listen 9 3
+	    said HUP
+	by its number
+	    limited 124 -k 0.2 -s 10 -- "$ACTOR" listen 9 3
+	    said USR1
+	KILL
+	    limited 124 -k 20 -s KILL -- "$ACTOR" listen 9 3
+	END
 }
 
 #
 # Which processes a limit reaches
 #
 
-stubborn_tree='"$ACTOR" stubborn & exec "$ACTOR" stubborn'
-
 # Two grandchildren: one ends at the signal, the other ignores it.
 pair='"$ACTOR" listen 1 0 & "$ACTOR" stubborn & wait'
-
-# A process without its main thread looks like a zombie.
-headless()
-{
-	limited 124 -k 0.3 -- sh -c "$1"
-	[ ! -e "/proc/$(<pid)" ]
-}
 
 # tree COMMAND...: a limit ends the pair where COMMAND runs retry
 tree()
@@ -228,52 +198,57 @@ scarce()
 	exec "$@"
 )
 
-alone()
-{
-	local under=(scarce "$1") ready=1
-	limited 124 -k 0.2 -- "$ACTOR" stubborn
-	not told '.* is still alive .*'
-}
-
 @test "a limit ends all that the command has started and that ignores TERM" {
-	local most some=(-k 0.3 --)
-	beside 'a grandchild' limited 124 "${some[@]}" sh -c '"$ACTOR" stubborn & wait'
-	beside 'an orphan' limited 124 "${some[@]}" \
-	    sh -c '("$ACTOR" stubborn & :); exec sleep 20'
-	beside 'in a group of its own' limited 124 "${some[@]}" \
-	    bash -c 'set -m; "$ACTOR" stubborn & wait'
-	beside "another thread's child" limited 124 "${some[@]}" "$ACTOR" thread
-	beside 'a nested retry' limited 124 "${some[@]}" \
-	    "$RETRY" -n 1 -t 60 -- "$ACTOR" stubborn
-	beside 'without its main thread' \
-	    headless 'echo $$ >pid; exec "$ACTOR" headless'
-	beside 'a grandchild without its main thread' \
-	    headless '"$ACTOR" headless & echo $! >pid; wait'
-	beside 'children of children of children' \
+	rows beside eval <<-'END'
+	a grandchild
+	    limited 124 -k 0.3 -- sh -c '"$ACTOR" stubborn & wait'
+	an orphan
+	    limited 124 -k 0.3 -- sh -c '("$ACTOR" stubborn & :); exec sleep 20'
+	in a group of its own
+	    limited 124 -k 0.3 -- bash -c 'set -m; "$ACTOR" stubborn & wait'
+	another thread's child
+	    limited 124 -k 0.3 -- "$ACTOR" thread
+	a nested retry
+	    limited 124 -k 0.3 -- "$RETRY" -n 1 -t 60 -- "$ACTOR" stubborn
+	without its main thread, which looks like a zombie
+	    limited 124 -k 0.3 -- sh -c 'echo $$ >pid; exec "$ACTOR" headless'
+	    [ ! -e "/proc/$(<pid)" ]
+	a grandchild without its main thread
+	    limited 124 -k 0.3 -- sh -c '"$ACTOR" headless & echo $! >pid; wait'
+	    [ ! -e "/proc/$(<pid)" ]
+	children of children of children
 	    limited 124 -k 0.2 -- "$ACTOR" chain 300
-	beside 'each of them outruns TERM' limited 124 -k 0 -- "$ACTOR" chain 300
-	beside 'those that TERM reaches start more' \
+	each of them outruns TERM
+	    limited 124 -k 0 -- "$ACTOR" chain 300
+	those that TERM reaches start more
 	    limited 124 -k 0.2 -- "$ACTOR" crowd 100
-	local ready=2
-	beside 'in a session of its own, with what it started' \
-	    limited 124 "${some[@]}" setsid sh -c "$stubborn_tree"
-	beside 'in a session that is waited for, and its orphan' \
-	    limited 124 "${some[@]}" sh -c 'setsid -w sh -c "
-		(\"\$ACTOR\" stubborn & :)
-		exec \"\$ACTOR\" stubborn"
-		true'
-	by=-T beside 'a session within a session, by the deadline' \
-	    limited 124 "${some[@]}" sh -c 'setsid -w sh -c "\"\$ACTOR\" stubborn &
-		setsid -w sh -c \"\\\"\\\$ACTOR\\\" stubborn; true\"
-		true"
-		true'
-	for most in 7 8 9; do
-		beside "with $most descriptors" tree scarce "$most"
-	done
-	# None is left to read /proc.
-	for most in 5 6; do
-		beside "the command, with $most descriptors" alone "$most"
-	done
+	in a session of its own, with what it started
+	    ready=2 limited 124 -k 0.3 -- setsid sh -c '
+	        "$ACTOR" stubborn & exec "$ACTOR" stubborn'
+	in a session that is waited for, and its orphan
+	    ready=2 limited 124 -k 0.3 -- sh -c 'setsid -w sh -c "
+	        (\"\$ACTOR\" stubborn & :)
+	        exec \"\$ACTOR\" stubborn"
+	        true'
+	a session within a session, by the deadline
+	    by=-T ready=2 limited 124 -k 0.3 -- sh -c '
+	        setsid -w sh -c "\"\$ACTOR\" stubborn &
+	            setsid -w sh -c \"\\\"\\\$ACTOR\\\" stubborn; true\"
+	            true"
+	        true'
+	with 7 descriptors
+	    tree scarce 7
+	with 8 descriptors
+	    tree scarce 8
+	the command, with 5 descriptors, of which none is left to read /proc
+	    under=(scarce 5)
+	    limited 124 -k 0.2 -- "$ACTOR" stubborn
+	    not told '.* is still alive .*'
+	the command, with 6 descriptors
+	    under=(scarce 6)
+	    limited 124 -k 0.2 -- "$ACTOR" stubborn
+	    not told '.* is still alive .*'
+	END
 }
 
 @test "limits reach the tree as PID 1, and where the kernel has no pidfds for us" {
@@ -296,25 +271,6 @@ hears()
 # It stops itself.
 stopped='trap "echo TERM; exit 0" TERM; echo ready; kill -STOP $$; sleep 20'
 
-# The kernel shows retry its children only at the fourth question.
-missed_at_first()
-{
-	local under=("${inject[@]}")
-	limited 124 -k 10 -- sh -c '"$ACTOR" listen 1 0 & wait'
-	said TERM
-}
-
-each_once()
-{
-	local ready=8
-	limited 124 -k 20 -- bash -c '
-		for i in {1..8}; do
-			("$ACTOR" listen 1 0; :) &
-		done
-		wait'
-	[ "$(grep -cx TERM out)" -eq 8 ]
-}
-
 # in_time COMMAND...: a limit ends it in several attempts, each before KILL is
 # due: a process that the signal does not reach runs until then.
 in_time()
@@ -329,54 +285,61 @@ in_time()
 }
 
 @test "a limit's signal reaches the command and its grandchildren, stopped or not" {
-	printf '%s\n' 'all: a b c d e f' \
-	    'a b c d e f: ; @sleep 40; true' >Makefile
-	beside 'a stopped command' hears sh -c "$stopped"
-	beside 'a grandchild' hears sh -c '"$ACTOR" listen 1 0 & wait'
-	beside 'a stopped grandchild' hears sh -c 'sh -c "$0" & wait' "$stopped"
-	beside 'a session that is waited for' \
+	rows beside eval <<-'END'
+	a stopped command
+	    hears sh -c "$stopped"
+	a grandchild
+	    hears sh -c '"$ACTOR" listen 1 0 & wait'
+	a stopped grandchild
+	    hears sh -c 'sh -c "$0" & wait' "$stopped"
+	a session that is waited for
 	    hears sh -c 'setsid "$ACTOR" listen 1 0; true'
-	beside 'each of many once, though its parent dies of it' each_once
-	beside 'all that make -j has started' \
-	    in_time env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -j6 -f "$PWD/Makefile"
-	beside 'all of a pipeline' \
+	each of many once, though its parent dies of it
+	    ready=8 hears bash -c '
+	        for i in {1..8}; do
+	            ("$ACTOR" listen 1 0; :) &
+	        done
+	        wait'
+	    [ "$(grep -cx TERM out)" -eq 8 ]
+	all that make -j has started
+	    printf '%s\n' 'all: a b c d e f' \
+	        'a b c d e f: ; @sleep 40; true' >Makefile
+	    in_time env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -j6
+	all of a pipeline
 	    in_time bash -c 'for i in 1 2 3; do sleep 40; done | cat | cat'
+	END
+	# The kernel shows retry its children only at the fourth question.
 	inject getdents64:error=EIO:when=1..3
-	beside 'what the first look missed' missed_at_first
-}
-
-spares_many()
-{
-	mkfifo never
-	start sh -c 'i=0
-		while [ $((i += 1)) -le 300 ]; do read -r line <>never & done
-		exec "$@"' sh "$RETRY" -n 1 -t 0.2 -- sleep 30
-	ended
-	[ "$status" -eq 124 ]
-	local mark=$MARK
-	unset MARK # or grep and wc would be found, too
-	spared=$(grep -lszxF "MARK=$mark" /proc/[0-9]*/environ | wc -l)
-	kill -KILL -- "-$pid"
-	echo "$spared"
-	[ "$spared" -eq 300 ]
-}
-
-tells_many()
-{
-	limited 124 -k 10 -- "$ACTOR" audience 1100
-	said 'heard 1101'
+	under=("${inject[@]}")
+	beside 'what the first look missed' hears sh -c '"$ACTOR" listen 1 0 & wait'
 }
 
 # bats test_tags=slow
 @test "however many processes there are, a limit ends its own, and no others" {
 	local limits='2 9'
 	# retry reads some 170 children at a time, and has room for 256 processes, then
-	# 512, then 1024.
-	row 'behind 300 zombies' limited 124 -k 0.1 -- "$ACTOR" dead 300 mourned
-	# As retry reaps these, the kernel's list moves, and a look misses some.
-	row 'behind 2000 orphans' limited 124 -k 0.1 -- "$ACTOR" dead 2000 buried
-	row 'each of 1100 gets the signal once' tells_many
-	row '300 children from before are spared' spares_many
+	# 512, then 1024. As it reaps orphans the kernel's list moves, and a look misses some.
+	rows row eval <<-'END'
+	behind 300 zombies
+	    limited 124 -k 0.1 -- "$ACTOR" dead 300 mourned
+	behind 600 orphans
+	    limited 124 -k 0.1 -- "$ACTOR" dead 600 buried
+	each of 520 gets the signal once
+	    limited 124 -k 10 -- "$ACTOR" audience 520
+	    said 'heard 521'
+	300 children from before are spared
+	    mkfifo never
+	    start sh -c 'i=0
+	        while [ $((i += 1)) -le 300 ]; do read -r line <>never & done
+	        exec "$@"' sh "$RETRY" -n 1 -t 0.2 -- sleep 30
+	    ended
+	    [ "$status" -eq 124 ]
+	    mark=$MARK
+	    unset MARK # or grep and wc would be found, too
+	    spared=$(grep -lszxF "MARK=$mark" /proc/[0-9]*/environ | wc -l)
+	    kill -KILL -- "-$pid"
+	    [ "$spared" -eq 300 ]
+	END
 }
 
 #
@@ -394,170 +357,10 @@ spared()
 	wait_for none_left "$MARK"
 }
 
-before_it()
-{
-	is 124 sh -c '
-		sh -c "sleep 20 & echo \$! >inner; wait" & echo $! >outer
-		until [ -s inner ]; do sleep 0.02; done
-		exec "$RETRY" -n 1 -t 0.3 -k 0.1 -- sleep 20'
-	told '.* timed out after .*'
-	spared outer inner
-}
-
-daemon()
-{
-	is 124 "$RETRY" -n 1 -t 3 -k 0.1 -- sh -c '
-		(setsid sh -c "echo \$\$ >daemon; exec sleep 20" & :)
-		until [ -s daemon ]; do sleep 0.02; done
-		exec sleep 20'
-	told '.* timed out after .*'
-	spared daemon
-}
-
-# It has a child, and after the signal another.
-fertile()
-{
-	mkfifo asked late.made
-	is 124 "$RETRY" -n 1 -t 3 -k 4 -- sh -c '
-		(setsid sh -c "echo \$\$ >daemon
-			sleep 20 & echo \$! >child
-			read -r line <asked
-			(sleep 20 & echo \$! >late)
-			echo >late.made
-			exec sleep 20" & :)
-		trap "echo >asked; read -r line <late.made
-			exec \"\$ACTOR\" stubborn" TERM
-		sleep 20 & wait'
-	said ready
-	spared daemon child late
-}
-
-by_itself()
-{
-	is 3 "$RETRY" -n 2 -d 0 -t 20 -- sh -c '
-		sleep 20 &
-		echo $! >"left$RETRY_ATTEMPT"
-		exit 3'
-	spared left1 left2
-}
-
-earlier()
-{
-	is 124 "$RETRY" -n 2 -d 0 -t 3 -k 0.1 -- sh -c '
-		[ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20
-		sleep 20 &
-		echo $! >left
-		exit 3'
-	told '.*2/2 timed out after .*'
-	spared left
-}
-
 # For a shell: waits until this file is there and not empty, but not for ever.
 awaits='await() {
 	for i in $(seq 500); do [ ! -s "$1" ] || break; sleep 0.02; done
 }'
-
-# Two processes that were there before become orphans, and so children of retry,
-# during an attempt.
-orphan_of_before()
-{
-	is 124 sh -c "$awaits"'
-		{
-			(
-				sleep 20 & echo $! >inner
-				await go
-			) &
-			sleep 20 & echo $! >outer
-			await go
-		} &
-		await inner
-		await outer
-		exec "$RETRY" -n 3 -d 0 -t 0.5 -k 0.1 -- \
-		    sh -c "echo >go; exec sleep 20"'
-	told '.*3/3 timed out after .*'
-	spared inner outer
-}
-
-orphan_of_earlier()
-{
-	is 124 "$RETRY" -n 2 -d 0 -t 3 -k 0.1 -- sh -c "$awaits"'
-		if [ "$RETRY_ATTEMPT" = 2 ]; then
-			echo >go
-			exec sleep 20
-		fi
-		{
-			sleep 20 & echo $! >left
-			await go
-		} &
-		await left
-		exit 1'
-	told '.*2/2 timed out after .*'
-	spared left
-}
-
-open_stderr()
-{
-	is 0 "$RETRY" -t 20 -- sh -c 'sleep 20 & echo $! >left'
-	spared left
-}
-
-# A process that /proc hides from all but root is not seen, and ended.
-hidden()
-{
-	lend
-	touch process
-	chmod 666 process
-	cat >./command <<-'END'
-		if [ "$RETRY_ATTEMPT" = 2 ]; then
-			! kill -0 "$(cat process)" || echo survived
-			exit
-		fi
-		./actor hidden &
-		echo $! >process
-		for i in $(seq 500); do
-			! grep -qx ready out || break
-			sleep 0.02
-		done
-		[ -e "/proc/$!" ] || echo unseen
-		wait
-	END
-	is 0 "${isolate[@]}" sh -c '
-		mount -t proc -o hidepid=2 proc /proc
-		./actor as 65534 ./retry -n 2 -d 0 -t 3 -k 0.2 -- sh command'
-	said unseen
-	not said survived
-	grep ^retry: err | diff - <(echo \
-	    'retry: attempt 1/2 timed out after 3s, retrying in 0s')
-	none_left "$MARK"
-}
-
-#
-# Attempts never overlap
-#
-
-# Says "overlap" where another one runs, too.
-exclusive='trap "sleep 0.3 && rmdir running; exit 1" TERM
-	mkdir running || echo overlap
-	sleep 20 & wait'
-
-# overlaps_not COMMAND...: a limit ends two attempts, one after the other
-overlaps_not()
-{
-	is 124 "${@:2}" "$RETRY" -n 2 -d 0 -t 0.5 -k 20 -- sh -c "$1" "$exclusive"
-	[ "$(grep -c 'timed out' err)" -eq 2 ]
-	not said overlap
-	none_left "$MARK"
-}
-
-@test "a second attempt waits until the first has ended" {
-	beside 'the command' overlaps_not 'eval "$0"'
-	beside 'its grandchild' overlaps_not 'sh -c "$0" & wait'
-	# It ends before that child, which does not hear of the limit again.
-	beside 'its child in a session of its own' overlaps_not \
-	    'trap "sleep 0.1; exit 1" TERM; setsid sh -c "$0" & wait'
-	isolate -p -f --mount-proc
-	beside 'as PID 1' overlaps_not 'eval "$0"' "${isolate[@]}"
-}
 
 # held [OPTION]...: a command that even KILL does not end. It is exiting, and its
 # tracer stops it there, as a disk that does not answer would. Its pid is in
@@ -578,120 +381,194 @@ held()
 	[ "$(lines ran)" -eq 1 ]
 }
 
-waited_for()
-{
-	held
-	dismiss holder
-	ended
-	[ "$status" -eq 0 ]
-	[ "$(lines ran)" -eq 2 ]
-	[ "$(grep -c 'still alive' err)" -eq 1 ]
-}
-
-abandoned()
-{
-	held -T 6
-	ended
-	[ "$status" -eq 124 ]
-	[ "$(lines ran)" -eq 1 ]
-	spared undead holder
-}
-
-interrupted()
-{
-	held
-	kill -TERM "$pid"
-	dismiss holder
-	ended
-	[ "$status" -ne 0 ]
-	[ "$(lines ran)" -eq 1 ]
-	told '.*giving up: interrupted'
-}
-
-# foreign STATUS RUNS COMMAND [OPTION]...: retry runs as nobody. Its command is a
-# shell with COMMAND, which runs ./owned, which becomes another user and so cannot
-# be signalled. retry says so, waits for it if it is the command, and ends with
-# STATUS after so many RUNS.
+# foreign COMMAND: retry runs as nobody. Its command is a shell with COMMAND, which
+# runs ./owned, which becomes another user and so cannot be signalled. retry says
+# so, and the second attempt succeeds. $process is that of ./owned.
 foreign()
 {
-	local process
 	lend
 	mv actor owned
 	chown 65533 owned
 	chmod u+s owned
-	touch ran
-	chmod 666 ran
-	start "$ACTOR" as 65534 ./retry -n 2 -d 0 -t 0.3 -k 0.2 "${@:4}" -- \
-	    sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" = 2 ] || '"$3"
+	start "$ACTOR" as 65534 ./retry -n 2 -d 0 -t 0.3 -k 0.2 -- \
+	    sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" = 2 ] || '"$1"
 	reached grep -q ^pid out
 	process=$(sed -n 's/^pid //p' out)
 	reached told "retry: attempt 1/2: process $process cannot be signalled: Operation not permitted"
-	[[ $3 != exec* || $(lines ran) -eq 1 ]]
+	[[ $1 != exec* || $(lines ran) -eq 1 ]]
 	ended
-	[ "$status" -eq "$1" ]
-	[ "$(lines ran)" -eq "$2" ]
-	[[ "$2 $3" != '2 exec'* ]] || gone "$process"
-	wait_for none_left "$MARK"
+	[ "$status" -eq 0 ]
+	[ "$(lines ran)" -eq 2 ]
+	[[ $1 != exec* ]] || gone "$process"
+	wait_for gone "$process"
+	none_left "$MARK"
 }
 
 # bats test_tags=slow
 @test "a limit spares what is not of its attempt, and waits for what it cannot end" {
-	beside 'what a shell started before it became retry' before_it
-	beside 'a daemon that left both sessions' daemon
-	beside 'a daemon and its children, even later ones' fertile
-	beside 'what a command left that ended by itself' by_itself
-	beside 'what an earlier attempt left' earlier
-	beside 'an orphan from before' orphan_of_before
-	beside 'an orphan from an earlier attempt' orphan_of_earlier
-	beside 'what has stderr open' open_stderr
-	beside 'KILL does not end it: named and waited for' waited_for
-	beside 'KILL does not end it: abandoned at the deadline' abandoned
-	beside 'KILL does not end it: TERM comes' interrupted
+	rows beside eval <<-'END'
+	what a shell started before it became retry
+	    is 124 sh -c "$awaits"'
+	        sh -c "sleep 20 & echo \$! >inner; wait" & echo $! >outer
+	        await inner
+	        exec "$RETRY" -n 1 -t 0.3 -k 0.1 -- sleep 20'
+	    told '.* timed out after .*'
+	    spared outer inner
+	a daemon that left both sessions
+	    is 124 "$RETRY" -n 1 -t 3 -k 0.1 -- sh -c "$awaits"'
+	        (setsid sh -c "echo \$\$ >daemon; exec sleep 20" & :)
+	        await daemon
+	        exec sleep 20'
+	    told '.* timed out after .*'
+	    spared daemon
+	a daemon and its children, one of them from after the signal
+	    mkfifo asked late.made
+	    is 124 "$RETRY" -n 1 -t 3 -k 4 -- sh -c '
+	        (setsid sh -c "echo \$\$ >daemon
+	            sleep 20 & echo \$! >child
+	            read -r line <asked
+	            (sleep 20 & echo \$! >late)
+	            echo >late.made
+	            exec sleep 20" & :)
+	        trap "echo >asked; read -r line <late.made
+	            exec \"\$ACTOR\" stubborn" TERM
+	        sleep 20 & wait'
+	    said ready
+	    spared daemon child late
+	what a command left that ended by itself
+	    is 3 "$RETRY" -n 2 -d 0 -t 20 -- sh -c '
+	        sleep 20 &
+	        echo $! >"left$RETRY_ATTEMPT"
+	        exit 3'
+	    spared left1 left2
+	what an earlier attempt left
+	    is 124 "$RETRY" -n 2 -d 0 -t 3 -k 0.1 -- sh -c '
+	        [ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20
+	        sleep 20 &
+	        echo $! >left
+	        exit 3'
+	    told '.*2/2 timed out after .*'
+	    spared left
+	what was there before and becomes an orphan, a child of retry, in an attempt
+	    is 124 sh -c "$awaits"'
+	        {
+	            (
+	                sleep 20 & echo $! >inner
+	                await go
+	            ) &
+	            sleep 20 & echo $! >outer
+	            await go
+	        } &
+	        await inner
+	        await outer
+	        exec "$RETRY" -n 3 -d 0 -t 0.5 -k 0.1 -- \
+	            sh -c "echo >go; exec sleep 20"'
+	    told '.*3/3 timed out after .*'
+	    spared inner outer
+	what an earlier attempt left and becomes an orphan
+	    is 124 "$RETRY" -n 2 -d 0 -t 3 -k 0.1 -- sh -c "$awaits"'
+	        if [ "$RETRY_ATTEMPT" = 2 ]; then
+	            echo >go
+	            exec sleep 20
+	        fi
+	        {
+	            sleep 20 & echo $! >left
+	            await go
+	        } &
+	        await left
+	        exit 1'
+	    told '.*2/2 timed out after .*'
+	    spared left
+	KILL does not end it: named and waited for
+	    held
+	    dismiss holder
+	    ended
+	    [ "$status" -eq 0 ]
+	    [ "$(lines ran)" -eq 2 ]
+	    [ "$(grep -c 'still alive' err)" -eq 1 ]
+	KILL does not end it: abandoned at the deadline
+	    held -T 6
+	    ended
+	    [ "$status" -eq 124 ]
+	    [ "$(lines ran)" -eq 1 ]
+	    spared undead holder
+	KILL does not end it: TERM comes
+	    held
+	    kill -TERM "$pid"
+	    dismiss holder
+	    ended
+	    [ "$status" -ne 0 ]
+	    [ "$(lines ran)" -eq 1 ]
+	    told '.*giving up: interrupted'
+	END
 	[ "$(id -u)" -eq 0 ] || skip 'needs root, to be two other users'
 	cp "$ACTOR" owned
 	chown 65533 owned
 	chmod u+s owned
 	"$ACTOR" as 65534 ./owned own 0 >owner || skip 'no set-user-ID programs here'
-	beside 'foreign: named and waited for' foreign 0 2 'exec ./owned own 5'
-	beside 'foreign: abandoned at the deadline' \
-	    foreign 124 1 'exec ./owned own 6' -T 3
-	beside 'foreign, a grandchild' foreign 0 2 './owned own 5'
+	beside 'foreign: named and waited for' foreign 'exec ./owned own 5'
+	beside 'foreign, a grandchild' foreign './owned own 5'
 	isolate -m -p -f
 	"${isolate[@]}" mount -t proc -o hidepid=2 proc /proc 2>/dev/null ||
 		skip 'no right to mount /proc here'
-	beside 'hidden by /proc: ended' hidden
+	rows beside eval <<-'END'
+	hidden by /proc from all but root: ended, though nobody sees it
+	    lend
+	    is 0 "${isolate[@]}" sh -c '
+	        mount -t proc -o hidepid=2 proc /proc
+	        exec ./actor as 65534 ./retry -n 2 -d 0 -t 3 -k 0.2 -- sh -c "$0"' '
+	        if [ "$RETRY_ATTEMPT" = 2 ]; then
+	            ! kill -0 "$(cat ran)" || echo survived
+	            exit
+	        fi
+	        ./actor hidden &
+	        echo $! >ran
+	        for i in $(seq 500); do
+	            ! grep -qx ready out || break
+	            sleep 0.02
+	        done
+	        [ -e "/proc/$!" ] || echo unseen
+	        wait'
+	    said unseen
+	    not said survived
+	    holds <(grep ^retry: err) \
+	        'retry: attempt 1/2 timed out after 3s, retrying in 0s'
+	    none_left "$MARK"
+	END
+}
+
+#
+# Attempts never overlap
+#
+
+# Says "overlap" where another one runs, too.
+exclusive='trap "sleep 0.3 && rmdir running; exit 1" TERM
+	mkdir running || echo overlap
+	sleep 20 & wait'
+
+# overlaps_not SHELL COMMAND...: a limit ends two attempts of the code for a shell,
+# one after the other, where COMMAND runs retry
+overlaps_not()
+{
+	is 124 "${@:2}" "$RETRY" -n 2 -d 0 -t 0.5 -k 20 -- sh -c "$1" "$exclusive"
+	[ "$(grep -c 'timed out' err)" -eq 2 ]
+	not said overlap
+	none_left "$MARK"
+}
+
+@test "a second attempt waits until the first has ended" {
+	beside 'the command' overlaps_not 'eval "$0"'
+	beside 'its grandchild' overlaps_not 'sh -c "$0" & wait'
+	# It ends before that child, which does not hear of the limit again.
+	beside 'its child in a session of its own' overlaps_not \
+	    'trap "sleep 0.1; exit 1" TERM; setsid sh -c "$0" & wait'
+	isolate -p -f --mount-proc
+	beside 'as PID 1' overlaps_not 'eval "$0"' "${isolate[@]}"
 }
 
 #
 # The deadline, and signals
 #
-
-from_the_start()
-{
-	is 124 "$RETRY" -T 4 -d 1 -j none -- sh -c '
-		echo >>ran
-		[ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20
-		exit 1'
-	[ "$(lines ran)" -eq 2 ]
-	told 'retry: attempt 2 ended by the deadline after .*, giving up: deadline'
-}
-
-# retry looks at the clock when it is late.
-success_is_one()
-{
-	local child
-	mkfifo go
-	start "$RETRY" -T 3 -- sh -c 'touch ready; read -r line <go'
-	reached test -e ready
-	kill -STOP "$pid"
-	sleep 3.1
-	echo 1<>go
-	read -rd ' ' child <"/proc/$pid/task/$pid/children"
-	wait_for gone "$child"
-	kill -CONT "$pid"
-	ended
-	[ "$status" -eq 0 ]
-}
 
 # signalled STATUS NAME LINE [OPTION]... -- COMMAND...: a signal comes once COMMAND
 # has written LINE, and then or before a timeout
@@ -706,44 +583,46 @@ signalled()
 	none_left "$MARK"
 }
 
-in_grace()
-{
-	signalled 124 INT TERM -k 20 -- "$ACTOR" listen 2 3
-	said INT
-	told 'retry: attempt 1/3 timed out after .*'
-}
-
 # bats test_tags=slow
 @test "a deadline, a timeout and a signal end an attempt in their order" {
-	beside 'the deadline counts from the start' from_the_start
-	beside 'a success before retry looks at the clock' success_is_one
-	beside 'TERM, then a timeout' \
+	rows beside eval <<-'END'
+	the deadline counts from the start
+	    is 124 "$RETRY" -T 4 -d 1 -j none -- sh -c '
+	        echo >>ran
+	        [ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20
+	        exit 1'
+	    [ "$(lines ran)" -eq 2 ]
+	    told 'retry: attempt 2 ended by the deadline after .*, giving up: deadline'
+	a success before retry, which is late, looks at the clock
+	    mkfifo go
+	    start "$RETRY" -T 3 -- sh -c 'touch ready; read -r line <go'
+	    reached test -e ready
+	    kill -STOP "$pid"
+	    sleep 3.1
+	    echo 1<>go
+	    read -rd ' ' child <"/proc/$pid/task/$pid/children"
+	    wait_for gone "$child"
+	    kill -CONT "$pid"
+	    ended
+	    [ "$status" -eq 0 ]
+	TERM, then a timeout
 	    signalled 143 TERM ready -k 0.2 -- "$ACTOR" stubborn
-	beside 'TERM within the grace of a timeout' in_grace
-}
-
-#
-# Without /proc
-#
-
-# bare COMMAND...: COMMAND with an empty directory where /proc was.
-bare()
-{
-	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers need /proc'
-	isolate -m
-	"${isolate[@]}" sh -c 'mount -t tmpfs none /proc' 2>/dev/null ||
-		skip 'no right to cover /proc here'
-	start "${isolate[@]}" sh -c 'mount -t tmpfs none /proc; exec "$@"' sh "$@"
-	ended
+	TERM within the grace of a timeout
+	    signalled 124 INT TERM -k 20 -- "$ACTOR" listen 2 3
+	    said INT
+	    told 'retry: attempt 1/3 timed out after .*'
+	END
 }
 
 @test "without /proc a timeout ends the command, and -v says how far it reaches" {
-	bare "$RETRY" -v -n 1 -- sh -c 'echo done'
-	[ "$status" -eq 0 ]
+	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers need /proc'
+	isolate -m
+	local bare=("${isolate[@]}" sh -c 'mount -t tmpfs none /proc && exec "$@"' sh)
+	"${bare[@]}" true 2>/dev/null || skip 'no right to cover /proc here'
+	is 0 "${bare[@]}" "$RETRY" -v -n 1 -- sh -c 'echo done'
 	said 'done'
 	not told 'retry: no /proc.*'
-	bare "$RETRY" -v -n 1 -t 0.5 -k 0.2 -- "$ACTOR" stubborn
-	[ "$status" -eq 124 ]
+	is 124 "${bare[@]}" "$RETRY" -v -n 1 -t 0.5 -k 0.2 -- "$ACTOR" stubborn
 	told 'retry: no /proc: limits reach the command itself only'
 	none_left "$MARK"
 }
