@@ -154,9 +154,7 @@ static const char *const names_of[OPERATIONS] = { "nothing", "enter",
 /* What an actor that tells a result has found of the ramp. */
 enum ramp_seen {
 	RAMP_UNREAD,
-	RAMP_ABSENT, /* the breaker does not recover */
-	RAMP_ENDED,
-	RAMP_SLOW,
+	RAMP_SLOW, /* or none: a failure may open the breaker */
 	RAMP_FAST,
 };
 
@@ -452,36 +450,27 @@ start_over(struct actor *actor)
 static enum ramp_seen
 found(const struct actor *actor)
 {
-	uint64_t word = last_seen(actor, false);
-	struct ramp ramp =
-	    ramp_of(word, last_seen(actor, true), clock_at(actor->now));
+	struct ramp ramp = ramp_of(last_seen(actor, false),
+	    last_seen(actor, true), clock_at(actor->now));
 
-	if (actor->operation == TELL_SUCCESS || !recovers(word))
-		return RAMP_ABSENT;
-	if (actor->swapped == 0)
-		return RAMP_ENDED;
-	return ramp.rate <= RAMP_FIRST ? RAMP_SLOW : RAMP_FAST;
+	return actor->operation == TELL_FAILURE && actor->swapped != 0 &&
+		ramp.rate > RAMP_FIRST
+	    ? RAMP_FAST
+	    : RAMP_SLOW;
 }
 
 /* A value with which it finds the same of the ramp again. */
 static uint64_t
 known(const _Atomic uint64_t *at)
 {
-	struct ramp ramp = { .began = clock_at(NOW), .rate = RAMP_FIRST };
-	uint64_t ms = NOW * TICK_MS + LAST;
+	struct ramp fast = { .began = clock_at(NOW), .rate = RAMP_FIRST + 1 };
 
-	ramp.rate += run.actor->ramp_seen == RAMP_FAST;
 	run.known--;
-	if (at == &run.state->breaker.rate)
-		return ramp_word(&ramp);
-	switch (run.actor->ramp_seen) {
-	case RAMP_ABSENT:
+	if (run.actor->ramp_seen != RAMP_FAST)
 		return LOST;
-	case RAMP_ENDED:
-		return WORD(BREAKER_RECOVERING) | NUMBER_MOST(MS_BITS);
-	default:
-		return WORD(BREAKER_RECOVERING) | ms;
-	}
+	return at == &run.state->breaker.rate
+	    ? ramp_word(&fast)
+	    : WORD(BREAKER_RECOVERING) | (NOW * TICK_MS + LAST);
 }
 
 /*
@@ -947,8 +936,6 @@ forget_asking(struct actor *actor, const struct breaker *breaker)
 		/* The end of a recovery: all that matters is whether it is
 		 * over. */
 		saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, NOW);
-	} else if (ramp_of(word, rate, now).over) {
-		saw(actor, word, STALE_OVER, NOW);
 	}
 }
 
@@ -984,9 +971,6 @@ forget_telling(struct actor *actor, const struct breaker *breaker)
 		 * loop. */
 		seen[0] = OTHER;
 		seen[1] = 0;
-	} else if (gone) {
-		/* Only the seq of the failure matters. */
-		seen[1] &= NUMBER_MOST(SEQ_BITS) << MS_BITS;
 	}
 }
 
@@ -1011,13 +995,6 @@ forget(struct actor *actor, const struct breaker *breaker)
 	}
 	if (actor->lease != 0 && actor->lease != word)
 		actor->lease = LOST;
-	if (actor->lease == LOST && actor->swapped == 0 &&
-	    (actor->streaks & 1) != 0 && actor->seen[0] != breaker->streak)
-		actor->seen[0] = OTHER;
-	for (int i = 0; i < actor->accesses; i++)
-		if ((actor->swapped >> i & 1) != 0 &&
-		    (actor->streaks >> i & 1) == 0 && actor->seen[i] != word)
-			actor->seen[i] = LOST;
 }
 
 /*
@@ -1229,7 +1206,7 @@ may(const void *at, int who, int what, int *first, int *last)
 static void
 make(void *at, int who, int what, int now)
 {
-	static const int known_of[] = { 0, 2, 2, 3, 3 };
+	static const int known_of[] = { 0, 2, 3 };
 	struct state *state = at;
 	struct actor *actor = &state->actors[who];
 
