@@ -505,9 +505,6 @@ fill_outcomes(void)
 /* How often each cell was met by random_runs. */
 static int met[STATES][EVENTS];
 
-/* A random run looks for cells that were met less often than this. */
-#define ENOUGH 30
-
 /*
  * Each cell
  */
@@ -839,26 +836,22 @@ count_rarest(int state)
 	return least;
 }
 
-/* At some time in a wait; more often in states that few runs reach. */
+/* At some time in a wait; always in the state to which the run is steered. */
 static void
 disturb_wait(nanos until)
 {
 	int state = (int)invocation_state();
 	nanos nap = until - kernel.now;
-	bool rare;
 
 	if (target != STATES) {
 		if (state != (int)state_before(target))
 			return;
 		if (state != target)
 			kernel_end(kernel.command, 7, 0);
-		state = target;
 		target = STATES;
-	}
-	rare = count_rarest(state) < ENOUGH;
-	if (disturbances <= (rare ? -4 : 0) ||
-	    !(rare || one_of(nap < 50 * MS ? 8 : 2)))
+	} else if (disturbances <= 0 || !one_of(nap < 50 * MS ? 8 : 2)) {
 		return;
+	}
 	do {
 		if (one_of(2) && nap > 0)
 			kernel_pass(
