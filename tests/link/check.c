@@ -11,11 +11,11 @@
  *     forget    forgets the budget
  *     while     asks, and runs one attempt of the command meanwhile
  *
- * -b has the question valid until so many seconds from now, by the clock of
- * this host. LOOKUP has getaddrinfo(3) take so many seconds; DEAF has it put an
- * address with this port before the others. It also complains
- * if a question takes longer than its timeout, if a call blocks, and if a
- * descriptor or a process is left.
+ * -t has an answer waited for less than 9 s, -b the question valid until so
+ * many seconds from now, by the clock of this host. LOOKUP has getaddrinfo(3)
+ * take so many seconds; DEAF has it put an address with this port before the
+ * others. It also complains if a question takes longer than its timeout, if a
+ * call blocks, and if a descriptor or a process is left.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ static struct fleet_client fleet; /* only its link is used */
 static struct url url;
 static struct url_auth auth;
 static struct fleet_policy access_to = {
-	.timeout = 250 * NANOS_MS, .url = &url, .auth = &auth
+	.timeout = 9 * NANOS_SECOND, .url = &url, .auth = &auth
 };
 static nanos valid; /* -b */
 

@@ -36,18 +36,15 @@ import time
 ANSWER = "*12\r\n" + "".join(
     f":{n}\r\n" for n in (1, 1, 1, 10, 0, 60000000, 0, 1, 1, 200000, 10, 60000000)
 )
-
-
-
-def send_slowly(client, pause):
-    for byte in ANSWER.encode():
-        client.sendall(bytes([byte]))
-        time.sleep(pause)
-
-
-def flood(client, piece):
-    while True:
-        client.sendall(piece)
+HALF = ANSWER[: len(ANSWER) // 2]
+SENT = {  # what a mode sends at once, or byte by byte with a pause
+    "half": (HALF, 0),
+    "cut": (HALF, 0),
+    "more": (ANSWER + "+MORE\r\n", 0),
+    "bytes": (ANSWER, 0.001),
+    "slow": (ANSWER, 0.1),
+}
+ENDLESS = {"flood": os.urandom(65536), "digits": b":" + b"1" * 65536}
 
 
 def say(client, texts, port):
@@ -63,31 +60,22 @@ def say(client, texts, port):
 
 def serve(client, name, texts, port):
     try:
-        if name == "close":
-            return
         if name == "reset":
-            client.setsockopt(
-                socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
-            )
+            abort = struct.pack("ii", 1, 0)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, abort)
+        if name in ("close", "reset"):
             return
-        if name == "flood":
-            flood(client, os.urandom(65536))
-        if name == "digits":
-            flood(client, b":" + b"1" * 65536)
+        while name in ENDLESS:
+            client.sendall(ENDLESS[name])
         if name in ("say", "script"):
             say(client, texts, port)
         client.recv(65536)
-        if name in ("half", "cut"):
-            client.sendall(ANSWER[: len(ANSWER) // 2].encode())
-        if name == "bytes":
-            send_slowly(client, 0.001)
-        if name == "slow":
-            send_slowly(client, 0.1)
-        if name == "more":
-            client.sendall((ANSWER + "+MORE\r\n").encode())
-        if name != "cut":
-            while client.recv(65536):
-                pass
+        text, pause = SENT.get(name, ("", 0))
+        for piece in text if pause else [text]:
+            client.sendall(piece.encode())
+            time.sleep(pause)
+        while name != "cut" and client.recv(65536):
+            pass
     except OSError:
         pass
     finally:
