@@ -82,7 +82,8 @@ run(const struct trial *trial)
 		result.asked.awaited = record.awaited;
 		result.asked.silent = record.silent;
 		result.asked.told = record.told;
-		result.asked.served = totals[model.seed - 1].served;
+		result.asked.served =
+		    record.awaited > 0 ? totals[model.seed - 1].served : 0;
 		result.asked.open = record.most_open;
 		tally_end(&tally);
 		tally_end(&record.questions);
@@ -172,8 +173,7 @@ show_scenario(const struct scenario *scenario, int64_t factor,
 		return true;
 	snprintf(title, sizeof title, "%s: %s clients, %s a second; %s",
 	    scenario->name, figure_count(trials[0].scenario.clients),
-	    figure_count(trials[0].scenario.capacity.rate),
-	    factor == 1 ? scenario->title : "each thousand shares a budget");
+	    figure_count(trials[0].scenario.capacity.rate), scenario->title);
 	return show(title, trials, count, file);
 }
 
@@ -212,6 +212,7 @@ show_growth(void)
 			if (to++->name == NULL)
 				break;
 		}
+	crowd.title = "each thousand shares a budget";
 	for (int64_t factor = 10; factor <= 1000; factor *= 10)
 		well = show_scenario(&crowd, factor, &fresh, NULL) && well;
 	return well;
