@@ -2,9 +2,8 @@
  * script_check: compares the script of src/fleet with its twin on a server.
  *
  *     script_check script           prints the script; its SHA1 to stderr
- *     script_check PART SOCKET      see check.h: trials rights stopped empty
- *                                   errors, or mutants: the trials of scripts
- *                                   with an error
+ *     script_check trials SOCKET    see check.h
+ *     script_check mutants SOCKET   the trials of scripts with an error
  *
  * The server is nobody else's: script_check empties it. tests/fleet/run starts
  * it.
@@ -16,7 +15,6 @@
 #include "fleet/question.h"
 #include "check.h"
 
-static const char *server;
 static struct link link_to;
 
 /* The script with an error in one of its rules. */
@@ -126,14 +124,11 @@ run_trials(const char *sha1, bool patient)
 }
 
 static void
-check_script(const char *socket)
+check_script(void)
 {
 	struct trial_tally tally;
 	char sha1[41];
 
-	server = socket;
-	link_open(&link_to, server);
-	trial_prepare(&link_to);
 	load(question_script, sha1);
 	if (strcmp(sha1, question_script_sha1) != 0)
 		errx(1, "question_script_sha1 is not the script's, %s", sha1);
@@ -147,52 +142,31 @@ check_script(const char *socket)
 		errx(1, "the twin has another result for %s", tally.wrong);
 	if (tally.broken)
 		errx(1, "the promise is broken");
-	link_close(&link_to);
-}
-
-/* Writes the script with the error of a mutant into room. */
-static void
-mutate(const struct mutant *mutant, char *room, size_t size)
-{
-	const char *at = strstr(question_script, mutant->right);
-	size_t length = strlen(mutant->right);
-
-	if (at == NULL || strstr(at + 1, mutant->right) != NULL)
-		errx(1, "the script must have once: %s", mutant->right);
-	if (snprintf(room, size, "%.*s%s%s", (int)(at - question_script),
-		question_script, mutant->wrong, at + length) >= (int)size)
-		errx(1, "%s: too long", mutant->error);
-}
-
-static struct trial_tally
-try_mutant(const struct mutant *mutant, bool patient)
-{
-	static char script[1 << 14];
-	struct trial_tally tally;
-	char sha1[41];
-
-	mutate(mutant, script, sizeof script);
-	load(script, sha1);
-	tally = run_trials(sha1, patient);
-	if (link_to.broken) {
-		link_close(&link_to);
-		link_open(&link_to, server);
-	}
-	return tally;
 }
 
 static void
-check_mutants(const char *socket)
+check_mutants(const char *server)
 {
 	int greedy = 0, count = sizeof mutants / sizeof mutants[0];
 
-	server = socket;
-	link_open(&link_to, server);
-	trial_prepare(&link_to);
 	for (int i = 0; i < count; i++) {
+		static char script[1 << 14];
 		const struct mutant *mutant = &mutants[i];
-		struct trial_tally tally = try_mutant(mutant, mutant->greedy);
+		const char *at = strstr(question_script, mutant->right);
+		struct trial_tally tally;
+		char sha1[41];
 
+		if (at == NULL || strstr(at + 1, mutant->right) != NULL)
+			errx(1, "the script must have once: %s", mutant->right);
+		snprintf(script, sizeof script, "%.*s%s%s",
+		    (int)(at - question_script), question_script, mutant->wrong,
+		    at + strlen(mutant->right));
+		load(script, sha1);
+		tally = run_trials(sha1, mutant->greedy);
+		if (link_to.broken) {
+			link_close(&link_to);
+			link_open(&link_to, server);
+		}
 		if (mutant->greedy ? !tally.broken : tally.wrong == NULL)
 			errx(1, "%s if %s",
 			    mutant->greedy ? "no promise is broken"
@@ -203,20 +177,7 @@ check_mutants(const char *socket)
 	printf("fleet: %d scripts with an error break the promise, "
 	       "%d others are found\n",
 	    greedy, count - greedy);
-	link_close(&link_to);
 }
-
-static const struct {
-	const char *name;
-	void (*run)(const char *socket);
-} parts[] = {
-	{ "trials", check_script },
-	{ "mutants", check_mutants },
-	{ "rights", cases_rights },
-	{ "stopped", cases_stopped },
-	{ "empty", cases_empty },
-	{ "errors", cases_errors },
-};
 
 int
 main(int argc, char **argv)
@@ -226,12 +187,16 @@ main(int argc, char **argv)
 		fprintf(stderr, "%s\n", question_script_sha1);
 		return EXIT_SUCCESS;
 	}
-	for (size_t i = 0; argc == 3 && i < sizeof parts / sizeof parts[0];
-	     i++) {
-		if (strcmp(argv[1], parts[i].name) == 0) {
-			parts[i].run(argv[2]);
-			return EXIT_SUCCESS;
-		}
-	}
-	errx(2, "usage: script_check script | PART SOCKET");
+	if (argc != 3)
+		errx(2,
+		    "usage: script_check script | trials SOCKET | "
+		    "mutants SOCKET");
+	link_open(&link_to, argv[2]);
+	trial_prepare(&link_to);
+	if (strcmp(argv[1], "mutants") == 0)
+		check_mutants(argv[2]);
+	else
+		check_script();
+	link_close(&link_to);
+	return EXIT_SUCCESS;
 }

@@ -1,13 +1,8 @@
 /*
- * check: the parts of script_check. What is not as expected ends the program.
- *
- * trial: random questions to a script on a real server, and to its twin. They
+ * check: random questions to a script on a real server, and to its twin. They
  * bring the time with them (question->now), so that hours pass in a moment. All
  * answers, the stored hash and its expiry must be equal, and no grant may break
  * the promise of question.h.
- *
- * cases: what happens to single questions on a server with a fault. server: the
- * path of its socket.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -17,7 +12,7 @@
 #include "link.h"
 
 /* How many trials there are. */
-#define TRIALS 36
+#define TRIALS 24
 
 struct trial_tally {
 	bool patient; /* go on until the promise is broken */
@@ -37,17 +32,5 @@ void trial_prepare(struct link *link);
  */
 void trial_run(
     struct link *link, const char *sha1, int number, struct trial_tally *tally);
-
-/* Accounts with all rights that question_script.h names, and with one less. */
-void cases_rights(const char *server);
-
-/* A server that is stopped while it is asked, and continued too late. */
-void cases_stopped(const char *server);
-
-/* A server that has just been started. */
-void cases_empty(const char *server);
-
-/* What the server refuses. */
-void cases_errors(const char *server);
 
 #endif
