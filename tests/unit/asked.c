@@ -86,8 +86,7 @@ read_value(struct script *script, struct asked *asked, char *text)
 	struct policy *policy = &asked->policy;
 	struct script value = script_of(text);
 	struct limit *limit = &asked->limits[policy->limits];
-	int i =
-	    script_name(script, options, sizeof options[0], LENGTH(options));
+	int i = SCRIPT_NAME(script, options);
 	void *field = (char *)policy + options[i].offset;
 
 	switch (options[i].type) {
@@ -105,13 +104,13 @@ read_value(struct script *script, struct asked *asked, char *text)
 	case KIND:
 		script_next(&value);
 		policy->backoff.grows = true;
-		policy->backoff.kind = (enum backoff_kind)script_name(
-		    &value, kinds, sizeof kinds[0], LENGTH(kinds));
+		policy->backoff.kind =
+		    (enum backoff_kind)SCRIPT_NAME(&value, kinds);
 		break;
 	case JITTER:
 		script_next(&value);
-		policy->backoff.jitter = (enum jitter)script_name(
-		    &value, jitters, sizeof jitters[0], LENGTH(jitters));
+		policy->backoff.jitter =
+		    (enum jitter)SCRIPT_NAME(&value, jitters);
 		break;
 	case FACTOR:
 		policy->backoff.factor = strcmp(text, "ever") == 0

@@ -93,6 +93,51 @@ script_name(
 	script_refuse(script);
 }
 
+/* The place of a word among others; -1: none. */
+static int64_t
+place_of(const char *word, const char *words)
+{
+	struct script script = script_of(words);
+
+	for (int64_t i = 0; script_next(&script); i++)
+		if (script_is(&script, word))
+			return i;
+	return -1;
+}
+
+bool
+script_check(
+    const struct script *script, const struct script_fact *facts, size_t count)
+{
+	bool is = script->word[0] != '!', known = false;
+	const char *word = script->word + !is;
+	size_t length = strcspn(word, "=");
+	const char *text = word + length + 1;
+	struct script value = script_of(text);
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t want = -1;
+
+		if (strlen(facts[i].name) != length ||
+		    strncmp(facts[i].name, word, length) != 0)
+			continue;
+		known = true;
+		if (word[length] == '\0') {
+			EQUAL(script->rest, facts[i].value != 0, is);
+			continue;
+		}
+		if (facts[i].names != NULL)
+			want = place_of(text, facts[i].names);
+		value.rest = text;
+		if (want < 0)
+			want = text[strspn(text, "-0123456789")] == '\0'
+			    ? script_number(&value)
+			    : script_span(&value);
+		EQUAL(script->rest, facts[i].value, want);
+	}
+	return known;
+}
+
 _Noreturn void
 script_refuse(const struct script *script)
 {

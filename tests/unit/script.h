@@ -45,9 +45,26 @@ struct script_field {
 bool script_read(struct script *script, const struct script_field *fields,
     size_t count, void *object);
 
+/* What is true, by its name; several facts may have the same. */
+struct script_fact {
+	char name[16];
+	int64_t value;
+	const char *names; /* of its values, from 0 on; NULL: none */
+};
+
+/*
+ * Checks the last word, "NAME=VALUE", a number, length of time or name; or
+ * "NAME" for a fact that is not 0, or "!NAME"; false if there is none.
+ */
+bool script_check(
+    const struct script *script, const struct script_fact *facts, size_t count);
+
 /* The last word as one of so many names, each in a field of size bytes. */
 int script_name(
     const struct script *script, const void *names, size_t size, size_t count);
+#define SCRIPT_NAME(script, names) \
+	script_name( \
+	    script, names, sizeof(names)[0], sizeof(names) / sizeof(names)[0])
 
 /* The last word means nothing here. */
 _Noreturn void script_refuse(const struct script *script);

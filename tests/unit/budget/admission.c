@@ -5,7 +5,6 @@
 #include "unit.h"
 #include "script.h"
 #include "budget/admission.h"
-#include "budget/ramp.h"
 #include "text/number.h"
 
 #define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
@@ -241,9 +240,10 @@ acts(struct world *world, struct script *script)
 
 		world->admission = ask(caller, segment, retry, world->now);
 		script_next(script);
-		EQUAL(row, world->admission.answer,
-		    script_name(
-			script, answers, sizeof answers[0], LENGTH(answers)));
+		EQUAL(
+		    row, world->admission.answer, SCRIPT_NAME(script, answers));
+		EQUAL(row, world->admission.breaker.rate > 0,
+		    world->admission.breaker.state == BREAKER_RECOVERING);
 		if (!caller->corrupt) {
 			EQUAL(
 			    row, world->admission.terms.min, caller->terms.min);
@@ -271,35 +271,12 @@ acts(struct world *world, struct script *script)
 	return true;
 }
 
-/* A word without a value: what is done to the segment, or holds. */
-static void
-check_word(struct world *world, struct script *script, const char *row)
+/* What is done to an invocation or to the segment. False: as above. */
+static bool
+disturbs(struct world *world, struct script *script)
 {
-	const struct caller *caller = world->caller;
 	struct segment *segment = &world->segment;
-	bool holds = script->word[0] != '!';
-	const char *word = script->word + !holds;
-	const struct {
-		const char *word;
-		bool holds;
-	} facts[] = {
-		{ "leased", caller->lease != 0 },
-		{ "waits", caller->waits },
-		{ "lost", caller->lost_lease },
-		{ "corrupt", caller->corrupt },
-		{ "differs", caller->differs },
-		{ "counted", caller->counted },
-		{ "never", world->admission.never },
-		{ "cooling", world->admission.cooling },
-		{ "silent", world->admission.fleet.silent },
-		{ "granted", caller->fleet != NULL && caller->fleet->granted },
-	};
 
-	for (size_t i = 0; i < LENGTH(facts); i++)
-		if (strcmp(word, facts[i].word) == 0) {
-			EQUAL(row, facts[i].holds, holds);
-			return;
-		}
 	if (script_is(script, "opens"))
 		for (int i = 0; i < 3; i++) {
 			struct caller other = invocation('Z');
@@ -330,140 +307,98 @@ check_word(struct world *world, struct script *script, const char *row)
 		memset(
 		    &segment->window.words, 0xff, sizeof segment->window.words);
 	else
-		script_refuse(script);
+		return false;
+	return true;
 }
 
-/* The successes and the retries made alone that a question tells of. */
-static struct fleet_row
-sum_of(const struct fleet_question *question)
-{
-	struct fleet_row sum = { .age = 0 };
+#define STATES "closed open half-open recovering"
+#define DECISIONS "unasked granted denied alone waits asks"
 
-	for (size_t i = 0; i < question->count; i++) {
-		sum.successes += question->told[i].successes;
-		sum.alone += question->told[i].alone;
-	}
-	return sum;
-}
-
-/* "NAME=VALUE": what is true of the segment, or of the last answer. */
+/* What is true of the invocation, of the segment, or of the last answer. */
 static void
-check_value(struct world *world, struct script *script, const char *row)
+check_fact(struct world *world, struct script *script)
 {
-	static const char states[][12] = {
-		[BREAKER_CLOSED] = "closed",
-		[BREAKER_OPEN] = "open",
-		[BREAKER_HALF_OPEN] = "half-open",
-		[BREAKER_RECOVERING] = "recovering",
-	};
-	static const char decisions[][12] = {
-		[HOST_UNASKED] = "unasked",
-		[HOST_GRANTED] = "granted",
-		[HOST_DENIED] = "denied",
-		[HOST_ALONE] = "alone",
-		[HOST_WAIT] = "waits",
-		[HOST_ASK] = "asks",
-	};
+	const struct caller *caller = world->caller;
 	struct segment *segment = &world->segment;
-	const struct breaker_view *by = &world->admission.breaker;
+	const struct admission *admission = &world->admission;
 	struct breaker_view view = breaker_look(&segment->breaker, world->now);
-	struct fleet_question question = world->caller->fleet == NULL
-	    ? (struct fleet_question){ .count = 0 }
-	    : world->caller->fleet->question;
-	struct fleet_row told = sum_of(&question);
+	struct fleet_question question = { .count = 0 };
+	struct fleet_row told = { .age = 0 };
 	struct window_sums sums = window_look(&segment->window,
 	    window_epoch(segment->header.slice,
 		segment_age(&segment->header, world->now)));
-	const struct {
-		const char *name;
-		int64_t value;
-	} facts[] = {
-		{ "retries", sums.retries },
-		{ "retries", (int64_t)segment->retries },
-		{ "admitted", (int64_t)segment->retries },
-		{ "counts", sums.retries },
-		{ "counts", (int64_t)segment->retries },
-		{ "paid", sums.successes },
-		{ "refused", (int64_t)segment->denied },
-		{ "firsts", (int64_t)segment->firsts },
-		{ "successes", (int64_t)segment->successes },
-		{ "probes", (int64_t)segment->probes },
-		{ "turns", (int64_t)segment->turns },
-		{ "pause", (int64_t)segment->cooldown },
-		{ "waiting", (int64_t)segment->waiting },
-		{ "failures", view.failures },
-		{ "next", view.next },
-		{ "state", view.state },
-		{ "word", (int64_t)(segment->breaker.word >> 62) },
-		{ "by", by->state },
-		{ "by-failures", by->failures },
-		{ "by-next", by->next },
-		{ "nap", admission_nap(world->caller, world->now) },
-		{ "min", world->caller->terms.min },
-		{ "ratio", world->caller->terms.ratio },
-		{ "window", world->caller->terms.window },
-		{ "seen-retries", world->admission.sums.retries },
-		{ "seen-successes", world->admission.sums.successes },
-		{ "rate", view.rate },
-		{ "fleet", world->admission.fleet.decision },
-		{ "share", world->admission.fleet.share },
-		{ "hosts", world->admission.view.hosts },
-		{ "fleet-retries", world->admission.view.retries },
-		{ "fleet-limit", world->admission.view.limit },
-		{ "wanted", question.wanted },
-		{ "asks-min", question.terms.min },
-		{ "asks-window", question.terms.window },
-		{ "asks-first", question.first },
-		{ "clock",
-		    question.by > SERVER ? question.by - SERVER : question.by },
-		{ "rows", (int64_t)question.count },
-		{ "told", told.successes },
-		{ "told-alone", told.alone },
-		{ "age", question.told[0].age },
-	};
-	char *value = strchr(script->word, '='), *refused;
-	struct script words;
-	int64_t want;
-	nanos span;
-	bool known = false;
+	int64_t retries = (int64_t)segment->retries;
+	int granted, refused;
 
-	*value++ = '\0';
-	/* "counts=2/1": two retries, one was refused, and nothing else. */
-	if (script_is(script, "counts")) {
-		refused = strchr(value, '/');
-		*refused++ = '\0';
-		EQUAL(row, (int64_t)segment->denied, atoi(refused));
-		EQUAL(row, (int64_t)(segment->firsts + segment->successes), 0);
+	if (caller->fleet != NULL)
+		question = caller->fleet->question;
+	for (size_t i = 0; i < question.count; i++) {
+		told.successes += question.told[i].successes;
+		told.alone += question.told[i].alone;
 	}
-	words = script_of(value);
-	script_next(&words);
-	if (strcmp(value, "used") == 0)
-		want = world->used;
-	else if (strcmp(value, "past") == 0)
-		want = FLEET_BY_PAST;
-	else if (script_is(script, "fleet"))
-		want = script_name(
-		    &words, decisions, sizeof decisions[0], LENGTH(decisions));
-	else if (strcmp(value, "least") == 0)
-		want = RAMP_LEAST;
-	else if (strcmp(value, "for-ever") == 0)
-		want = NANOS_MAX;
-	else if (strchr(value, 's') != NULL &&
-	    duration_parse(value, strlen(value), &span))
-		want = span;
-	else if (value[0] >= '0' && value[0] <= '9')
-		want = strtoll(value, NULL, 10);
-	else
-		want = script_name(
-		    &words, states, sizeof states[0], LENGTH(states));
-	if (script_is(script, "by"))
-		EQUAL(row, by->rate > 0, want == BREAKER_RECOVERING);
-	for (size_t i = 0; i < LENGTH(facts); i++)
-		if (script_is(script, facts[i].name)) {
-			EQUAL(row, facts[i].value, want);
-			known = true;
-		}
-	if (!known)
+	const struct script_fact facts[] = {
+		{ "leased", caller->lease != 0, NULL },
+		{ "waits", caller->waits, NULL },
+		{ "lost", caller->lost_lease, NULL },
+		{ "corrupt", caller->corrupt, NULL },
+		{ "differs", caller->differs, NULL },
+		{ "counted", caller->counted, NULL },
+		{ "never", admission->never, NULL },
+		{ "cooling", admission->cooling, NULL },
+		{ "silent", admission->fleet.silent, NULL },
+		{ "granted", caller->fleet != NULL && caller->fleet->granted,
+		    NULL },
+		{ "retries", sums.retries, NULL },
+		{ "retries", retries, NULL },
+		{ "admitted", retries, NULL },
+		{ "paid", sums.successes, NULL },
+		{ "refused", (int64_t)segment->denied, NULL },
+		{ "firsts", (int64_t)segment->firsts, NULL },
+		{ "successes", (int64_t)segment->successes, NULL },
+		{ "probes", (int64_t)segment->probes, NULL },
+		{ "turns", (int64_t)segment->turns, NULL },
+		{ "pause", (int64_t)segment->cooldown, NULL },
+		{ "waiting", (int64_t)segment->waiting, NULL },
+		{ "failures", view.failures, NULL },
+		{ "next", view.next, NULL },
+		{ "state", view.state, STATES },
+		{ "word", (int64_t)(segment->breaker.word >> 62), STATES },
+		{ "by", admission->breaker.state, STATES },
+		{ "by-failures", admission->breaker.failures, NULL },
+		{ "by-next", admission->breaker.next, NULL },
+		{ "nap", admission_nap(caller, world->now), NULL },
+		{ "min", caller->terms.min, NULL },
+		{ "ratio", caller->terms.ratio, NULL },
+		{ "window", caller->terms.window, NULL },
+		{ "seen-retries", admission->sums.retries, NULL },
+		{ "seen-successes", admission->sums.successes, NULL },
+		{ "rate", view.rate, NULL },
+		{ "fleet", admission->fleet.decision, DECISIONS },
+		{ "share", admission->fleet.share, NULL },
+		{ "hosts", admission->view.hosts, NULL },
+		{ "fleet-retries", admission->view.retries, NULL },
+		{ "fleet-limit", admission->view.limit, NULL },
+		{ "wanted", question.wanted, NULL },
+		{ "asks-min", question.terms.min, NULL },
+		{ "asks-window", question.terms.window, NULL },
+		{ "asks-first", question.first, NULL },
+		{ "clock",
+		    question.by > SERVER ? question.by - SERVER : question.by,
+		    NULL },
+		{ "rows", (int64_t)question.count, NULL },
+		{ "told", told.successes, NULL },
+		{ "told-alone", told.alone, NULL },
+		{ "age", question.told[0].age, NULL },
+	};
+
+	/* "counts=2/1": two retries, one was refused, and nothing else. */
+	if (sscanf(script->word, "counts=%d/%d", &granted, &refused) == 2) {
+		EQUAL(script->rest, sums.retries - world->used, granted);
+		EQUAL(script->rest, retries - world->used, granted);
+		EQUAL(script->rest, (int64_t)segment->denied, refused);
+		EQUAL(script->rest,
+		    (int64_t)(segment->firsts + segment->successes), 0);
+	} else if (!script_check(script, facts, LENGTH(facts)))
 		script_refuse(script);
 }
 
@@ -486,9 +421,7 @@ play(const char *text)
 	world.caller = &world.callers[0];
 	if (colon != NULL) {
 		ratio = (text[0] - '0') * (int64_t)WINDOW_RATIO_ONE;
-		min = strncmp(text + 2, "least", 5) == 0
-		    ? RAMP_LEAST
-		    : strtoll(text + 2, NULL, 10);
+		min = strtoll(text + 2, NULL, 10);
 		text = colon + 1;
 	}
 	world.segment = make(ratio, min);
@@ -505,9 +438,7 @@ play(const char *text)
 		}
 		if (first == 'x') {
 			if (more < 0)
-				more = script_is(&script, "xleast")
-				    ? RAMP_LEAST
-				    : atoi(script.word + 1);
+				more = atoi(script.word + 1);
 			begins = --more > 0;
 			if (begins) {
 				script.rest = step;
@@ -515,12 +446,9 @@ play(const char *text)
 			}
 			more = -1;
 		} else if (strchr(script.word, '=') != NULL)
-			check_value(&world, &script, step);
+			check_fact(&world, &script);
 		else if (script_is(&script, "for-ever"))
 			EQUAL(step, world.admission.next, NANOS_MAX);
-		else if (script_is(&script, "turn"))
-			EQUAL(
-			    step, world.admission.next, RAMP_STEP / RAMP_FIRST);
 		else if (duration_parse(
 			     script.word, strlen(script.word), &span)) {
 			if (begins)
@@ -533,8 +461,8 @@ play(const char *text)
 			world.caller = &world.callers[letter - 'A'];
 			if (letter != first)
 				*world.caller = invocation(letter);
-		} else if (!acts(&world, &script))
-			check_word(&world, &script, step);
+		} else if (!acts(&world, &script) && !disturbs(&world, &script))
+			check_fact(&world, &script);
 		begins = false;
 	}
 }
@@ -586,12 +514,12 @@ static const char *const scenes[] = {
 	"granted, 10s u retry granted counts=3/0 state=open",
 
 	/* The turns of a recovery. */
-	"0/least: " RECOVERS
-	"a first granted xleast, counts=0/0 probes=0 turns=0, A first held "
-	"turn by=recovering !leased counts=0/1",
-	"0/least: " RECOVERS
-	"a retry granted xleast, counts=0/0 probes=0 turns=least, A retry held "
-	"turn by=recovering !leased counts=0/1",
+	"0/4: " RECOVERS
+	"a first granted x4, counts=0/0 probes=0 turns=0, A first held "
+	"0.016666666s by=recovering !leased counts=0/1",
+	"0/4: " RECOVERS
+	"a retry granted x4, counts=0/0 probes=0 turns=4, A retry held "
+	"0.016666666s by=recovering !leased counts=0/1",
 	/* Results from before it are ignored, also those of a retry, and of an
 	 * attempt that did not ask the breaker. */
 	RECOVERS
@@ -607,9 +535,9 @@ static const char *const scenes[] = {
 
 	/* A lease is renewed. Stopped for longer than it lasts, an invocation
 	 * finds another probe; its next attempt counts again. */
-	"A nap=for-ever, opens, 10s A first granted nap=1s, 11s nap=0s, 12s "
+	"A nap=ever, opens, 10s A first granted nap=1s, 11s nap=0s, 12s "
 	"nap=0s, A renews leased !lost nap=1s, 14s B first held, 15s B first "
-	"granted leased, A renews !leased lost nap=for-ever, A fails "
+	"granted leased, A renews !leased lost nap=ever, A fails "
 	"state=half-open failures=3, A first held !lost waits",
 	/* A success that has to be repeated is one only for the breaker. */
 	"A fails failures=1, A repeats failures=0 successes=0 paid=0, A "
@@ -733,7 +661,7 @@ static const char *const scenes[] = {
 	"!elected",
 	/* The question and its second try end before their ages are too low. */
 	"0/10: F succeeds x3, 1s F retry open fleet=asks told=3 age=1.5s "
-	"clock=past, 1.25s F stale, 5s G retry open fleet=asks clock=4.351s "
+	"clock=1000, 1.25s F stale, 5s G retry open fleet=asks clock=4.351s "
 	"rows=0",
 };
 
@@ -751,13 +679,14 @@ static const char *const in_vain[][2] = {
 	{ "opens, 10s ",
 	    "used, u retry denied, Y retry granted leased !waits, B retry "
 	    "held, Y fails, 29s B retry held, 30s B retry granted leased "
-	    "counts=used/2 probes=2 turns=0" },
+	    "counts=0/2 probes=2 turns=0" },
 	{ RECOVERS,
-	    "used, u retry denied, a retry granted xleast, A retry held turn "
-	    "x99, counts=used/2 probes=0 turns=least" },
+	    "used, u retry denied, a retry granted x4, A retry held "
+	    "0.016666666s "
+	    "x99, counts=0/2 probes=0 turns=4" },
 	{ RECOVERS "30s ",
 	    "used, u retry denied state=closed word=recovering, A retry denied "
-	    "x2, word=closed counts=used/2 probes=0 turns=0" },
+	    "x2, word=closed counts=0/2 probes=0 turns=0" },
 };
 
 TEST(scenes)

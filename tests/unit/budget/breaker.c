@@ -224,8 +224,7 @@ act(struct script *script, struct world *world)
 	if (script_is(script, "looks"))
 		return;
 	if (!script_is(script, "enters") && !script_is(script, "renews")) {
-		int i = script_name(
-		    script, results, sizeof results[0], LENGTH(results));
+		int i = SCRIPT_NAME(script, results);
 
 		if (!results[i].probe)
 			breaker_tell(breaker, config, results[i].result,

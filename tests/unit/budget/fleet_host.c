@@ -101,70 +101,70 @@ settle(struct fleet_host *host, const struct fleet_question *question,
  * process, in a small letter if it has not waited before; and what it decides,
  * or what becomes of its last question; then what it has been told or is asked
  * for ("hosts 80"), and what must hold of its step, of its question, and of
- * what the host shows ("next 20ms"). "x5" does all of that five times.
+ * what the host shows ("next=20ms"). "x5" does all of that five times.
  */
 static const char *const scenes[] = {
 	/* A denial holds for all, for its pause times a random factor, but for
 	 * a window at most, and then ends. */
 	DENIED
-	"2s, b denied next 2s silent 0, +1999999999ns c denied, +1ns b asks",
+	"2s, b denied next=2s silent=0, +1999999999ns c denied, +1ns b asks",
 	DENIED
-	"2s random least, b denied next 1s, +999999999ns c denied, +1ns b asks",
+	"2s random least, b denied next=1s, +999999999ns c denied, +1ns b asks",
 	DENIED
-	"0 random most, b denied next 20ms, +19999999ns c denied, +1ns b asks",
-	DENIED "ever random most, b denied next 60s, +60s b asks",
+	"0 random most, b denied next=20ms, +19999999ns c denied, +1ns b asks",
+	DENIED "ever random most, b denied next=60s, +60s b asks",
 	/* The factor is less than one and a half. */
-	"a asks, a denied-for 2s random most, 1ms b denied next 2999ms",
+	"a asks, a denied-for 2s random most, 1ms b denied next=2999ms",
 
 	/* A question is for all that waited, and what is granted, too; but not
 	 * for more than the window has. */
-	"100s a asks wanted 1, a granted-some 1, c asks",
-	WAITED "wanted 2, b granted-some 2, c granted, c asks",
-	FIVE "wanted 6, b granted-some 3, c granted x2, c asks",
-	FIVE "most 2 wanted 2, b granted-some 2, c granted, c asks",
+	"100s a asks wanted=1, a granted-some 1, c asks",
+	WAITED "wanted=2, b granted-some 2, c granted, c asks",
+	FIVE "wanted=6, b granted-some 3, c granted x2, c asks",
+	FIVE "most 2 wanted=2, b granted-some 2, c granted, c asks",
 	WAITED
-	"wanted 2, b granted-some 9223372036854775807, c granted, c asks",
+	"wanted=2, b granted-some 9223372036854775807, c granted, c asks",
 
 	/* The first question after a quiet time waits for the opening. */
-	HOSTS(79) "B asks random most next 0",
-	HOSTS(80) "B asks random least next 0",
-	HOSTS(80) "B waits random most next 20ms, +19999999ns c waits, +1ns B "
+	HOSTS(79) "B asks random most next=0",
+	HOSTS(80) "B asks random least next=0",
+	HOSTS(80) "B waits random most next=20ms, +19999999ns c waits, +1ns B "
 		  "asks",
-	HOSTS(80) "B waits next 10ms, +9999999ns c waits, +1ns B asks",
-	HOSTS(1000000) "B waits next 2500ms, +2500ms B asks",
-	HOSTS(9223372036854775807) "B waits random most next 5s, +4999999999ns "
+	HOSTS(80) "B waits next=10ms, +9999999ns c waits, +1ns B asks",
+	HOSTS(1000000) "B waits next=2500ms, +2500ms B asks",
+	HOSTS(9223372036854775807) "B waits random most next=5s, +4999999999ns "
 				   "c waits, +1ns B asks",
 	/* The next ones come soon after the opening, a question, a denial. */
-	HOSTS(80) "B waits next 10ms, +30ms c asks",
-	HOSTS(80) "B waits next 10ms, +31ms c waits",
-	HOSTS(80) "B waits next 10ms, +10ms B asks, B granted-some 1 hosts 80, "
+	HOSTS(80) "B waits next=10ms, +30ms c asks",
+	HOSTS(80) "B waits next=10ms, +31ms c waits",
+	HOSTS(80) "B waits next=10ms, +10ms B asks, B granted-some 1 hosts 80, "
 		  "+20ms a asks, a denied-for 30s hosts 80, +30s c asks",
-	HOSTS(80) "B waits next 10ms, +10ms B asks, B denied-for 30s hosts 80, "
+	HOSTS(80) "B waits next=10ms, +10ms B asks, B denied-for 30s hosts 80, "
 		  "+30020ms c asks",
-	HOSTS(80) "B waits next 10ms, +10ms B asks, B denied-for 30s hosts 80, "
+	HOSTS(80) "B waits next=10ms, +10ms B asks, B denied-for 30s hosts 80, "
 		  "+30021ms c waits",
 
 	/* The share of a host that is alone: of the fleet's minimum, or as
 	 * asked for. */
-	"a asks, a fails, b alone silent 1, b denied share 1 next 1s alone 1",
-	"a asks, a fails, b alone own 3 x3, b denied own 3 share 3 next 1s",
-	ALONE(1) "b alone silent 1 x200, b denied share 200 next 1s alone 200",
-	ALONE(50) "b alone x4, b denied share 4 next 1s alone 4",
-	ALONE(200) "b alone, b denied share 1",
-	ALONE(3) "b alone minimum 0, b denied minimum 0 share 1",
-	ALONE(50) "b alone own 7 x7, b denied own 7 share 7",
-	ALONE(50) "b denied own 0 share 0 next 1s alone 0",
+	"a asks, a fails, b alone silent=1, b denied share=1 next=1s alone=1",
+	"a asks, a fails, b alone own 3 x3, b denied own 3 share=3 next=1s",
+	ALONE(1) "b alone silent=1 x200, b denied share=200 next=1s alone=200",
+	ALONE(50) "b alone x4, b denied share=4 next=1s alone=4",
+	ALONE(200) "b alone, b denied share=1",
+	ALONE(3) "b alone minimum 0, b denied minimum 0 share=1",
+	ALONE(50) "b alone own 7 x7, b denied own 7 share=7",
+	ALONE(50) "b denied own 0 share=0 next=1s alone=0",
 
 	/* Words of another fleet are empty; only the retries made alone are
 	 * those of all. */
-	"a asks, a denied-for 2s, b denied, c asks tag 8 clock 0, c fails tag "
-	"8, c alone tag 8 share 1, 2s b asks alone 1",
+	"a asks, a denied-for 2s, b denied, c asks tag 8 clock=0, c fails tag "
+	"8, c alone tag 8 share=1, 2s b asks alone=1",
 
 	/* What is shown. */
-	"a shows denied 0 down 0 hosts 0 limit 0 alone 0, a asks, a denied-for "
-	"2s, 500ms a shows denied 1500ms hosts 50 retries 180 limit 200, 2s a "
-	"asks, a fails, b alone, 2500ms a shows denied 0 down 500ms alone 1, "
-	"70s a shows down 0 alone 0",
+	"a shows denied=0 down=0 hosts=0 limit=0 alone=0, a asks, a denied-for "
+	"2s, 500ms a shows denied=1500ms hosts=50 retries=180 limit=200, 2s a "
+	"asks, a fails, b alone, 2500ms a shows denied=0 down=500ms alone=1, "
+	"70s a shows down=0 alone=0",
 
 	/* A success is told once: ages in milliseconds, successes and retries
 	 * made alone. */
@@ -187,11 +187,11 @@ static const char *const scenes[] = {
 	       "claims 500:1/0, a marks-alone 161/0, 161s a succeeds, 100s a "
 	       "claims 0:1/0+0:1/0",
 	/* The server counts a host once in a window. */
-	TELLER "10s a claims nothing first 1",
-	TELLER "100s a claims nothing first 1, 101s b claims nothing first 1, "
-	       "a told, b claims nothing first 0, 159s b claims nothing first "
-	       "0, 160s b claims nothing first 1, 99s b claims nothing first "
-	       "0, 20s b claims nothing first 1",
+	TELLER "10s a claims nothing first=1",
+	TELLER "100s a claims nothing first=1, 101s b claims nothing first=1, "
+	       "a told, b claims nothing first=0, 159s b claims nothing "
+	       "first=0, 160s b claims nothing first=1, 99s b claims nothing "
+	       "first=0, 20s b claims nothing first=1",
 	/* One is elected in each slice. */
 	"a elected, 999ms b passed-over, 1s b elected, a passed-over, 999ms b "
 	"passed-over, 900s a elected, 839s b passed-over, 838s b elected",
@@ -205,18 +205,18 @@ static const char *const scenes[] = {
 
 	/* Who waited is not counted twice. */
 	"a asks, B waits, C waits, +20ms B waits, C waits, +20ms B waits, C "
-	"waits, +20ms B waits, C waits, 100ms a drops, B asks wanted 2, C "
-	"waits next 20ms",
+	"waits, +20ms B waits, C waits, 100ms a drops, B asks wanted=2, C "
+	"waits next=20ms",
 	/* But again in the next turn, and patience is for all turns. */
-	"a asks, B waits, 100ms a drops, c asks wanted 2, B waits, c drops, a "
-	"asks wanted 2",
+	"a asks, B waits, 100ms a drops, c asks wanted=2, B waits, c drops, a "
+	"asks wanted=2",
 	"a asks, B waits, 100ms a drops, c asks, B waits, 250ms B asks",
 	/* Those who waited long ago are not counted. */
-	"a asks, b waits x5, a drops, 1s a asks wanted 6",
-	"a asks, b waits x5, a drops, 2s a asks wanted 1",
-	"a asks, b waits x5, 1s a drops, 1271ms a asks wanted 1",
+	"a asks, b waits x5, a drops, 1s a asks wanted=6",
+	"a asks, b waits x5, a drops, 2s a asks wanted=1",
+	"a asks, b waits x5, 1s a drops, 1271ms a asks wanted=1",
 	/* No more than 4095 are counted. */
-	"a asks, b waits x5000, a drops, a asks wanted 4096",
+	"a asks, b waits x5000, a drops, a asks wanted=4096",
 
 	/* A credit ends with the slice of its question. */
 	"900ms a asks, b waits x2, a drops, a asks, 910ms a granted-some 3, "
@@ -241,21 +241,20 @@ static const char *const scenes[] = {
 	/* Two failures at once are one. */
 	"a asks, 300ms b asks, a fails, 400ms b fails, 1300ms c asks",
 	/* The pause counts, and not the lease of a question that goes on. */
-	"a asks, 300ms b asks, a fails, c alone, c denied next 1s",
+	"a asks, 300ms b asks, a fails, c alone, c denied next=1s",
 	/* The next failure makes it twice as long, but not half a minute later.
 	 */
 	"a asks, a fails, 31s b asks, b fails, 32s c alone, 33s c asks",
 	/* Up to half a minute; the share alone is for a window and a slice. */
 	"a asks, a fails, b alone, 999999999ns b denied, 1s a asks, a fails, "
-	"2999ms "
-	"b denied, 3s a asks, a fails, 7s a asks, a fails, 15s a asks, a "
-	"fails, 30999ms b denied, 31s a asks, a fails, 60999ms b denied, 61s a "
-	"asks, a fails, b alone, 90999ms b denied, 91s a asks, a granted-some "
-	"1, a asks, a fails, 92s a asks",
+	"2999ms b denied, 3s a asks, a fails, 7s a asks, a fails, 15s a asks, "
+	"a fails, 30999ms b denied, 31s a asks, a fails, 60999ms b denied, 61s "
+	"a asks, a fails, b alone, 90999ms b denied, 91s a asks, a "
+	"granted-some 1, a asks, a fails, 92s a asks",
 	/* Failures at an instant that cannot be are none. */
 	"a fails-for-ever, b asks, b fails, 1s c asks",
 	/* Nobody waits for a server that did not answer; no share is left. */
-	"a asks, a fails, 1s b asks, C alone, C denied silent 1 next 270ms",
+	"a asks, a fails, 1s b asks, C alone, C denied silent=1 next=270ms",
 };
 
 /* A host, and the processes of a scene. */
@@ -305,8 +304,7 @@ read_circumstances(struct script script, struct fleet_policy *own,
 			caller->tag = (uint16_t)script_number(&script);
 		else if (script_is(&script, "random")) {
 			script_next(&script);
-			caller->random = randoms[script_name(&script, factors,
-			    sizeof factors[0], LENGTH(factors))];
+			caller->random = randoms[SCRIPT_NAME(&script, factors)];
 		}
 }
 
@@ -397,9 +395,7 @@ act(struct script *script, struct world *world, int who)
 	} else if (!script_is(script, "shows")) {
 		step =
 		    ask_as(&caller, host, &world->waits[who], most, world->now);
-		EQUAL(row, step.decision,
-		    script_name(script, decisions, sizeof decisions[0],
-			LENGTH(decisions)));
+		EQUAL(row, step.decision, SCRIPT_NAME(script, decisions));
 		if (step.decision == HOST_ASK)
 			*question = asked;
 	}
@@ -410,49 +406,34 @@ act(struct script *script, struct world *world, int who)
 static void
 check_step(struct script *script, struct world *world, int who)
 {
-	const char *row = script->rest;
 	struct host_step step = act(script, world, who);
 	struct fleet_question *question = &world->questions[who];
 	struct host_view view =
 	    fleet_host_look(&world->host, SECONDS(1), world->now);
 	static const char circumstances[][8] = { "most", "hosts", "own",
 		"minimum", "tag", "random" };
-	bool shows = script_is(script, "shows");
-	const struct {
-		const char *name;
-		int64_t value;
-	} facts[] = {
-		{ "wanted", question->wanted },
-		{ "clock", question->by },
-		{ "first", question->first },
-		{ "next", step.next },
-		{ "silent", step.silent },
-		{ "share", step.share },
-		{ "alone", view.alone },
-		{ "denied", view.denied },
-		{ "down", view.down },
-		{ "limit", view.limit },
-		{ "retries", view.retries },
-		{ "hosts", shows ? view.hosts : -1 },
+	const struct script_fact facts[] = {
+		{ "wanted", question->wanted, NULL },
+		{ "clock", question->by, NULL },
+		{ "first", question->first, NULL },
+		{ "next", step.next, NULL },
+		{ "silent", step.silent, NULL },
+		{ "share", step.share, NULL },
+		{ "alone", view.alone, NULL },
+		{ "denied", view.denied, NULL },
+		{ "down", view.down, NULL },
+		{ "limit", view.limit, NULL },
+		{ "retries", view.retries, NULL },
+		{ "hosts", view.hosts, NULL },
 	};
 
 	while (script_next(script) && !script_is(script, ",") &&
-	    script->word[0] != 'x') {
-		struct script value = *script;
-		size_t i = 0;
-
-		while (i < LENGTH(facts) && !script_is(script, facts[i].name))
-			i++;
-		if (i == LENGTH(facts))
-			script_name(script, circumstances,
-			    sizeof circumstances[0], LENGTH(circumstances));
-		script_next(script);
-		if (i == LENGTH(facts) || facts[i].value < 0)
-			continue;
-		EQUAL(row, facts[i].value,
-		    strchr(script->word, 's') != NULL ? script_span(&value)
-						      : script_number(&value));
-	}
+	    script->word[0] != 'x')
+		if (strchr(script->word, '=') == NULL) {
+			SCRIPT_NAME(script, circumstances);
+			script_next(script);
+		} else if (!script_check(script, facts, LENGTH(facts)))
+			script_refuse(script);
 }
 
 static void

@@ -171,58 +171,39 @@ static void
 check_fact(struct script *script, const struct segment *segment, nanos age)
 {
 	struct segment before;
-	struct snapshot a;
-	bool sound, is = script->word[0] != '!';
-	const char *word = script->word + !is;
-	char *equals = strchr(script->word, '=');
+	struct snapshot a = { .length = 0 };
+	bool sound;
 
 	memcpy(&before, segment, sizeof before);
 	sound = snapshot_take(&a, segment, &segment->header, MADE + age);
 	/* To look is not to take. */
 	HOLDS(script->rest, memcmp(&before, segment, sizeof before) == 0);
-	if (strcmp(word, "corrupt") == 0) {
-		EQUAL(script->row, sound, !is);
-		return;
-	}
-	HOLDS(script->row, sound);
-	if (strcmp(word, "idle") == 0)
-		EQUAL(script->rest, a.idle, is);
-	else if (equals == NULL)
-		script_refuse(script);
-	else {
-		const struct {
-			char name[16];
-			int64_t value;
-		} facts[] = {
-			{ "retries", a.retries },
-			{ "limit", a.limit },
-			{ "left", a.left },
-			{ "next", a.next },
-			{ "window", a.window },
-			{ "ratio", a.ratio },
-			{ "cooldown", a.cooldown },
-			{ "attempts", a.all_attempts },
-			{ "amplification", a.amplification },
-			{ "breaker", a.breaker },
-			{ "failures", a.failures },
-			{ "probe", a.probe },
-			{ "hosts", a.fleet.hosts },
-			{ "fleet-retries", a.fleet.retries },
-			{ "fleet-limit", a.fleet.limit },
-			{ "denied", a.fleet.denied },
-			{ "down", a.fleet.down },
-			{ "alone", a.fleet.alone },
-		};
-		struct script value = script_of(equals + 1);
-		bool span = strpbrk(equals, "smh") != NULL;
+	EQUAL(script->rest, sound, !script_is(script, "corrupt"));
+	const struct script_fact facts[] = {
+		{ "corrupt", !sound, NULL },
+		{ "idle", a.idle, NULL },
+		{ "retries", a.retries, NULL },
+		{ "limit", a.limit, NULL },
+		{ "left", a.left, NULL },
+		{ "next", a.next, NULL },
+		{ "window", a.window, NULL },
+		{ "ratio", a.ratio, NULL },
+		{ "cooldown", a.cooldown, NULL },
+		{ "attempts", a.all_attempts, NULL },
+		{ "amplification", a.amplification, NULL },
+		{ "breaker", a.breaker, NULL },
+		{ "failures", a.failures, NULL },
+		{ "probe", a.probe, NULL },
+		{ "hosts", a.fleet.hosts, NULL },
+		{ "fleet-retries", a.fleet.retries, NULL },
+		{ "fleet-limit", a.fleet.limit, NULL },
+		{ "denied", a.fleet.denied, NULL },
+		{ "down", a.fleet.down, NULL },
+		{ "alone", a.fleet.alone, NULL },
+	};
 
-		*equals = '\0';
-		EQUAL(script->rest,
-		    facts[script_name(
-			      script, facts, sizeof facts[0], LENGTH(facts))]
-			.value,
-		    span ? script_span(&value) : script_number(&value));
-	}
+	if (!script_check(script, facts, LENGTH(facts)))
+		script_refuse(script);
 }
 
 TEST(scenes)
