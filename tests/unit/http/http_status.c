@@ -61,41 +61,55 @@ quote(char *text)
 			*text = '"';
 }
 
-/*
- * Reads rows of "text => form code wait": the code and the wait as far as each
- * is known. In JSON and RateLimit "'" stands for a quotation mark. With a start
- * a row is the rest of a head, and has the wait alone.
- */
-static void
-check_rows(const char *const rows[], size_t count,
-    enum http_status_source source, const char *start)
+/* The form, the code and the wait, as far as each is known. */
+static const char *
+show(enum http_status_source source, const char *text)
 {
-	for (size_t i = 0; i < count; i++) {
-		const char *want = strstr(rows[i], " => ");
-		char text[512], room[32], code[16] = "", got[80];
-		struct http_status http;
-		const char *wait;
+	static char got[80];
+	char room[32], code[16] = "";
+	struct http_status http = parse(source, text, strlen(text));
+	const char *wait = put_wait(room, &http);
+	bool waits = strcmp(wait, "none") != 0;
 
-		snprintf(text, sizeof text, "%s%.*s%s", start,
-		    (int)(want - rows[i]), rows[i],
-		    *start == '\0' ? "" : "\n\n");
-		if (*start != '\0' || strchr(text, '{') != NULL)
-			quote(text);
-		http = parse(source, text, strlen(text));
-		wait = put_wait(room, &http);
-		if (*start != '\0') {
-			SAME(rows[i], wait, want + 4);
-			continue;
-		}
-		if (http.known)
-			snprintf(code, sizeof code, " %d", http.code);
-		else if (strcmp(wait, "none") != 0)
-			strcpy(code, " -");
-		snprintf(got, sizeof got, "%s%s%s%s", form_names[http.form],
-		    code, strcmp(wait, "none") == 0 ? "" : " ",
-		    strcmp(wait, "none") == 0 ? "" : wait);
-		SAME(rows[i], got, want + 4);
-	}
+	if (http.known)
+		snprintf(code, sizeof code, " %d", http.code);
+	else if (waits)
+		strcpy(code, " -");
+	snprintf(got, sizeof got, "%s%s%s%s", form_names[http.form], code,
+	    waits ? " " : "", waits ? wait : "");
+	return got;
+}
+
+/* What a file says; in JSON "'" stands for a quotation mark. */
+static const char *
+read_of(const char *row)
+{
+	char text[512];
+
+	snprintf(text, sizeof text, "%s", row);
+	if (strchr(text, '{') != NULL)
+		quote(text);
+	return show(HTTP_STATUS_FROM_UNKNOWN, text);
+}
+
+static const char *
+dump_of(const char *text)
+{
+	return show(HTTP_STATUS_FROM_DUMP, text);
+}
+
+/* The wait that the fields of a head name; "'" is a quotation mark. */
+static const char *
+wait_of(const char *fields)
+{
+	static char room[32];
+	char text[512];
+	struct http_status http;
+
+	snprintf(text, sizeof text, "HTTP/1.1 503 x\n%s\n\n", fields);
+	quote(text);
+	http = parse(HTTP_STATUS_FROM_UNKNOWN, text, strlen(text));
+	return put_wait(room, &http);
 }
 
 /*
@@ -175,181 +189,157 @@ TEST(captures)
 
 TEST(forms)
 {
-	static const char *const rows[] = {
-		" => empty",
-		" \r\n\t\n => empty",
-		"hello => unrecognised",
+	static const char *const rows[][9] = {
+		{ "empty", "", " \r\n\t\n" },
+		{ "unrecognised", "hello" },
 		/* A lone number. */
-		"099 => unrecognised",
-		"100 => code 100",
-		"599 => code 599",
-		"600 => unrecognised",
-		"999 => unrecognised",
-		"001 => unrecognised",
-		"60 => unrecognised",
-		"1200 => unrecognised",
-		"503\r\n\r\n => code 503",
-		"busy503 => unrecognised",
-		"503busy => unrecognised",
+		{ "unrecognised", "099", "600", "999", "001", "60", "1200",
+		    "busy503", "503busy" },
+		{ "code 100", "100" },
+		{ "code 599", "599" },
+		{ "code 503", "503\r\n\r\n" },
 		/* A code and a Retry-After. */
-		"503 5 => code 503 5s",
-		"503\t0 => code 503 0s",
-		"503 1.5 => code 503 2s",
-		"503 -5 => code 503 doubtful",
-		"503 1e3 => code 503 doubtful",
-		"503 Sat, 22 Aug 2026 14:00:07 GMT => code 503 7s",
-		"503\n7 => code 503 7s",
-		"503\n120 => code 503 120s",
-		"503\n200 => code 200",
-		"503 5\n429 6\n => code 429 6s",
-		"503 5\n200\n => code 200",
-		"000\n120 => code 120",
-		"000 120 => code 0",
-		"226 Transfer complete => unrecognised",
-		"221 2 files => unrecognised",
+		{ "code 503 5s", "503 5" },
+		{ "code 503 0s", "503\t0" },
+		{ "code 503 2s", "503 1.5" },
+		{ "code 503 doubtful", "503 -5", "503 1e3" },
+		{ "code 503 7s", "503 Sat, 22 Aug 2026 14:00:07 GMT",
+		    "503\n7" },
+		{ "code 503 120s", "503\n120" },
+		{ "code 200", "503\n200", "503 5\n200\n" },
+		{ "code 429 6s", "503 5\n429 6\n" },
+		{ "code 120", "000\n120" },
+		{ "code 0", "000 120" },
+		{ "unrecognised", "226 Transfer complete", "221 2 files" },
 		/* %{http_status_code} %{exitcode} %{errormsg}, of curl 7.88. */
-		"503 22 The requested URL returned error: 503\n => code 503",
-		("200 18 transfer closed with 93 bytes remaining to read => "
-		 "code 200"),
-		("302 7 Failed to connect to x port 1 after 0 ms: Couldn't "
-		 "connect to server => code 302"),
-		("000 7 Failed to connect to x port 1 after 0 ms: Couldn't "
-		 "connect to server\n => code 0"),
-		("a body\n429 22 The requested URL returned error: 429\n => "
-		 "code 429"),
-		("503 22 The requested URL returned error: 503\n200 0 \n => "
-		 "code 200"),
-		"403 0 \n => code 403",
-		"403 0 \r\n\n => code 403",
-		"403 0\n => code 403 0s",
-		"503 220 x y\n => unrecognised",
-		"503 278 x y\n => unrecognised",
-		"300 7 x y\n => code 300",
-		"399 7 x y\n => code 399",
-		"400 7 x y\n => unrecognised",
-		"000 7 x y\n => code 0",
-		"000 0 x y\n => unrecognised",
-		"503 22\n => code 503 22s",
-		"503 22x y\n => unrecognised",
-		"503 22 \n => code 503 22s",
-		"226 3 matches total => unrecognised",
+		{ "code 503",
+		    "503 22 The requested URL returned error: 503\n" },
+		{ "code 200",
+		    "200 18 transfer closed with 93 bytes remaining to read",
+		    "503 22 The requested URL returned error: 503\n200 0 \n" },
+		{ "code 302",
+		    "302 7 Failed to connect to x port 1 after 0 ms: Couldn't "
+		    "connect to server" },
+		{ "code 0",
+		    "000 7 Failed to connect to x port 1 after 0 ms: Couldn't "
+		    "connect to server\n",
+		    "000 7 x y\n" },
+		{ "code 429",
+		    "a body\n429 22 The requested URL returned error: 429\n" },
+		{ "code 403", "403 0 \n", "403 0 \r\n\n" },
+		{ "code 403 0s", "403 0\n" },
+		{ "unrecognised", "503 220 x y\n", "503 278 x y\n",
+		    "400 7 x y\n", "000 0 x y\n", "503 22x y\n",
+		    "226 3 matches total" },
+		{ "code 300", "300 7 x y\n" },
+		{ "code 399", "399 7 x y\n" },
+		{ "code 503 22s", "503 22\n", "503 22 \n" },
 		/* Lines of key=value. */
-		"http_code=503\nretry_after=5\n => key=value 503 5s",
-		("retry-after = 5\r\nResponse_Code = 429\r\n => key=value 429 "
-		 "5s"),
-		"retry_after=5\n => key=value - 5s",
-		("http_code=503\nretry_after=5\nhttp_code=200\n => key=value "
-		 "200"),
-		("retry_after=9\nhttp_code=429\nretry_after=5\nhttp_code=503\n "
-		 "=> key=value 503 5s"),
-		"http_code=000\nretry_after=5\n => key=value 0",
-		"http_code=5030\n => unrecognised",
-		"status=1\n503 => code 503",
-		"a=b\n => unrecognised",
+		{ "key=value 503 5s", "http_code=503\nretry_after=5\n",
+		    "retry_after=9\nhttp_code=429\nretry_after=5\nhttp_code="
+		    "503\n" },
+		{ "key=value 429 5s",
+		    "retry-after = 5\r\nResponse_Code = 429\r\n" },
+		{ "key=value - 5s", "retry_after=5\n" },
+		{ "key=value 200",
+		    "http_code=503\nretry_after=5\nhttp_code=200\n" },
+		{ "key=value 0", "http_code=000\nretry_after=5\n" },
+		{ "unrecognised", "http_code=5030\n", "a=b\n" },
+		{ "code 503", "status=1\n503" },
 	};
 
-	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_UNKNOWN, "");
+	ALIKE(rows, read_of);
 }
 
 TEST(json_forms)
 {
-	static const char *const rows[] = {
-		"{\n}\n => unrecognised",
-		"{'http_code':503} => json 503",
-		"{'response_code' : 429 } => json 429",
-		"{'http_code':0} => json 0",
-		"{'http_code':'503'} => unrecognised",
-		"{'http_code':5030} => unrecognised",
-		"{'http_code':['503']} => header_json",
-		"{'Retry-After':['5','90']} => header_json - 90s",
-		"{'retry-after':'5'} => unrecognised",
-		"{'x':['a\\'],'],'retry-after':['5']} => header_json - 5s",
+	static const char *const rows[][5] = {
+		{ "unrecognised", "{\n}\n", "{'http_code':'503'}",
+		    "{'http_code':5030}", "{'retry-after':'5'}" },
+		{ "json 503", "{'http_code':503}" },
+		{ "json 429", "{'response_code' : 429 }" },
+		{ "json 0", "{'http_code':0}" },
+		{ "header_json", "{'http_code':['503']}" },
+		{ "header_json - 90s", "{'Retry-After':['5','90']}" },
+		{ "header_json - 5s", "{'x':['a\\'],'],'retry-after':['5']}" },
 		/* Joined in every order. */
-		"{'http_code':503}{'retry-after':['5']} => json 503 5s",
-		"{'retry-after':['5']}\n{'http_code':503}\n => json 503 5s",
-		("{'a':{'http_code':503},'b':{'retry-after':['5']}} => json "
-		 "503 5s"),
-		"503 {'retry-after':['5']} => header_json 503 5s",
-		"503\n{'retry-after':['5']} => header_json 503 5s",
-		"{'retry-after':['5']}\n503 => header_json 503 5s",
+		{ "json 503 5s", "{'http_code':503}{'retry-after':['5']}",
+		    "{'retry-after':['5']}\n{'http_code':503}\n",
+		    "{'a':{'http_code':503},'b':{'retry-after':['5']}}" },
+		{ "header_json 503 5s", "503 {'retry-after':['5']}",
+		    "503\n{'retry-after':['5']}",
+		    "{'retry-after':['5']}\n503" },
 		/* Two transfers. */
-		"{'http_code':503}{'http_code':200} => json 200",
-		("{'http_code':503}{'retry-after':['5']}{'http_code':429}{'x':["
-		 "'y']} => json 429"),
-		("{'retry-after':['9']}{'http_code':503}{'retry-after':['5']}{'"
-		 "http_code':429} => json 429 5s"),
+		{ "json 200", "{'http_code':503}{'http_code':200}" },
+		{ "json 429",
+		    "{'http_code':503}{'retry-after':['5']}{'http_code':429}{'"
+		    "x':['y']}" },
+		{ "json 429 5s",
+		    "{'retry-after':['9']}{'http_code':503}{'retry-after':['5']"
+		    "}{'http_code':429}" },
 		/* A body that is JSON, and the code behind it. */
-		"{'error':'busy'}\n503 => code 503",
-		"{'error':'busy'}503 => code 503",
-		"{'error':'busy'}\n503 120\n => header_json 503 120s",
-		"{'error':'busy'}\n => unrecognised",
-		"{ 'error: \n503 => code 503",
+		{ "code 503", "{'error':'busy'}\n503", "{'error':'busy'}503",
+		    "{ 'error: \n503" },
+		{ "header_json 503 120s", "{'error':'busy'}\n503 120\n" },
+		{ "unrecognised", "{'error':'busy'}\n" },
 		/* Cut off. */
-		"{'http_code':503,'retry => json 503",
-		"{'retry-after':['5 => header_json - 5s",
-		"{'http_code': => unrecognised",
-		"{'retry-after\\ => unrecognised",
+		{ "json 503", "{'http_code':503,'retry" },
+		{ "header_json - 5s", "{'retry-after':['5" },
+		{ "unrecognised", "{'http_code':", "{'retry-after\\" },
 	};
 
-	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_UNKNOWN, "");
+	ALIKE(rows, read_of);
 }
 
 TEST(heads)
 {
-	static const char *const rows[] = {
-		"HTTP/1.0 503 x\r\n\r\n => headers 503",
-		"HTTP/3 429\n\n => headers 429",
-		"HTTP/2 503 \r\n => headers 503",
-		"HTTP/1.1 503 => headers 503",
-		"http/1.1 999 x\n => headers 999",
-		"HTTP/1.1 99 x\n => unrecognised",
-		"HTTP/1.1 099 x\n => unrecognised",
-		"HTTP/1.1 5031 x\n => unrecognised",
-		"HTTP/1.1 503x\n => unrecognised",
-		"HTTP/1.1503 x\n => unrecognised",
-		"HTTP/ 503 x\n => unrecognised",
-		"HTTP/ => unrecognised",
-		"HTTP/1. => unrecognised",
-		"HTTP error 503\n => unrecognised",
+	static const char *const rows[][10] = {
+		{ "headers 503", "HTTP/1.0 503 x\r\n\r\n", "HTTP/2 503 \r\n",
+		    "HTTP/1.1 503" },
+		{ "headers 429", "HTTP/3 429\n\n" },
+		{ "headers 999", "http/1.1 999 x\n" },
+		{ "unrecognised", "HTTP/1.1 99 x\n", "HTTP/1.1 099 x\n",
+		    "HTTP/1.1 5031 x\n", "HTTP/1.1 503x\n", "HTTP/1.1503 x\n",
+		    "HTTP/ 503 x\n", "HTTP/", "HTTP/1.", "HTTP error 503\n" },
 		/* An interim response does not count. */
-		"HTTP/1.1 100 Continue\nRetry-After: 5\n\n => headers",
-		("HTTP/1.1 503 x\nRetry-After: 5\n\nHTTP/1.1 100 "
-		 "Continue\nRetry-After: 9\n\n => headers 503 5s"),
+		{ "headers", "HTTP/1.1 100 Continue\nRetry-After: 5\n\n" },
+		{ "headers 503 5s",
+		    "HTTP/1.1 503 x\nRetry-After: 5\n\nHTTP/1.1 100 "
+		    "Continue\nRetry-After: 9\n\n" },
 		/* The fields of the response before do not count either. */
-		("HTTP/1.1 302 x\nRetry-After: 55\n\nHTTP/1.1 503 x\n\n => "
-		 "headers 503"),
-		("HTTP/1.1 503 x\nContent-Length: 4\nRetry-After: "
-		 "55\n\nHTTP/1.1 200 x\n\n => headers 200"),
+		{ "headers 503",
+		    "HTTP/1.1 302 x\nRetry-After: 55\n\nHTTP/1.1 503 x\n\n" },
+		{ "headers 200",
+		    "HTTP/1.1 503 x\nContent-Length: 4\nRetry-After: "
+		    "55\n\nHTTP/1.1 200 x\n\n" },
 		/* Fields. */
-		"HTTP/1.1 503 x\nretry-AFTER:5\n\n => headers 503 5s",
-		"HTTP/1.1 503 x\nRetry-After 5\n\n => headers 503",
-		"HTTP/1.1 503 x\nX-Retry-After: 5\n\n => headers 503",
-		"HTTP/1.1 503 x\nRetry-After:\n\n => headers 503",
-		("HTTP/1.1 503 x\nRetry-After: 5\nRetry-After: 9\n\n => "
-		 "headers 503 9s"),
-		("HTTP/1.1 503 x\r\nRetry-After:\r\n\t5\r\n\r\n => headers 503 "
-		 "5s"),
-		("HTTP/1.1 503 x\nX-Long: a\n Retry-After: 5\n\n => headers "
-		 "503"),
-		("HTTP/1.1 503 x\nRetry-After: Sat, 22 Aug\n 2026 14:00:05 "
-		 "GMT\n\n => headers 503 5s"),
-		"HTTP/1.1 503 x\n: 5\nRetry-After: 5 => headers 503 5s",
+		{ "headers 503 5s", "HTTP/1.1 503 x\nretry-AFTER:5\n\n",
+		    "HTTP/1.1 503 x\r\nRetry-After:\r\n\t5\r\n\r\n",
+		    "HTTP/1.1 503 x\nRetry-After: Sat, 22 Aug\n 2026 14:00:05 "
+		    "GMT\n\n",
+		    "HTTP/1.1 503 x\n: 5\nRetry-After: 5" },
+		{ "headers 503", "HTTP/1.1 503 x\nRetry-After 5\n\n",
+		    "HTTP/1.1 503 x\nX-Retry-After: 5\n\n",
+		    "HTTP/1.1 503 x\nRetry-After:\n\n",
+		    "HTTP/1.1 503 x\nX-Long: a\n Retry-After: 5\n\n" },
+		{ "headers 503 9s",
+		    "HTTP/1.1 503 x\nRetry-After: 5\nRetry-After: 9\n\n" },
 		/* Trailers. */
-		"HTTP/1.1 503 x\n\nRetry-After: 5\n => headers 503",
-		("HTTP/2 200 \n\ngrpc-retry-pushback-ms: -1\n => headers 200 "
-		 "never"),
+		{ "headers 503", "HTTP/1.1 503 x\n\nRetry-After: 5\n" },
+		{ "headers 200 never",
+		    "HTTP/2 200 \n\ngrpc-retry-pushback-ms: -1\n" },
 		/* Margins. */
-		("< HTTP/1.1 503 x\r\n* note\n< Retry-After: 5\r\n< \r\n => "
-		 "headers 503 5s"),
-		("< HTTP/1.1 503 x\nRetry-After: 5\n<\n< Retry-After: 6\n => "
-		 "headers 503"),
-		("awaiting... \n  HTTP/1.1 503 x\n  Retry-After: 5\nend\n  "
-		 "Retry-After: 6\n => headers 503 5s"),
-		"  HTTP/1.1 503 x\nRetry-After: 5\n => headers 503",
-		"HTTP/1.1 503 x\n\n  HTTP/1.1 200 x\n => headers 503",
+		{ "headers 503 5s",
+		    "< HTTP/1.1 503 x\r\n* note\n< Retry-After: 5\r\n< \r\n",
+		    "awaiting... \n  HTTP/1.1 503 x\n  Retry-After: 5\nend\n  "
+		    "Retry-After: 6\n" },
+		{ "headers 503",
+		    "< HTTP/1.1 503 x\nRetry-After: 5\n<\n< Retry-After: 6\n",
+		    "  HTTP/1.1 503 x\nRetry-After: 5\n",
+		    "HTTP/1.1 503 x\n\n  HTTP/1.1 200 x\n" },
 	};
 
-	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_UNKNOWN, "");
+	ALIKE(rows, read_of);
 }
 
 /* Which status lines count: curl -i prints bodies, which may quote some. */
@@ -545,18 +535,14 @@ TEST(bodies)
 /* A file of curl -D has no bodies, and codes only in heads. */
 TEST(dumps)
 {
-	static const char *const rows[] = {
-		(OK "Content-Length: 18\r\n\r\n" BUSY "\r\n"
-		    " => headers 503"),
-		(OK "\r\nA: b\r\n" BUSY "\r\n"
-		    " => headers 503"),
-		(OK "\r\n" BUSY " => headers 503"),
-		"220 Welcome\n503\n => unrecognised",
-		"503\n => unrecognised",
-		"\r\n => empty",
+	static const char *const rows[][4] = {
+		{ "headers 503", OK "Content-Length: 18\r\n\r\n" BUSY "\r\n",
+		    OK "\r\nA: b\r\n" BUSY "\r\n", OK "\r\n" BUSY },
+		{ "unrecognised", "220 Welcome\n503\n", "503\n" },
+		{ "empty", "\r\n" },
 	};
 
-	check_rows(rows, LENGTH(rows), HTTP_STATUS_FROM_DUMP, "");
+	ALIKE(rows, dump_of);
 }
 
 TEST(what_follows_the_start)
@@ -652,110 +638,97 @@ TEST(any_bytes_may_stand_between)
 
 TEST(waits)
 {
-	static const char *const rows[] = {
-		" => none",
-		"Retry-After: 0 => 0s",
-		"Retry-After: 007 => 7s",
-		"Retry-After: 0.001 => 1s",
-		"Retry-After: 5. => 5s",
-		"Retry-After: 9223372036 => 9223372036s",
-		"Retry-After: 9223372037 => for ever",
-		"Retry-After: 1e9 => doubtful",
-		"Retry-After: +5 => doubtful",
-		"Retry-After: -0 => doubtful",
-		"Retry-After: 0x10 => doubtful",
-		"Retry-After: 5s => doubtful",
-		"Retry-After: soon => doubtful",
-		"Retry-After: . => doubtful",
+	static const char *const rows[][8] = {
+		{ "none", "" },
+		{ "0s", "Retry-After: 0" },
+		{ "7s", "Retry-After: 007" },
+		{ "1s", "Retry-After: 0.001" },
+		{ "5s", "Retry-After: 5." },
+		{ "9223372036s", "Retry-After: 9223372036" },
+		{ "for ever", "Retry-After: 9223372037" },
+		{ "doubtful", "Retry-After: 1e9", "Retry-After: +5",
+		    "Retry-After: -0", "Retry-After: 0x10", "Retry-After: 5s",
+		    "Retry-After: soon", "Retry-After: ." },
 		/* Dates. */
-		"Retry-After: " AT("14:00:10") " => 10s",
-		"Retry-After: Saturday, 22-Aug-26 14:00:10 GMT => 10s",
-		"Retry-After: Sat Aug 22 14:00:10 2026 => 10s",
-		"Retry-After: " AT("13:59:59") " => 0s",
-		"Retry-After: Fri, 31 Dec 9999 23:59:59 GMT => for ever",
-		"Retry-After: Sat, 22 Aug 2026 14:00:10 +0200 => doubtful",
-		"Date: " AT("13:59:30") "\nRetry-After: " AT(
-		    "14:00:00") " => 30s",
-		"Retry-After: " AT("14:00:00") "\nDate: " AT(
-		    "13:59:30") " => 30s",
-		"Date: yesterday\nRetry-After: " AT("14:00:10") " => 10s",
+		{ "10s", "Retry-After: " AT("14:00:10"),
+		    "Retry-After: Saturday, 22-Aug-26 14:00:10 GMT",
+		    "Retry-After: Sat Aug 22 14:00:10 2026",
+		    "Date: yesterday\nRetry-After: " AT("14:00:10") },
+		{ "0s", "Retry-After: " AT("13:59:59") },
+		{ "for ever", "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT" },
+		{ "doubtful", "Retry-After: Sat, 22 Aug 2026 14:00:10 +0200" },
+		{ "30s",
+		    "Date: " AT("13:59:30") "\nRetry-After: " AT("14:00:00"),
+		    "Retry-After: " AT("14:00:00") "\nDate: " AT("13:59:30") },
 		/* Milliseconds. */
-		"Retry-After-Ms: 1500 => 1.5s",
-		"Retry-After-Ms: 0.2 => 0.001s",
-		"Retry-After-Ms: -1 => doubtful",
-		"Retry-After-Ms: " AT("14:00:10") " => doubtful",
-		"x-ms-retry-after-ms: 250 => 0.25s",
-		"grpc-retry-pushback-ms: 250 => 0.25s",
-		"grpc-retry-pushback-ms: 0 => 0s",
-		"grpc-retry-pushback-ms: -1 => never",
-		"grpc-retry-pushback-ms: x => never",
-		"grpc-retry-pushback-ms: -1\nRetry-After: 5 => never",
+		{ "1.5s", "Retry-After-Ms: 1500" },
+		{ "0.001s", "Retry-After-Ms: 0.2" },
+		{ "doubtful", "Retry-After-Ms: -1",
+		    "Retry-After-Ms: " AT("14:00:10") },
+		{ "0.25s", "x-ms-retry-after-ms: 250",
+		    "grpc-retry-pushback-ms: 250" },
+		{ "0s", "grpc-retry-pushback-ms: 0" },
+		{ "never", "grpc-retry-pushback-ms: -1",
+		    "grpc-retry-pushback-ms: x",
+		    "grpc-retry-pushback-ms: -1\nRetry-After: 5" },
 		/* The longest of them. */
-		"Retry-After: 2\nRetry-After-Ms: 1500 => 2s",
-		"Retry-After-Ms: 2500\nRetry-After: 2 => 2.5s",
-		"Retry-After: soon\nRetry-After-Ms: 1500 => 1.5s",
-		"Retry-After: 1\nRetry-After: 2 => 2s",
-		"Retry-After: 2\nRetry-After: 1 => 2s",
-		"Retry-After: 0\nRetry-After: 0 => 0s",
-		"Retry-After: 1\nRetry-After: soon => 1s",
-		"Retry-After: soon\nRetry-After: 1 => 1s",
-		"Retry-After: 1, 2 => 2s",
-		"Retry-After: 2,1 => 2s",
-		"Retry-After: 2,, 1, => 2s",
-		"Retry-After: , => none",
-		"Retry-After-Ms: , => none",
-		"Retry-After: soon, 1 => 1s",
-		"Retry-After: Sat, 1 => 1s",
-		"Retry-After: soon, later => doubtful",
-		"Retry-After: 5, " AT("14:00:10") " => 10s",
-		"Retry-After: " AT("14:00:10") ", 5 => 10s",
-		"Retry-After: Sat Aug 22 14:00:10 2026, 5 => 10s",
-		"Retry-After: " AT(
-		    "14:00:10") ", Saturday, 22-Aug-26 14:00:30 GMT, 5 => 30s",
-		"Retry-After: " AT("14:00:20") "\nRetry-After: " AT(
-		    "14:00:10") "\nDate: " AT("13:59:50") " => 30s",
-		"Retry-After-Ms: 1500, 2500 => 2.5s",
-		"Retry-After-Ms: 1500\nRetry-After-Ms: 1000 => 1.5s",
-		"grpc-retry-pushback-ms: 5\ngrpc-retry-pushback-ms: -1 => "
-		"never",
+		{ "2s", "Retry-After: 2\nRetry-After-Ms: 1500",
+		    "Retry-After: 1\nRetry-After: 2",
+		    "Retry-After: 2\nRetry-After: 1", "Retry-After: 1, 2",
+		    "Retry-After: 2,1", "Retry-After: 2,, 1," },
+		{ "2.5s", "Retry-After-Ms: 2500\nRetry-After: 2",
+		    "Retry-After-Ms: 1500, 2500" },
+		{ "1.5s", "Retry-After: soon\nRetry-After-Ms: 1500",
+		    "Retry-After-Ms: 1500\nRetry-After-Ms: 1000" },
+		{ "0s", "Retry-After: 0\nRetry-After: 0" },
+		{ "1s", "Retry-After: 1\nRetry-After: soon",
+		    "Retry-After: soon\nRetry-After: 1", "Retry-After: soon, 1",
+		    "Retry-After: Sat, 1" },
+		{ "none", "Retry-After: ,", "Retry-After-Ms: ," },
+		{ "doubtful", "Retry-After: soon, later" },
+		{ "10s", "Retry-After: 5, " AT("14:00:10"),
+		    "Retry-After: " AT("14:00:10") ", 5",
+		    "Retry-After: Sat Aug 22 14:00:10 2026, 5" },
+		{ "30s",
+		    "Retry-After: " AT(
+			"14:00:10") ", Saturday, 22-Aug-26 14:00:30 GMT, 5",
+		    "Retry-After: " AT("14:00:20") "\nRetry-After: " AT(
+			"14:00:10") "\nDate: " AT("13:59:50") },
+		{ "never",
+		    "grpc-retry-pushback-ms: 5\ngrpc-retry-pushback-ms: -1" },
 		/* RateLimit. */
-		"RateLimit: 'a';r=0;t=27 => 27s",
-		"RateLimit: 'a'; R=0 ; T=27 => 27s",
-		"RateLimit: 'a';t=27;r=0 => 27s",
-		"RateLimit: 'a';r=1;t=27 => none",
-		"RateLimit: 'a';t=27 => none",
-		"RateLimit: 'a';r=0 => none",
-		"RateLimit: 'a';r=0;t=soon => doubtful",
-		"RateLimit: 'a';r=1;t=99, 'b';r=0;t=27, 'c';r=0;t=5 => 27s",
-		"RateLimit: 'a';r=0;t=5\nRateLimit: 'b';r=0;t=27 => 27s",
-		"RateLimit: 'a,b;r=0;t=9';r=0;t=27 => 27s",
-		"RateLimit: 'a;r=0;t=9 => none",
-		"RateLimit: limit=100, remaining=0, reset=50 => 50s",
-		"RateLimit: limit=100, remaining=1, reset=50 => none",
-		"RateLimit: limit=100, remaining=0 => none",
-		"RateLimit-Policy: 'a';r=0;t=27 => none",
+		{ "27s", "RateLimit: 'a';r=0;t=27",
+		    "RateLimit: 'a'; R=0 ; T=27", "RateLimit: 'a';t=27;r=0",
+		    "RateLimit: 'a';r=1;t=99, 'b';r=0;t=27, 'c';r=0;t=5",
+		    "RateLimit: 'a';r=0;t=5\nRateLimit: 'b';r=0;t=27",
+		    "RateLimit: 'a,b;r=0;t=9';r=0;t=27" },
+		{ "none", "RateLimit: 'a';r=1;t=27", "RateLimit: 'a';t=27",
+		    "RateLimit: 'a';r=0", "RateLimit: 'a;r=0;t=9",
+		    "RateLimit: limit=100, remaining=1, reset=50",
+		    "RateLimit: limit=100, remaining=0",
+		    "RateLimit-Policy: 'a';r=0;t=27" },
+		{ "doubtful", "RateLimit: 'a';r=0;t=soon" },
+		{ "50s", "RateLimit: limit=100, remaining=0, reset=50" },
 		/* Resets. */
-		"RateLimit-Remaining: 0\nRateLimit-Reset: 27 => 27s",
-		"RateLimit-Remaining: 1\nRateLimit-Reset: 27 => none",
-		"RateLimit-Reset: 27 => none",
-		"X-RateLimit-Reset: 27\nX-RateLimit-Remaining: 0 => 27s",
-		"X-RateLimit-Reset: 27\nRateLimit-Remaining: 0 => none",
-		"RateLimit-Remaining: 0\nRateLimit-Reset: 27\nRateLimit-Reset: "
-		"5 => 27s",
-		NONE_LEFT "1787407260 => 60s",
-		NONE_LEFT "1787407200500 => 1s",
-		NONE_LEFT "1787407199 => 0s",
-		NONE_LEFT "999999999 => 999999999s",
-		NONE_LEFT "1000000000 => 0s",
-		NONE_LEFT "6m0s => doubtful",
+		{ "27s", "RateLimit-Remaining: 0\nRateLimit-Reset: 27",
+		    "X-RateLimit-Reset: 27\nX-RateLimit-Remaining: 0",
+		    "RateLimit-Remaining: 0\nRateLimit-Reset: "
+		    "27\nRateLimit-Reset: 5" },
+		{ "none", "RateLimit-Remaining: 1\nRateLimit-Reset: 27",
+		    "RateLimit-Reset: 27",
+		    "X-RateLimit-Reset: 27\nRateLimit-Remaining: 0" },
+		{ "60s", NONE_LEFT "1787407260" },
+		{ "1s", NONE_LEFT "1787407200500" },
+		{ "0s", NONE_LEFT "1787407199", NONE_LEFT "1000000000" },
+		{ "999999999s", NONE_LEFT "999999999" },
+		{ "doubtful", NONE_LEFT "6m0s" },
 		/* Retry-After takes precedence over them. */
-		"RateLimit: 'a';r=0;t=27\nRetry-After: 5 => 5s",
-		NONE_LEFT "27\nRetry-After-Ms: 1 => 0.001s",
-		"RateLimit: 'a';r=0;t=27\nRetry-After: soon => 27s",
+		{ "5s", "RateLimit: 'a';r=0;t=27\nRetry-After: 5" },
+		{ "0.001s", NONE_LEFT "27\nRetry-After-Ms: 1" },
+		{ "27s", "RateLimit: 'a';r=0;t=27\nRetry-After: soon" },
 	};
 
-	check_rows(
-	    rows, LENGTH(rows), HTTP_STATUS_FROM_UNKNOWN, "HTTP/1.1 503 x\n");
+	ALIKE(rows, wait_of);
 }
 
 /* A field that is ignored sets doubtful, even if another one counts. */
