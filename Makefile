@@ -381,8 +381,8 @@ fleet: $(BIN)
 
 # A client is started tens of thousands of times: with musl at half the cost.
 STORM_CLIENT = $(if $(MUSL_CC),build/static,$(B))/storm/client
-# All storms take about nine minutes. STORM=hosts, or 7, runs one scenario, and
-# VARIANT=full, or 4, one variant of it.
+# All storms take about seven minutes. STORM=hosts runs one scenario, and
+# VARIANT=full one variant of it.
 storm: $(BIN) $(B)/storm/driver $(B)/storm/client
 	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s $(STORM_CLIENT); fi
 	@FLEET_SERVER='$(FLEET_SERVER)' $(B)/storm/driver \

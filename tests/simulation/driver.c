@@ -3,10 +3,9 @@
  *
  *     driver RETRY CLIENT DIRECTORY [SCENARIO [VARIANT]]
  *
- * SCENARIO and VARIANT are names of scenario.c, or numbers: of scenarios from
- * 0, of variants from 1. Drills are run only where they are named. Prints a
- * table of totals for each scenario, and writes the totals into the file
- * DIRECTORY/totals, with which a simulation can be compared. From
+ * SCENARIO and VARIANT are names of scenario.c. Drills are run only where they
+ * are named. Prints a table of totals for each scenario, and writes the totals
+ * into the file DIRECTORY/totals, with which a simulation can be compared. From
  * DIRECTORY/picture.txt the script picture draws what README shows. Exits with
  * 1 if a bar of the scenario is missed, or something went wrong.
  *
@@ -42,19 +41,6 @@ struct runs {
 	struct cost costs[SCENARIO_VARIANTS];
 	size_t count;
 };
-
-/* Whether text is this name or number; NULL stands for all. */
-static bool
-chosen(const char *text, const char *name, long number)
-{
-	char *end;
-	long typed;
-
-	if (text == NULL || strcmp(text, name) == 0)
-		return true;
-	typed = strtol(text, &end, 10);
-	return end != text && *end == '\0' && typed == number;
-}
 
 /* Whether nothing has happened that must not happen in any storm. */
 static bool
@@ -158,13 +144,14 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 
 	runs.scenario = scenario;
 	runs.count = 0;
-	for (long i = 0; scenario->variants[i].name != NULL; i++) {
-		const struct variant *variant = &scenario->variants[i];
+	for (const struct variant *variant = scenario->variants;
+	     variant->name != NULL; variant++) {
 		struct tally *tally = &runs.tallies[runs.count];
 		struct result *result = &runs.results[runs.count];
 		struct cost *cost = &runs.costs[runs.count];
 
-		if (!chosen(driver->variant, variant->name, i + 1))
+		if (driver->variant != NULL &&
+		    strcmp(driver->variant, variant->name) != 0)
 			continue;
 		fprintf(stderr, "%s: %s\n", scenario->name, variant->name);
 		tally_start(tally, scenario->width);
@@ -236,13 +223,11 @@ main(int argc, char **argv)
 	/* A run of all storms begins the file anew. */
 	driver.totals =
 	    open_file(&driver, "totals", driver.scenario == NULL ? "we" : "ae");
-	for (long i = 0; scenarios[i].name != NULL; i++)
-		if (chosen(driver.scenario, scenarios[i].name, i))
-			any = run_scenario(&driver, &scenarios[i]) || any;
-	for (const struct scenario *at = scenario_drills;
-	     driver.scenario != NULL && at->name != NULL; at++)
-		if (strcmp(driver.scenario, at->name) == 0)
-			any = run_scenario(&driver, at);
+	for (const struct scenario *at = scenarios; at->name != NULL; at++)
+		if (driver.scenario == NULL
+			? !at->drill
+			: strcmp(driver.scenario, at->name) == 0)
+			any = run_scenario(&driver, at) || any;
 	if (!any)
 		errx(1, "no such storm");
 	return driver.failed;

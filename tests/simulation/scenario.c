@@ -47,6 +47,27 @@
 		.fault = what, \
 	}
 
+#define DRILL "-n inf -d 50ms --max-delay 100ms "
+#define DRILL_FLEET "--fleet " SCENARIO_FLEET " --fleet-min 2 "
+#define DRILL_SIZE \
+	.drill = true, .clients = 12, \
+	.capacity = { .rate = 40, .end = NANOS_SECOND / 2 }, \
+	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
+
+/* The server stays down, and so nothing depends on how fast the clients are.
+ * Each ends where it may not retry. */
+#define DRILL_DOWN \
+	.drill = true, .clients = 12, \
+	.capacity = { .rate = 40, .end = 30 * NANOS_SECOND }, \
+	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
+
+#define DRILL_ENDS "-n 4 -d 10ms "
+
+/* Who is not served in the end was not admitted by a host that is alone. */
+#define DRILL_ALONE \
+	DRILL SHARED "--budget-min 10000 --fleet " SCENARIO_FLEET \
+		     " --fleet-alone 10000"
+
 const struct scenario scenarios[] = {
 	/*
 	 * Published clients begin in one instant, and those without jitter come
@@ -140,31 +161,6 @@ const struct scenario scenarios[] = {
 			FAULT("half cut off", REDIS_PARTED),
 		},
 	},
-	{ .name = NULL },
-};
-
-#define DRILL "-n inf -d 50ms --max-delay 100ms "
-#define DRILL_FLEET "--fleet " SCENARIO_FLEET " --fleet-min 2 "
-#define ENDLESS "-n inf -d 1m --max-delay 1m -j none "
-
-#define DRILL_SIZE \
-	.clients = 12, .capacity = { .rate = 40, .end = NANOS_SECOND / 2 }, \
-	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
-
-/* The server stays down, and so nothing depends on how fast the clients are.
- * Each ends where it may not retry. */
-#define DRILL_DOWN \
-	.clients = 12, .capacity = { .rate = 40, .end = 30 * NANOS_SECOND }, \
-	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
-
-#define DRILL_ENDS "-n 4 -d 10ms "
-
-/* Who is not served in the end was not admitted by a host that is alone. */
-#define DRILL_ALONE \
-	DRILL SHARED "--budget-min 10000 --fleet " SCENARIO_FLEET \
-		     " --fleet-alone 10000"
-
-const struct scenario scenario_drills[] = {
 	{
 		.name = "drill",
 		.title = "12 at once, 40 a second, down for 0.5 s",
@@ -188,14 +184,6 @@ const struct scenario scenario_drills[] = {
 			    .most_p99 = 1000 },
 			{ .name = "budget, breaker",
 			    .options = DRILL_ENDS SHARED "--breaker 5,20s" },
-		},
-	},
-	{
-		.name = "endless",
-		.title = "12 that wait for a minute",
-		DRILL_SIZE,
-		.variants = {
-			{ .name = "patient", .options = ENDLESS },
 		},
 	},
 	{
@@ -233,7 +221,8 @@ const struct scenario scenario_drills[] = {
 		.hosts = 3,
 		.variants = {
 			{ .name = "patient",
-			    .options = ENDLESS SHARED DRILL_FLEET },
+			    .options = "-n inf -d 1m --max-delay 1m -j none "
+				SHARED DRILL_FLEET },
 		},
 	},
 	{ .name = NULL },

@@ -47,6 +47,8 @@ struct variant {
 
 struct scenario {
 	const char *name, *title;
+	bool drill; /* too small to measure anything: it shows that storms
+		       work, and that one can be cut short */
 	int64_t clients;
 	int64_t hosts; /* which clients take in turns; 0: there is one host */
 	/* Only simulated: one client after the other; and so many, who are not
@@ -63,13 +65,6 @@ struct scenario {
 
 /* The last has no name. */
 extern const struct scenario scenarios[];
-
-/*
- * Storms too small to measure anything: they show that storms work, and that
- * one which does not end can be cut short. They are not in scenarios. The last
- * has no name.
- */
-extern const struct scenario scenario_drills[];
 
 /* Adds the words of the options to the count that there are. Their memory is
  * never freed. Returns how many there are then. */

@@ -117,7 +117,7 @@ with_fleet()
 # nothing is left.
 cut_short()
 {
-	start "${driver[@]}" "${FLEET_SERVER:+drill-}endless"
+	start "${driver[@]}" drill-endless
 	wait_for clients_there
 	files_there
 	kill -s "$1" "$pid"
@@ -127,6 +127,7 @@ cut_short()
 }
 
 @test "a storm that is cut short leaves no process and no file behind" {
+	with_fleet
 	works
 	cut_short TERM 143
 	cut_short KILL 137
