@@ -431,10 +431,6 @@ outdated()
 	    [ "$(lines err)" -eq 0 ]
 	    made 1/9 --budget-min 9
 	    noted 2 '.*already in use with other limits; using ratio 0.2, min 1,.*'
-	who gives none accepts any
-	    fresh --budget-ratio 1 --budget-min 1 --budget-window 20s
-	    made 2/2
-	    quiet
 	END
 }
 
