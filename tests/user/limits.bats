@@ -318,7 +318,8 @@ in_time()
 @test "however many processes there are, a limit ends its own, and no others" {
 	local limits='2 9'
 	# retry reads some 170 children at a time, and has room for 256 processes, then
-	# 512, then 1024. As it reaps orphans the kernel's list moves, and a look misses some.
+	# 512, then 1024. As it reaps orphans the kernel's list moves, and a look
+	# misses some.
 	rows row eval <<-'END'
 	behind 300 zombies
 	    limited 124 -k 0.1 -- "$ACTOR" dead 300 mourned

@@ -5,6 +5,7 @@
 # shellcheck disable=SC2016 # what is quoted is for another shell
 # shellcheck disable=SC2030,SC2031 # each test has a shell of its own
 # shellcheck disable=SC2154 # start sets pid, ended sets status
+# shellcheck disable=SC2034 # rows read it
 
 load helper
 load actor
@@ -36,54 +37,12 @@ heard()
 	holds out ready "$@"
 }
 
-# children N: process $one has N children, zombies included.
-children()
-{
-	[ "$(wc -w <"/proc/$one/task/$one/children")" -eq "$1" ]
-}
-
-# Its command listens for one signal, and ends with 3 on the first attempt and
-# with 0 on the second.
-listening=(sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exit 0; exec "$ACTOR" listen 1 3')
-
 ends_series()
 {
-	sent "$1" 3 in_attempt "$RETRY" -v -d 0 -- "${listening[@]}"
+	sent "$1" 3 in_attempt "$RETRY" -v -d 0 -- "$ACTOR" listen 1 3
 	heard "$1"
 	told 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
 	told 'retry: ended after 1 attempt in .*: interrupted'
-}
-
-# goes_on NAME [AS]
-goes_on()
-{
-	sent "$1" 0 in_attempt "$RETRY" -v -d 0 -- "${listening[@]}"
-	heard "${2-$1}"
-	told 'retry: attempt 2/5 succeeded \(exit 0\)'
-}
-
-each_time()
-{
-	start "$ACTOR" fresh "$RETRY" -n 1 -- "$ACTOR" listen 5 0
-	reached said ready
-	for _ in {1..5}; do
-		kill -s RTMIN+1 "$pid"
-	done
-	ended
-	[ "$status" -eq 0 ]
-	heard RTMIN+1 RTMIN+1 RTMIN+1 RTMIN+1 RTMIN+1
-}
-
-@test "a signal sent to retry reaches the command, once, and four end the series" {
-	local name
-	for name in HUP INT QUIT TERM; do
-		beside "$name" ends_series "$name"
-	done
-	for name in USR1 USR2 ALRM WINCH CONT RTMIN+3; do
-		beside "$name" goes_on "$name"
-	done
-	beside 'RTMIN, which some libcs use themselves' goes_on RTMIN RTMIN+0
-	beside 'real-time signals are queued' each_time
 }
 
 fault()
@@ -94,42 +53,52 @@ fault()
 	heard TERM
 }
 
-@test "ABRT, SEGV and other faults, sent to retry, are not passed on" {
+# What the manual says of each signal from 1 to 31: it ends the series; it is
+# passed on; it is about a child of retry; or it is about retry itself, or cannot
+# be caught (?). All others are passed on.
+manual='eee??????p?pppepcp?ppppppppppp?'
+
+@test "each signal from 1 to 64 that is sent to retry does what the manual says" {
 	local name
-	for name in ABRT SEGV BUS FPE ILL TRAP SYS; do
-		beside "$name" fault "$name"
+	for name in HUP INT QUIT TERM; do
+		beside "$name reaches the command once, and ends the series" \
+		    ends_series "$name"
 	done
-}
-
-success()
-{
-	sent TERM 0 in_attempt "$RETRY" -v -- "$ACTOR" listen 1 0
-	told 'retry: ended after 1 attempt in .*: succeeded'
-}
-
-counts_as_success()
-{
-	sent TERM 0 in_attempt "$RETRY" --success-on 3 -- "$ACTOR" listen 1 3
-	[ ! -s err ]
-}
-
-dies_too()
-{
-	start "$ACTOR" fresh "$ACTOR" how "$RETRY" -- \
-	    sh -c 'echo "$PPID" >pid; exec sleep 20'
-	reached test -s pid
-	kill -TERM "$(<pid)"
-	ended
-	said 'killed TERM'
-	told 'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
-}
-
-rule_to_retry()
-{
-	sent TERM 143 in_attempt "$RETRY" -d 0 --retry-on TERM -- \
-	    sh -c 'echo ready; exec sleep 20'
-	heard
-	told '.* killed by SIGTERM, giving up: interrupted'
+	for name in ABRT SEGV BUS FPE ILL TRAP SYS; do
+		beside "$name is not passed on" fault "$name"
+	done
+	rows beside eval <<-'END'
+	all others reach the command once, and the series goes on
+	    [ "$(kill -l 10 16 17 19 31 | tr '\n' ' ')" = 'USR1 STKFLT CHLD STOP SYS ' ]
+	    [ "${#manual}" -eq 31 ]
+	    start "$ACTOR" fresh env NUMBERS=1 "$RETRY" -v -n 2 -d 0 -- \
+	        sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exit 0; exec "$ACTOR" listen 50 3'
+	    reached said ready
+	    for number in {1..64}; do
+	        letter=${manual:number-1:1}
+	        case ${letter:-p} in
+	        c) kill -s "$number" "$pid" ;;
+	        p)
+	            kill -s "$number" "$pid"
+	            reached said "$number"
+	            echo "$number" >>want
+	            ;;
+	        esac
+	    done
+	    ended
+	    [ "$status" -eq 0 ]
+	    sed 1d out | diff want -
+	    told 'retry: attempt 2/2 succeeded \(exit 0\)'
+	real-time signals are queued
+	    start "$ACTOR" fresh "$RETRY" -n 1 -- "$ACTOR" listen 5 0
+	    reached said ready
+	    for _ in {1..5}; do
+	        kill -s RTMIN+1 "$pid"
+	    done
+	    ended
+	    [ "$status" -eq 0 ]
+	    heard RTMIN+1 RTMIN+1 RTMIN+1 RTMIN+1 RTMIN+1
+	END
 }
 
 answers_its_parent()
@@ -138,22 +107,31 @@ answers_its_parent()
 	said kept
 }
 
-ends_its_parent()
-{
-	is 3 "$ACTOR" fresh "$RETRY" -d 0 -- "$ACTOR" answer TERM
-	said kept
-	told 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
-}
-
 @test "after TERM the status of retry is that of the command" {
-	beside 'a success is one' success
-	beside 'a status that counts as success is one' counts_as_success
-	beside 'where the command dies of TERM retry does' dies_too
-	beside 'no rule retries it' rule_to_retry
-	beside 'the command has sent it' ends_its_parent
-	beside 'USR1 that the command has sent does not come back' \
+	rows beside eval <<-'END'
+	a success is one
+	    sent TERM 0 in_attempt "$RETRY" -v -- "$ACTOR" listen 1 0
+	    told 'retry: ended after 1 attempt in .*: succeeded'
+	a status that counts as success is one
+	    sent TERM 0 in_attempt "$RETRY" --success-on 3 -- "$ACTOR" listen 1 3
+	    [ ! -s err ]
+	where the command dies of TERM retry does, and no rule retries it
+	    start "$ACTOR" fresh "$ACTOR" how "$RETRY" -d 0 --retry-on TERM -- \
+	        sh -c 'echo "$PPID" >pid; exec sleep 20'
+	    reached test -s pid
+	    kill -TERM "$(<pid)"
+	    ended
+	    said 'killed TERM'
+	    told 'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
+	the command has sent it
+	    is 3 "$ACTOR" fresh "$RETRY" -d 0 -- "$ACTOR" answer TERM
+	    said kept
+	    told 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
+	USR1 that the command has sent does not come back
 	    answers_its_parent USR1
-	beside 'nor RTMIN' answers_its_parent RTMIN
+	nor does RTMIN
+	    answers_its_parent RTMIN
+	END
 }
 
 dies_in_delay()
@@ -167,50 +145,37 @@ dies_in_delay()
 	[ "$(lines err)" -eq 1 ]
 }
 
-# dies_in_splay NAME: retry has caught signals once all but faults and stops are
-# blocked.
-dies_in_splay()
-{
-	start "$ACTOR" fresh "$RETRY" -v --splay 1h --seed 1 -- touch ran
-	reached grep -q '^SigBlk:.*ffff' "/proc/$pid/status"
-	kill -s "$1" "$pid"
-	ended
-	[ "$status" -eq $((128 + $(kill -l "$1"))) ]
-	[ ! -e ran ]
-	told 'retry: ended after 0 attempts in .*: interrupted'
-}
-
-verbose_in_delay()
-{
-	sent TERM 143 in_delay "$RETRY" -v -d 60 -j none -- false
-	[[ $(tail -n 1 err) == \
-	    'retry: ended after 1 attempt in '*': interrupted' ]]
-	[ "$(lines err)" -eq 2 ]
-}
-
-dropped_in_delay()
-{
-	local before name
-	before=$(now)
-	start "$ACTOR" fresh "$RETRY" -d 1s -j none -- "$ACTOR" fresh \
-	    sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
-	reached told '.*retrying in 1s'
-	for name in USR1 USR2 ALRM RTMIN+3; do
-		kill -s "$name" "$pid" || : # a machine that stalls is too late
-	done
-	ended
-	[ "$status" -eq 0 ]
-	[ "$(($(now) - before))" -ge 980 ]
-}
-
 @test "HUP, INT, QUIT and TERM end a delay or the splay, and other signals do not" {
 	local name
 	for name in HUP INT QUIT TERM; do
 		beside "$name in a delay: retry dies of it at once" dies_in_delay "$name"
-		beside "$name in the splay: nothing is run" dies_in_splay "$name"
 	done
-	beside 'with -v the last line says so' verbose_in_delay
-	beside 'others are dropped' dropped_in_delay
+	# retry has caught signals once all but faults and stops are blocked.
+	rows beside eval <<-'END'
+	in the splay: nothing is run
+	    start "$ACTOR" fresh "$RETRY" -v --splay 1h --seed 1 -- touch ran
+	    reached grep -q '^SigBlk:.*ffff' "/proc/$pid/status"
+	    kill -s INT "$pid"
+	    ended
+	    [ "$status" -eq 130 ]
+	    [ ! -e ran ]
+	    told 'retry: ended after 0 attempts in .*: interrupted'
+	with -v the last line says so
+	    sent TERM 143 in_delay "$RETRY" -v -d 60 -j none -- false
+	    [[ $(tail -n 1 err) == 'retry: ended after 1 attempt in '*': interrupted' ]]
+	    [ "$(lines err)" -eq 2 ]
+	others are dropped
+	    before=$(now)
+	    start "$ACTOR" fresh "$RETRY" -d 1s -j none -- "$ACTOR" fresh \
+	        sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
+	    reached told '.*retrying in 1s'
+	    for name in USR1 USR2 ALRM RTMIN+3; do
+	        kill -s "$name" "$pid" || : # a machine that stalls is too late
+	    done
+	    ended
+	    [ "$status" -eq 0 ]
+	    [ "$(($(now) - before))" -ge 980 ]
+	END
 }
 
 @test "TERM between two attempts prevents the second, even without a delay" {
@@ -241,16 +206,14 @@ dropped_in_delay()
 # Ignored, blocked or pending on entry
 #
 
-# Shows what is ignored on the second attempt.
-masked=(sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exec "$ACTOR" mask
-	exec "$ACTOR" listen 1 3')
-
 # ignores COMMAND NAME...: retry, which COMMAND runs, and its command ignore these
-# signals.
+# signals. The second attempt shows them.
 ignores()
 {
 	local name names=("${@:2}")
-	start "$ACTOR" fresh sh -c "$1" sh "$RETRY" -d 0 -- "${masked[@]}"
+	start "$ACTOR" fresh sh -c "$1" sh "$RETRY" -d 0 -- sh -c '
+		[ "$RETRY_ATTEMPT" = 1 ] || exec "$ACTOR" mask
+		exec "$ACTOR" listen 1 3'
 	reached said ready
 	wait_for test -s pid
 	for name in "${names[@]}" USR1; do
@@ -261,72 +224,45 @@ ignores()
 	heard USR1 "${names[@]/#/ignored }"
 }
 
-nohup_in_delay()
-{
-	start "$ACTOR" fresh nohup "$RETRY" -d 60 -j none -- false
-	reached in_delay
-	kill -HUP "$pid"
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
-}
-
-all_ignored()
-{
-	local name
-	start "$ACTOR" ignoring HUP "$ACTOR" ignoring INT \
-	    "$ACTOR" ignoring QUIT "$ACTOR" ignoring TERM "$RETRY" -d 0 -n 2 \
-	    -- "${listening[@]}"
-	reached said ready
-	for name in HUP INT QUIT TERM USR1; do
-		kill -s "$name" "$pid"
-	done
-	ended
-	[ "$status" -eq 0 ]
-	heard USR1
-}
-
-# To the kernel, the signals that a libc uses itself are like any other.
-kept_ignored()
-{
-	start "$ACTOR" fresh "$ACTOR" ignoring "$1" "$RETRY" -n 1 \
-	    -- "$ACTOR" listen 1 0
-	reached said ready
-	kill -s "$1" "$pid"
-	kill -s USR1 "$pid"
-	ended
-	heard USR1
-}
-
-child_ignored()
-{
-	"$ACTOR" ignoring CHLD "$RETRY" "$ACTOR" mask >through
-	grep -qx 'ignored CHLD' through
-	is 7 "$ACTOR" ignoring CHLD "$RETRY" -n 3 -d 0 -- \
-	    sh -c 'echo ran; exit 7'
-	[ "$(lines out)" -eq 3 ]
-	is 124 "$ACTOR" ignoring CHLD "$RETRY" -n 1 -t 0.1 -- sleep 20
-}
-
 @test "a signal that is ignored on entry stays ignored by retry and by the command" {
-	local number
-	beside 'nohup' ignores 'echo $$ >pid; exec nohup "$@"' HUP
-	beside 'nohup, in a delay' nohup_in_delay
-	beside 'a background job of a script' \
+	rows beside eval <<-'END'
+	nohup
+	    ignores 'echo $$ >pid; exec nohup "$@"' HUP
+	nohup, in a delay
+	    start "$ACTOR" fresh nohup "$RETRY" -d 60 -j none -- false
+	    reached in_delay
+	    kill -HUP "$pid"
+	    kill -TERM "$pid"
+	    ended
+	    [ "$status" -eq 143 ]
+	a background job of a script
 	    ignores '"$@" & echo $! >pid; wait $!' INT QUIT
-	beside 'all: nothing but KILL ends it' all_ignored
-	beside 'CHLD' child_ignored
-	for number in 32 33 34; do
-		beside "$number" kept_ignored "$number"
-	done
-}
-
-@test "signals blocked on entry are blocked in the command, and limits work" {
-	"$ACTOR" blocking "$ACTOR" mask >direct
-	"$ACTOR" blocking "$RETRY" "$ACTOR" mask >through
-	grep -qx 'blocked TERM' through
-	diff direct through
-	is 124 "$ACTOR" blocking "$RETRY" -n 1 -t 0.1 -k 0.1 -- sleep 20
+	all: nothing but KILL ends it
+	    start "$ACTOR" ignoring HUP "$ACTOR" ignoring INT \
+	        "$ACTOR" ignoring QUIT "$ACTOR" ignoring TERM "$RETRY" -d 0 -n 2 -- \
+	        sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exit 0; exec "$ACTOR" listen 1 3'
+	    reached said ready
+	    for name in HUP INT QUIT TERM USR1; do
+	        kill -s "$name" "$pid"
+	    done
+	    ended
+	    [ "$status" -eq 0 ]
+	    heard USR1
+	CHLD
+	    "$ACTOR" ignoring CHLD "$RETRY" "$ACTOR" mask >through
+	    has_line 'ignored CHLD' through
+	    is 7 "$ACTOR" ignoring CHLD "$RETRY" -n 3 -d 0 -- sh -c 'echo ran; exit 7'
+	    [ "$(lines out)" -eq 3 ]
+	    is 124 "$ACTOR" ignoring CHLD "$RETRY" -n 1 -t 0.1 -- sleep 20
+	33, which is like any other to the kernel, but not to libcs
+	    start "$ACTOR" fresh "$ACTOR" ignoring 33 "$RETRY" -n 1 -- \
+	        "$ACTOR" listen 1 0
+	    reached said ready
+	    kill -s 33 "$pid"
+	    kill -s USR1 "$pid"
+	    ended
+	    heard USR1
+	END
 }
 
 # make(1) may have left them ignored.
@@ -347,83 +283,50 @@ limit_sends()
 }
 
 @test "signals that libcs use themselves kill and end like any other" {
-	local number
-	for number in 32 33 34; do
-		beside "retry dies of $number if the command does" dies_of "$number"
-	done
-	beside 'a limit sends 32' limit_sends 32 32
+	beside 'retry dies of 32 if the command does' dies_of 32
+	beside 'retry dies of 34 if the command does' dies_of 34
 	beside 'a limit sends 33' limit_sends 33 33
 	beside 'a limit sends 34' limit_sends 34 RTMIN+0
 }
 
-# A signal is pending on entry only where it is blocked: it would have been
-# delivered.
-@test "a signal that is blocked and pending on entry is so in the command too" {
+# kept WORD COMMAND...: below COMMAND the actor names the same signals, some as
+# WORD, with retry and without
+kept()
+{
+	local direct
+	direct=$("${@:2}" "$ACTOR" mask)
+	[[ $direct == *"$1 "* ]]
+	gives 0 "$direct" "${@:2}" "$RETRY" -d 0 "$ACTOR" mask
+}
+
+@test "a signal that is blocked or pending on entry is so in the command, once" {
 	local name
-	for name in HUP TERM USR1 CHLD TSTP SEGV 32 40; do
-		"$ACTOR" pending "$name" "$ACTOR" mask >direct
-		"$ACTOR" pending "$name" "$RETRY" -d 0 "$ACTOR" mask >through
-		grep -q ^pending direct
-		diff direct through
+	for name in TERM USR1 CHLD TSTP SEGV 32 40; do
+		row "$name is blocked and pending" kept pending "$ACTOR" pending "$name"
 	done
-}
-
-@test "TERM that is pending on entry ends the series with the first attempt" {
-	is 143 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- \
-	    sh -c 'echo >>ran; exec "$ACTOR" fresh sleep 20'
-	[ "$(lines ran)" -eq 1 ]
-	told '.* killed by SIGTERM, giving up: interrupted'
-	is 3 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- \
-	    sh -c 'echo >>ran; exit 3'
-	[ "$(lines ran)" -eq 2 ]
-	told '.* failed \(exit 3\), giving up: interrupted'
-	is 0 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- true
-	is 0 "$ACTOR" pending TERM "$ACTOR" ignoring TERM "$RETRY" -q -d 0 -- \
-	    sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
-}
-
-@test "a signal that was pending on entry reaches one attempt only" {
-	is 1 "$ACTOR" pending USR1 "$RETRY" -n 2 -d 0 --fail-on 0 -- "$ACTOR" mask
-	[ "$(grep -cx 'blocked USR1' out)" -eq 2 ]
-	[ "$(grep -cx 'pending USR1' out)" -eq 1 ]
-}
-
-# What the manual says of each signal from 1 to 31: it ends the series; it is
-# passed on; it is about a child of retry; or it is about retry itself, or cannot
-# be caught (?). All others are passed on.
-manual='eee??????p?pppepcp?ppppppppppp?'
-
-@test "each signal from 1 to 64 that is sent to retry does what the manual says" {
-	local number letter
-	[ "$(kill -l 10 16 17 19 31 | tr '\n' ' ')" = 'USR1 STKFLT CHLD STOP SYS ' ]
-	[ "${#manual}" -eq 31 ]
-	start "$ACTOR" fresh env NUMBERS=1 "$RETRY" -n 2 -d 0 -- \
-	    sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exit 0; exec "$ACTOR" listen 99 3'
-	reached said ready
-	for number in {1..64}; do
-		letter=${manual:number-1:1}
-		case ${letter:-p} in
-		e | '?') continue ;;
-		c)
-			kill -s "$number" "$pid"
-			continue
-			;;
-		esac
-		kill -s "$number" "$pid"
-		reached said "$number"
-		echo "$number" >>want
-	done
-	# retry neither ended nor stopped, and nothing came twice.
-	sed 1d out | diff want -
-	[ "$(wc -l <want)" -eq 50 ]
-	for number in 1 2 3 15; do
-		kill -s "$number" "$pid"
-		reached said "$number"
-	done
-	[ "$(sed 1d out | wc -l)" -eq 54 ]
-	kill -KILL "$(tr -d ' ' <"/proc/$pid/task/$pid/children")"
-	ended
-	told '.*giving up: interrupted'
+	rows row eval <<-'END'
+	all are blocked, and limits work
+	    kept blocked "$ACTOR" blocking
+	    is 124 "$ACTOR" blocking "$RETRY" -n 1 -t 0.1 -k 0.1 -- sleep 20
+	USR1 is pending in one attempt only
+	    is 1 "$ACTOR" pending USR1 "$RETRY" -n 2 -d 0 --fail-on 0 -- "$ACTOR" mask
+	    [ "$(grep -cx 'blocked USR1' out)" -eq 2 ]
+	    [ "$(grep -cx 'pending USR1' out)" -eq 1 ]
+	TERM is pending, and ends the command and the series
+	    is 143 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- \
+	        sh -c 'echo >>ran; exec "$ACTOR" fresh sleep 20'
+	    [ "$(lines ran)" -eq 1 ]
+	    told '.* killed by SIGTERM, giving up: interrupted'
+	TERM is pending, and a failure is the last one
+	    is 3 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- sh -c 'echo >>ran; exit 3'
+	    [ "$(lines ran)" -eq 1 ]
+	    told '.* failed \(exit 3\), giving up: interrupted'
+	TERM is pending, and a success is one
+	    is 0 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- true
+	TERM is pending and ignored
+	    is 0 "$ACTOR" pending TERM "$ACTOR" ignoring TERM "$RETRY" -q -d 0 -- \
+	        sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
+	END
 }
 
 #
@@ -437,6 +340,14 @@ stopped()
 	for one; do
 		grep -q '^State:.*T' "/proc/$one/status" || return
 	done
+}
+
+# pause SECONDS: stops retry, and continues it after so long
+pause()
+{
+	kill -STOP "$pid"
+	sleep "$1"
+	kill -CONT "$pid"
 }
 
 # halted NAME WHOM: for longer than a limit of 4 s, WHOM is stopped by this signal,
@@ -463,162 +374,114 @@ halted()
 	[ "$status" -eq 5 ]
 }
 
-# What retry relays here is never all read: its wait is over at once.
-stopped_at_work()
-{
-	mkfifo go
-	start sh -c 'exec "$@" >/dev/null' sh "$RETRY" -n 1 -t 4 \
-	    --fail-on stdout:nosuch -- sh -c '
-		yes & touch ready; read -r line <go; kill $!'
-	reached test -e ready
-	for _ in 1 2; do
-		kill -STOP "$pid"
-		sleep 4.2
-		kill -CONT "$pid"
-		sleep 0.02
-	done
-	echo 1<>go
-	ended
-	[ "$status" -eq 0 ]
-}
-
-grace_is_longer()
-{
-	mkfifo go
-	start "$RETRY" -n 1 -t 3 -k 4 -- sh -c '
-		trap "echo asked; read -r line <go; echo tidied; exit" TERM
-		sleep 20 & wait'
-	reached said asked
-	kill -STOP "$pid"
-	sleep 4.2
-	kill -CONT "$pid"
-	sleep 0.1
-	echo 1<>go
-	ended
-	[ "$status" -eq 124 ]
-	said tidied
-}
-
-timeout_is_later()
-{
-	local before
-	before=$(now)
-	start "$RETRY" -n 1 -t 3 -- sh -c 'touch ready; exec sleep 20'
-	reached test -e ready
-	kill -STOP "$pid"
-	sleep 1
-	kill -CONT "$pid"
-	ended
-	[ "$status" -eq 124 ]
-	[ "$(($(now) - before))" -ge 3980 ]
-}
-
-deadline_is_not_later()
-{
-	start "$RETRY" -T 3 -- sh -c 'touch ready; exec sleep 20'
-	reached test -e ready
-	kill -STOP "$pid"
-	sleep 3.2
-	kill -CONT "$pid"
-	ended
-	[ "$status" -eq 124 ]
-	told 'retry: attempt 1 ended by the deadline after .*, giving up: deadline'
-}
-
 # bats test_tags=slow
 @test "the time for which retry was stopped counts for the deadline, and for no other limit" {
 	local name
 	for name in STOP TSTP TTIN TTOU; do
 		beside "$name to retry alone" halted "$name" PID
 	done
-	beside 'STOP to the job' halted STOP -PID
-	beside 'STOP at its work' stopped_at_work
-	beside '--kill-after' grace_is_longer
-	beside 'the timeout is reached later' timeout_is_later
-	beside 'the deadline is not' deadline_is_not_later
+	# What retry relays at its work is never all read: its wait is over at once.
+	rows beside eval <<-'END'
+	STOP to the job
+	    halted STOP -PID
+	STOP at its work
+	    mkfifo go
+	    start sh -c 'exec "$@" >/dev/null' sh "$RETRY" -n 1 -t 4 \
+	        --fail-on stdout:nosuch -- sh -c '
+	        yes & touch ready; read -r line <go; kill $!'
+	    reached test -e ready
+	    pause 4.2
+	    sleep 0.02
+	    pause 4.2
+	    sleep 0.02
+	    echo 1<>go
+	    ended
+	    [ "$status" -eq 0 ]
+	--kill-after
+	    mkfifo go
+	    start "$RETRY" -n 1 -t 3 -k 4 -- sh -c '
+	        trap "echo asked; read -r line <go; echo tidied; exit" TERM
+	        sleep 20 & wait'
+	    reached said asked
+	    pause 4.2
+	    sleep 0.1
+	    echo 1<>go
+	    ended
+	    [ "$status" -eq 124 ]
+	    said tidied
+	the timeout is reached later
+	    before=$(now)
+	    start "$RETRY" -n 1 -t 3 -- sh -c 'touch ready; exec sleep 20'
+	    reached test -e ready
+	    pause 1
+	    ended
+	    [ "$status" -eq 124 ]
+	    [ "$(($(now) - before))" -ge 3980 ]
+	the deadline is not
+	    start "$RETRY" -T 3 -- sh -c 'touch ready; exec sleep 20'
+	    reached test -e ready
+	    pause 3.2
+	    ended
+	    [ "$status" -eq 124 ]
+	    told 'retry: attempt 1 ended by the deadline after .*, giving up: deadline'
+	END
 }
 
-command_ignores()
+stops()
 {
-	sent TSTP 124 in_attempt "$RETRY" -n 1 -t 3 -- sh -c '
-		trap "" TSTP; touch ready; exec sleep 20'
-}
-
-# Nobody could continue an orphaned group.
-orphaned()
-{
-	start "$ACTOR" fresh setsid -w "$RETRY" -n 1 -t 3 -- \
-	    sh -c 'echo "$PPID" >pid; exec sleep 20'
-	reached test -s pid
-	kill -s TSTP "$(<pid)"
-	ended
-	[ "$status" -eq 124 ]
+	is 124 "$ACTOR" fresh "${@:2}" "$RETRY" -n 1 -t 0.3 -- \
+	    sh -c "kill -$1 \$\$; exec sleep 20"
 }
 
 @test "where a command stops and no shell waits, its limit ends it" {
-	local name stops
-	for name in STOP TSTP TTIN TTOU; do
-		stops=("$RETRY" -n 1 -t 0.3 -- sh -c "kill -$name \$\$; exec sleep 20")
-		beside "$name" is 124 "$ACTOR" fresh "${stops[@]}"
-		beside "$name, in a session of its own" \
-		    is 124 "$ACTOR" fresh setsid -w "${stops[@]}"
-	done
-	beside 'TSTP to retry, whose command ignores it' command_ignores
-	beside 'TSTP to retry in an orphaned group' orphaned
+	# Nobody could continue an orphaned group.
+	rows beside eval <<-'END'
+	STOP
+	    stops STOP
+	TTOU
+	    stops TTOU
+	STOP, in a session of its own
+	    stops STOP setsid -w
+	TSTP, in a session of its own
+	    stops TSTP setsid -w
+	TSTP to retry, whose command ignores it
+	    sent TSTP 124 in_attempt "$RETRY" -n 1 -t 3 -- sh -c '
+	        trap "" TSTP; touch ready; exec sleep 20'
+	TSTP to retry in an orphaned group
+	    start "$ACTOR" fresh setsid -w "$RETRY" -n 1 -t 3 -- \
+	        sh -c 'echo "$PPID" >pid; exec sleep 20'
+	    reached test -s pid
+	    kill -s TSTP "$(<pid)"
+	    ended
+	    [ "$status" -eq 124 ]
+	END
 }
 
 # The delay is long enough for a machine that stalls.
-delay_stops()
-{
-	start "$ACTOR" fresh "$RETRY" -d 3s -j none -- \
-	    sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
-	reached told '.*retrying in 3s'
-	kill -s TSTP "$pid"
-	wait_for stopped "$pid"
-	kill -s CONT "$pid"
-	ended
-	[ "$status" -eq 0 ]
-}
-
-command_stops()
-{
-	start "$RETRY" -n 1 -- sh -c 'echo $$ >pid; kill -STOP $$; exit 5'
-	reached test -s pid
-	wait_for stopped "$(<pid)"
-	kill -CONT "$(<pid)"
-	ended
-	[ "$status" -eq 5 ]
-}
-
 @test "what TSTP or STOP has stopped CONT continues" {
-	beside 'TSTP to retry in a delay' delay_stops
-	beside 'STOP to the command' command_stops
+	rows beside eval <<-'END'
+	TSTP to retry in a delay
+	    start "$ACTOR" fresh "$RETRY" -d 3s -j none -- \
+	        sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
+	    reached told '.*retrying in 3s'
+	    kill -s TSTP "$pid"
+	    wait_for stopped "$pid"
+	    kill -s CONT "$pid"
+	    ended
+	    [ "$status" -eq 0 ]
+	STOP to the command
+	    start "$RETRY" -n 1 -- sh -c 'echo $$ >pid; kill -STOP $$; exit 5'
+	    reached test -s pid
+	    wait_for stopped "$(<pid)"
+	    kill -CONT "$(<pid)"
+	    ended
+	    [ "$status" -eq 5 ]
+	END
 }
 
 #
-# KILL
+# The group of retry, and its children that are not its command
 #
-
-kill_group()
-{
-	start "$RETRY" -t 60 -- sh -c 'sleep 20 & touch ready; sleep 20'
-	reached test -e ready
-	kill -KILL -- "-$pid"
-	wait_for none_left "$MARK"
-}
-
-# Another second is tried where the machine stalls in the first.
-outer_timeout()
-{
-	local seconds
-	for seconds in 1 4; do
-		is 137 timeout -s KILL "$seconds" \
-		    "$RETRY" -- sh -c 'touch ready; sleep 20; true'
-		wait_for none_left "$MARK"
-		[ ! -e ready ] || return 0
-	done
-	return 1
-}
 
 # kill_retry NAME [OPTION]...: retry, of which KILL leaves its command this signal
 kill_retry()
@@ -627,40 +490,50 @@ kill_retry()
 	wait_for said "$1"
 }
 
-kill_with_hook()
-{
-	start "$RETRY" -s USR1 -d 60 --on-retry 'exec "$ACTOR" listen 1 0 >heard' \
-	    -- false
-	reached grep -qsx ready heard
-	kill -KILL "$pid"
-	ended
-	wait_for grep -qx TERM heard
-}
-
 @test "KILL leaves nothing of the group, and of retry alone gives its command -s" {
-	local MARK=$BATS_TEST_TMPDIR name
+	local MARK=$BATS_TEST_TMPDIR
 	export MARK
-	beside 'to the group' kill_group
-	beside 'to the group, by an outer timeout' outer_timeout
-	beside 'to retry alone' kill_retry TERM
-	for name in USR1 HUP RTMIN+2; do
-		beside "to retry alone, -s $name" kill_retry "$name" -s "$name"
-	done
-	beside "to retry alone: its hook gets TERM, whatever -s says" kill_with_hook
+	# Another second is tried where the machine stalls in the first.
+	rows beside eval <<-'END'
+	the command is in the group and the session of retry
+	    start "$ACTOR" fresh "$RETRY" -- sh -c 'echo $$ >pid; exec sleep 20'
+	    reached test -s pid
+	    [ "$(cut -d ' ' -f 5-8 "/proc/$pid/stat")" = \
+	        "$(cut -d ' ' -f 5-8 "/proc/$(<pid)/stat")" ]
+	    kill -TERM "$pid"
+	    ended
+	    [ "$status" -eq 143 ]
+	to the group
+	    start "$RETRY" -t 60 -- sh -c 'sleep 20 & touch ready; sleep 20'
+	    reached test -e ready
+	    kill -KILL -- "-$pid"
+	    wait_for none_left "$MARK"
+	to the group, by an outer timeout
+	    for seconds in 1 4; do
+	        is 137 timeout -s KILL "$seconds" \
+	            "$RETRY" -- sh -c 'touch ready; sleep 20; true'
+	        wait_for none_left "$MARK"
+	        [ ! -e ready ] || break
+	    done
+	    [ -e ready ]
+	to retry alone
+	    kill_retry TERM
+	to retry alone, -s RTMIN+2
+	    kill_retry RTMIN+2 -s RTMIN+2
+	to retry alone: its hook gets TERM, whatever -s says
+	    start "$RETRY" -s USR1 -d 60 --on-retry 'exec "$ACTOR" listen 1 0 >heard' \
+	        -- false
+	    reached grep -qsx ready heard
+	    kill -KILL "$pid"
+	    ended
+	    wait_for grep -qx TERM heard
+	END
 }
 
-#
-# Children of retry that are not its command
-#
-
-@test "retry's command is in its process group and session" {
-	start "$ACTOR" fresh "$RETRY" -- sh -c 'echo $$ >pid; exec sleep 20'
-	reached test -s pid
-	[ "$(cut -d ' ' -f 5-8 "/proc/$pid/stat")" = \
-	    "$(cut -d ' ' -f 5-8 "/proc/$(<pid)/stat")" ]
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
+# children N: process $one has N children, zombies included.
+children()
+{
+	[ "$(wc -w <"/proc/$one/task/$one/children")" -eq "$1" ]
 }
 
 # What leaves five orphans, which die after that many seconds.
@@ -696,15 +569,6 @@ tidies()
 	[ "$(sort -n counts | tail -n 1)" -le 6 ]
 }
 
-# A child that a shell had before it became retry.
-spares_elder()
-{
-	reaps 1 in_delay "$ACTOR" fresh sh -c 'sleep 0.5 & sleep 20 & echo $! >elder
-		exec "$RETRY" -d 60 -j none -- false'
-	run ! gone "$(<elder)"
-	kill -KILL "$(<elder)"
-}
-
 not_the_command()
 {
 	is 7 sh -c 'sh -c "sleep 0.1; exit 9" & exec "$@"' sh \
@@ -713,20 +577,31 @@ not_the_command()
 
 @test "retry reaps the orphans that it adopts, and takes none for its command" {
 	local here=("$ACTOR" fresh "$RETRY") delay=(-d 60 -j none)
-	local adopts=("$ACTOR" reaper "${here[@]}") limit
-	for limit in 0 20; do
-		beside "a child of the shell before, -t $limit" not_the_command "$limit"
-	done
-	beside 'that child is reaped, another spared' spares_elder
-	beside 'with a limit, in a delay' reaps 0 in_delay \
-	    "${here[@]}" -t 20 "${delay[@]}" -- sh -c "${orphans}false" 0.5
-	beside 'in an attempt' reaps 1 in_attempt \
-	    "${adopts[@]}" -n 1 -- sh -c "${orphans}touch ready; exec sleep 20" 0.1
-	beside 'while a hook runs' reaps 1 in_attempt \
-	    "${adopts[@]}" "${delay[@]}" --on-retry 'touch ready; exec sleep 20' -- \
-	    sh -c "${orphans}false" 0.5
-	beside 'with a limit zombies do not pile up' tidies "$RETRY" -t 20
-	beside 'zombies do not pile up' tidies "$ACTOR" reaper "$RETRY"
+	local adopts=("$ACTOR" reaper "${here[@]}")
+	rows beside eval <<-'END'
+	a child of the shell before
+	    not_the_command 0
+	a child of the shell before, with a limit
+	    not_the_command 20
+	a child of the shell before is reaped, another spared
+	    reaps 1 in_delay "$ACTOR" fresh sh -c 'sleep 0.5 & sleep 20 & echo $! >elder
+	        exec "$RETRY" -d 60 -j none -- false'
+	    not gone "$(<elder)"
+	    kill -KILL "$(<elder)"
+	with a limit, in a delay
+	    reaps 0 in_delay \
+	        "${here[@]}" -t 20 "${delay[@]}" -- sh -c "${orphans}false" 0.5
+	in an attempt
+	    reaps 1 in_attempt "${adopts[@]}" -n 1 -- \
+	        sh -c "${orphans}touch ready; exec sleep 20" 0.1
+	while a hook runs
+	    reaps 1 in_attempt "${adopts[@]}" "${delay[@]}" \
+	        --on-retry 'touch ready; exec sleep 20' -- sh -c "${orphans}false" 0.5
+	with a limit zombies do not pile up
+	    tidies "$RETRY" -t 20
+	zombies do not pile up
+	    tidies "$ACTOR" reaper "$RETRY"
+	END
 }
 
 #
@@ -744,7 +619,7 @@ foretold()
 # and ends with STATUS.
 first()
 {
-	start "$ACTOR" fresh "${isolate[@]}" "$RETRY" "${@:4}"
+	start "${here[@]}" "${@:4}"
 	reached foretold
 	reached "$3"
 	kill -s "$2" "$one"
@@ -752,18 +627,10 @@ first()
 	[ "$status" -eq "$1" ]
 }
 
-first_passes_on()
-{
-	first 3 "$1" in_attempt -n 2 -- "$ACTOR" listen 1 3
-	heard "$1"
-	told '.* failed \(exit 3\), giving up: interrupted'
-}
-
 # first_dies NAME: retry exits with 128 + n where its command dies of signal n.
 first_dies()
 {
-	start "$ACTOR" fresh "${isolate[@]}" "$RETRY" -n 1 -- \
-	    sh -c 'touch ready; exec sleep 20'
+	start "${here[@]}" -n 1 -- sh -c 'touch ready; exec sleep 20'
 	reached in_attempt
 	foretold
 	kill -s "$1" "$(tr -d ' ' <"/proc/$one/task/$one/children")"
@@ -771,49 +638,50 @@ first_dies()
 	[ "$status" -eq $((128 + $(kill -l "$1"))) ]
 }
 
-first_does_not_stop()
-{
-	first 124 "$1" in_attempt -n 1 -t 3 -- \
-	    sh -c 'touch ready; kill -STOP $$; exec sleep 20'
-}
-
 # An orphan that dies with the command is not the command.
 first_is_not_fooled()
 {
-	is 7 "${isolate[@]}" "$RETRY" -n 1 -- \
+	is 7 "${here[@]}" -n 1 -- \
 	    sh -c '(exit 9 & :); (exit 8 & :); sleep 0.05; exit 7'
 }
 
 @test "as PID 1 retry passes signals on, does not stop, and reaps orphans" {
-	local name here delay=(-d 60 -j none)
+	local here delay=(-d 60 -j none)
 	isolate -p -f --mount-proc
 	here=("$ACTOR" fresh "${isolate[@]}" "$RETRY")
-	for name in TERM INT; do
-		beside "$name reaches the command" first_passes_on "$name"
-		beside "$name ends a delay" first "$((128 + $(kill -l "$name")))" \
-		    "$name" in_delay "${delay[@]}" -- false
-	done
-	for name in TERM INT KILL; do
-		beside "the command dies of $name" first_dies "$name"
-	done
-	for name in TSTP TTIN TTOU; do
-		beside "$name does not stop it" first_does_not_stop "$name"
-	done
-	beside 'reaps in an attempt' reaps 1 in_attempt "${here[@]}" -n 1 -- \
-	    sh -c "${orphans}touch ready; exec sleep 20" 0.1
-	beside 'reaps in a delay' reaps 0 in_delay "${here[@]}" "${delay[@]}" -- \
-	    sh -c "${orphans}false" 0.5
-	for name in first second third; do
-		beside "an orphan dies with the command, $name" first_is_not_fooled
-	done
-	beside 'zombies do not pile up' tidies "${here[@]}"
-}
-
-# unshare(1) without -f is not in the new namespace; its children are.
-@test "a command whose parent is outside of its PID namespace is run" {
+	rows beside eval <<-'END'
+	TERM reaches the command
+	    first 3 TERM in_attempt -n 2 -- "$ACTOR" listen 1 3
+	    heard TERM
+	    told '.* failed \(exit 3\), giving up: interrupted'
+	INT ends a delay
+	    first 130 INT in_delay "${delay[@]}" -- false
+	the command dies of TERM
+	    first_dies TERM
+	the command dies of KILL
+	    first_dies KILL
+	TSTP does not stop it
+	    first 124 TSTP in_attempt -n 1 -t 3 -- \
+	        sh -c 'touch ready; kill -STOP $$; exec sleep 20'
+	reaps in an attempt
+	    reaps 1 in_attempt "${here[@]}" -n 1 -- \
+	        sh -c "${orphans}touch ready; exec sleep 20" 0.1
+	reaps in a delay
+	    reaps 0 in_delay "${here[@]}" "${delay[@]}" -- sh -c "${orphans}false" 0.5
+	an orphan dies with the command
+	    first_is_not_fooled
+	an orphan dies with the command, again
+	    first_is_not_fooled
+	zombies do not pile up
+	    tidies "${here[@]}"
+	END
+	# unshare(1) without -f is not in the new namespace; its children are.
 	isolate -p
-	is 7 "${isolate[@]}" "$RETRY" -n 1 -- sh -c 'echo ran as $$; exit 7'
-	said 'ran as 1'
-	is 0 "${isolate[@]}" "$RETRY" -n 2 -d 0 -- true
-	is 124 "${isolate[@]}" "$RETRY" -n 1 -t 0.3 -k 0.1 -- sleep 20
+	rows beside eval <<-'END'
+	retry is outside, and its command PID 1
+	    is 7 "${isolate[@]}" "$RETRY" -n 1 -- sh -c 'echo ran as $$; exit 7'
+	    said 'ran as 1'
+	    is 0 "${isolate[@]}" "$RETRY" -n 2 -d 0 -- true
+	    is 124 "${isolate[@]}" "$RETRY" -n 1 -t 0.3 -k 0.1 -- sleep 20
+	END
 }
