@@ -457,14 +457,20 @@ print("signal", os.WTERMSIG(end), "core", os.WCOREDUMP(end))' \
 where=$PATH
 searched()
 {
-	local want=$1 direct=0 status=0 path=(-u PATH)
+	local want=$1 direct=0 status=0 path=(-u PATH) said=()
 	shift
 	[ -z "${where+set}" ] || path=("PATH=$where")
 	env "${path[@]}" "$@" >direct 2>/dev/null 3>&- || direct=$?
-	env "${path[@]}" "$RETRY" -n 1 "$@" >under 2>err 3>&- || status=$?
-	diff direct under || return
-	[ "$direct $status" = "$want $want" ] || {
+	(
+		unset PATH
+		[ -z "${where+set}" ] || export PATH=$where
+		exec "$RETRY" -n 1 "$@" >under 2>err 3>&-
+	) || status=$?
+	IFS= read -rd '' "said[0]" <direct || :
+	IFS= read -rd '' "said[1]" <under || :
+	[ "$direct $status ${said[0]}" = "$want $want ${said[1]}" ] || {
 		echo "status $status and $direct directly instead of $want: $*"
+		diff direct under
 		return 1
 	}
 }
@@ -472,7 +478,7 @@ searched()
 # script FILE [MODE]: an executable that says which it is, and its arguments
 script()
 {
-	mkdir -p "$(dirname "$1")"
+	[[ $1 != */* ]] || mkdir -p "${1%/*}"
 	printf '#!/bin/sh\necho "$0" "$#" "$@"\n' >"$1"
 	chmod "${2:-755}" "$1"
 }
