@@ -24,6 +24,7 @@ made alone.
 
 import asyncio
 import bisect
+import contextlib
 import functools
 import multiprocessing
 import os
@@ -41,6 +42,7 @@ LIFE = 3  # seconds of a server that is killed
 PAUSE = 0.03  # between two signals
 ENOUGH = 10000  # grants
 BLUR = 20000  # /proc/uptime has hundredths of a second
+CUT = OSError, asyncio.IncompleteReadError  # how a connection ends
 
 # Writes the number of its attempt, and the time, in one write. Two of three fail.
 LOOP = 'until [ -e "$0" ]; do "$@"; done 2>/dev/null'
@@ -69,7 +71,7 @@ class Observer:
     async def connect(self, host, reader, writer):
         self.tasks.add(asyncio.current_task())
         questions = []
-        try:
+        with contextlib.suppress(OSError):
             life = os.stat(self.back).st_mtime_ns
             answers, requests = await asyncio.open_unix_connection(self.back)
             await asyncio.gather(
@@ -77,51 +79,37 @@ class Observer:
                 self.answer(answers, writer, questions, (life, host)),
             )
             requests.close()
-        except OSError:
-            pass
         writer.close()
         self.tasks.discard(asyncio.current_task())
 
     async def ask(self, reader, requests, questions):
-        try:
-            while words := await self.read_request(reader, requests):
+        with contextlib.suppress(*CUT):
+            while line := await reader.readline():
+                words, raw = [], [line]
+                for _ in range(int(line[1:])):
+                    size = await reader.readline()
+                    words.append(await reader.readexactly(int(size[1:]) + 2))
+                    raw += size, words[-1]
                 if words[0].startswith(b"EVAL"):
-                    questions.append([int(word or 0) for word in words[4:]])
+                    questions.append([int(word.strip() or 0) for word in words[4:]])
+                requests.write(b"".join(raw))
                 await requests.drain()
-        except (OSError, asyncio.IncompleteReadError):
-            pass
         # What was sent still has to arrive, and its answer has to be read.
-        try:
+        with contextlib.suppress(OSError):
             requests.write_eof()
-        except OSError:
-            pass
-
-    async def read_request(self, reader, requests):
-        line = await reader.readline()
-        words, raw = [], [line]
-        for _ in range(int(line[1:] or 0)):
-            size = await reader.readline()
-            word = await reader.readexactly(int(size[1:]) + 2)
-            words.append(word[:-2])
-            raw += size, word
-        requests.write(b"".join(raw))
-        return words
 
     async def answer(self, answers, writer, questions, origin):
-        try:
+        with contextlib.suppress(*CUT):
             while line := await answers.readline():
                 raw, numbers = [line], []
                 if line[:1] == b"*":
                     for _ in range(int(line[1:])):
-                        raw.append(await answers.readexactly(1))
                         raw.append(await answers.readline())
-                        numbers.append(int(raw[-1]))
+                        numbers.append(int(raw[-1][1:]))
                 if questions:
                     self.note(questions.pop(0), numbers, *origin)
                 writer.write(b"".join(raw))
                 await writer.drain()
-        except (OSError, asyncio.IncompleteReadError):
-            pass
 
     def note(self, question, numbers, life, host):
         self.calls += 1
@@ -172,19 +160,18 @@ class Load:
     """Runs retry on all hosts, and disturbs it."""
 
     def __init__(self, retry, front, folder):
-        words = [retry, "-q", "-n", "20", "-d", "0.1", "-B", "api"]
-        words += ["--budget-wait", "3s"]
-        words += ["--fleet-timeout", "1s"]
-        words += ["--budget-min", "1000000", "--budget-window", f"{WINDOW}s"]
-        words += ["--fleet-min", str(MIN), "--fleet-ratio", str(RATIO)]
-        words += ["--fleet-alone", str(ALONE)]
         self.folder, self.shells = folder, []
         for host in range(HOSTS):
             place = f"{folder}/host{host}"
             os.mkdir(place)
-            own = words + ["--fleet", f"unix://{front}{host}", "--budget-dir", place]
-            own += ["--", "sh", "-c", COMMAND, "sh"]
-            loop = ["nice", "sh", "-c", LOOP, f"{folder}/over", *own, f"{place}/log"]
+            options = (
+                f"-q -n 20 -d 0.1 -B api --budget-wait 3s --budget-min 1000000 "
+                f"--budget-window {WINDOW}s --budget-dir {place} --fleet-timeout 1s "
+                f"--fleet-min {MIN} --fleet-ratio {RATIO} --fleet-alone {ALONE} "
+                f"--fleet unix://{front}{host}"
+            ).split()
+            loop = ["nice", "sh", "-c", LOOP, f"{folder}/over", retry, *options]
+            loop += ["--", "sh", "-c", COMMAND, "sh", f"{place}/log"]
             for _ in range(PROCESSES):
                 self.shells.append(subprocess.Popen(loop, stdin=subprocess.DEVNULL))
 
@@ -207,11 +194,9 @@ class Load:
         with open(f"{self.folder}/over", "w", encoding="ascii"):
             pass
         while living := [shell for shell in self.shells if shell.poll() is None]:
-            for shell in living:
-                child = child_of(shell.pid)
-                if child is not None:
-                    send(child, signal.SIGTERM)
-                    os.close(child)
+            for child in filter(None, (child_of(shell.pid) for shell in living)):
+                send(child, signal.SIGTERM)
+                os.close(child)
             time.sleep(0.1)
 
     def retries(self):
@@ -251,10 +236,8 @@ def child_of(pid):
 
 
 def send(child, number):
-    try:
+    with contextlib.suppress(OSError):
         signal.pidfd_send_signal(child, number)
-    except OSError:
-        pass
 
 
 def start_server(program, folder):

@@ -23,17 +23,6 @@ fleet_model_start(struct fleet_model *fleet, const struct policy *policy,
 }
 
 void
-fleet_model_end(struct fleet_model *fleet)
-{
-	while (fleet->unused != NULL) {
-		struct fleet_question_sent *sent = fleet->unused;
-
-		fleet->unused = sent->next;
-		free(sent);
-	}
-}
-
-void
 fleet_model_teach(struct fleet_model *fleet, struct segment *segment,
     int64_t hosts, nanos now)
 {
@@ -110,31 +99,20 @@ run_script(struct fleet_model *fleet, struct fleet_answer *answer, nanos now)
 	return true;
 }
 
-static struct fleet_question_sent *
-take_unused(struct fleet_model *fleet)
-{
-	struct fleet_question_sent *sent = fleet->unused;
-
-	if (sent == NULL)
-		sent = malloc(sizeof *sent);
-	else
-		fleet->unused = sent->next;
-	if (sent == NULL)
-		err(1, "fleet_model");
-	return sent;
-}
-
 /* Sends the caller's question on a new connection. */
 static void
 send_question(struct fleet_model *fleet, struct fleet_member *member, nanos now)
 {
-	struct fleet_question_sent *sent = take_unused(fleet);
+	struct fleet_question_sent *sent = malloc(sizeof *sent);
 	struct fleet_record *record = fleet->record;
 	nanos patience = fleet->policy->fleet.timeout;
 	nanos done = serve(fleet, FLEET_MODEL_CONNECTIONS, now);
-	bool answered = run_script(fleet, &sent->answer, done) &&
-	    done + WAY <= now + patience;
+	bool answered;
 
+	if (sent == NULL)
+		err(1, "fleet_model");
+	answered = run_script(fleet, &sent->answer, done) &&
+	    done + WAY <= now + patience;
 	sent->caller = fleet->caller;
 	sent->outcome = answered ? FLEET_ANSWERED : FLEET_SILENT;
 	sent->at = number_lesser(done + WAY, now + patience);
@@ -176,8 +154,7 @@ settle(struct fleet_model *fleet, struct fleet_member *member,
 	    !(member->granted || member->elected))
 		disconnect(fleet, member);
 	member->sent = NULL;
-	sent->next = fleet->unused;
-	fleet->unused = sent;
+	free(sent);
 }
 
 struct admission

@@ -36,13 +36,13 @@ struct fleet_question_sent {
 	struct fleet_answer answer;
 	enum fleet_outcome outcome;
 	nanos at; /* when the process knows the outcome */
-	struct fleet_question_sent *next; /* of those that are not used */
 };
 
 /* An invocation, beside its struct caller; all zero at first. */
 struct fleet_member {
 	struct fleet_wait wait;
-	struct fleet_question_sent *sent; /* NULL: none is under way */
+	struct fleet_question_sent *sent; /* NULL: none is under way; to be
+					     freed in the end */
 	bool granted; /* the server has granted the retry that is due */
 	bool connected; /* the connection was kept after an answer */
 	bool elected; /* to tell of successes */
@@ -56,13 +56,11 @@ struct fleet_model {
 	struct twin twin;
 	nanos free; /* when the server has done all work that there is */
 	uint64_t random;
-	struct fleet_question_sent *unused;
 };
 
 /* record: started. */
 void fleet_model_start(struct fleet_model *fleet, const struct policy *policy,
     struct fleet_record *record, uint64_t seed);
-void fleet_model_end(struct fleet_model *fleet);
 
 /* Has a host know the server's clock, and how many hosts there are. */
 void fleet_model_teach(struct fleet_model *fleet, struct segment *segment,

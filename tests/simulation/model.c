@@ -243,7 +243,7 @@ happen(struct storm *storm, const struct event *event)
 static void *
 room_for(int64_t count, size_t size)
 {
-	void *room = malloc((size_t)count * size);
+	void *room = calloc((size_t)count, size);
 
 	if (room == NULL)
 		err(1, "model");
@@ -295,7 +295,8 @@ model_run(const struct model *model, struct tally *tally)
 	for (; storm.ended < clients - model->scenario->scouts; storm.ended++)
 		tally_lost(tally);
 	queue_end(&storm.queue);
-	fleet_model_end(&storm.fleet);
+	for (int64_t i = 0; i < clients; i++)
+		free(storm.clients[i].member.sent);
 	free(storm.segments);
 	free(storm.clients);
 }
