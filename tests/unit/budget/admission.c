@@ -5,7 +5,6 @@
 #include "unit.h"
 #include "script.h"
 #include "budget/admission.h"
-#include "text/number.h"
 
 #define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
 
@@ -78,6 +77,7 @@ static const struct {
 	{ "P", { ALL, .cooldown = SECONDS(5), .breaker = BREAKER(3) } },
 	{ "S", { ALL, .cooldown = SECONDS(1) } },
 	{ "T", { ALL, .wait = SECONDS(60) } },
+	{ "O", { .key = "api", .terms = { 400000, 4, SECONDS(30) } } },
 	{ "WX", { ALL, .wait = SECONDS(60), .breaker = BREAKER(3) } },
 	{ "", { ALL, .breaker = BREAKER(3) } },
 };
@@ -87,12 +87,13 @@ static const struct {
  *
  * A time holds until the next one. A capital letter is an invocation, a small
  * one a new invocation each time; U and V have no breaker, I does not ask it,
- * P pauses after a denial, W and X wait for admission, all others have a
- * breaker; the first attempts of Y and Z have been counted; the successes of N
- * pay for nothing; S pauses for a second after a denial, T waits. F to L are in
- * a fleet: J pauses after a denial, K and M open the breaker by one failure,
- * and L has other limits for the fleet. What they do is followed by what the
- * budget answers, and by what then holds for the invocation ("leased",
+ * O has other limits, P pauses after a denial, W and X wait for admission, all
+ * others have a breaker; the first attempts of Y and Z have been counted; the
+ * successes of N pay for nothing; S pauses for a second after a denial, T
+ * waits. F to L are in a fleet: J pauses after a denial, K and M open the
+ * breaker by one failure, and L has other limits for the fleet. What they do is
+ * followed by what the budget answers, and by what then holds for the
+ * invocation ("leased",
  * "!waits"), for the segment ("retries=2"), and for the question to the fleet
  * ("told=3"). "0/2:" in front is the ratio and the minimum of the segment.
  */
@@ -610,6 +611,12 @@ static const char *const scenes[] = {
 	"failures=1",
 	"Y fails, A has-old-lease, A fails firsts=1 successes=0 failures=1",
 
+	/* The stricter of each limit is in force for all; the window stays. */
+	"1/5: O retry granted differs ratio=400000 min=4 window=60s, U looks "
+	"!differs ratio=400000 min=4",
+	"1/5: O fails differs ratio=400000 min=4, U looks ratio=400000 min=4",
+	"1/5: O looks differs ratio=400000 min=4, U looks ratio=400000 min=4",
+
 	/* A look changes nothing. */
 	"1/9: A looks !corrupt !differs ratio=1000000 min=9 counts=0/0",
 
@@ -728,44 +735,5 @@ TEST(which_attempts_have_to_ask)
 		EQUAL(rows[i].row, admission_begin(&caller, true, 8),
 		    rows[i].retry);
 		EQUAL(rows[i].row, caller.began, 8);
-	}
-}
-
-/* The stricter of each limit is in force for all; the window stays. */
-TEST(other_limits)
-{
-	static const struct {
-		struct terms terms;
-		int64_t ratio, min;
-	} rows[] = {
-		{ { -1, -1, -1 }, 500000, 5 },
-		{ { 500000, 5, SECONDS(60) }, 500000, 5 },
-		{ { 400000, -1, -1 }, 400000, 5 },
-		{ { 600000, -1, -1 }, 500000, 5 },
-		{ { -1, 4, -1 }, 500000, 4 },
-		{ { -1, 6, -1 }, 500000, 5 },
-		{ { -1, -1, SECONDS(30) }, 500000, 5 },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows) * 3; i++) {
-		struct segment segment = make(500000, 5);
-		struct budget_config config = kinds[0].config;
-		struct caller caller = caller_of(&config);
-		int64_t ratio = rows[i / 3].ratio, min = rows[i / 3].min;
-		char row[NUMBER_ROOM];
-
-		number_put(row, (int64_t)i / 3);
-		config.terms = rows[i / 3].terms;
-		if (i % 3 == 0)
-			ask(&caller, &segment, true, 0);
-		else if (i % 3 == 1)
-			tell(&caller, &segment, RESULT_FAILURE, false, 0);
-		else
-			look(&caller, &segment);
-		EQUAL(row, caller.differs, i / 3 > 1);
-		EQUAL(row, caller.terms.ratio, ratio);
-		EQUAL(row, caller.terms.min, min);
-		EQUAL(row, caller.terms.window, SECONDS(60));
-		EQUAL(row, segment_terms(&segment, &segment.header).min, min);
 	}
 }

@@ -11,11 +11,9 @@
 #define SECONDS(n) ((nanos)((n)*NANOS_SECOND + 0.5))
 
 #define LEAST RAMP_LEAST
-#define FIRST RAMP_FIRST
-#define GROWN(rate) ((rate) + ((rate) + 1) / 2)
 #define QUIET (RAMP_QUIET * RAMP_STEP) /* then the recovery is over */
 /* RAMP_FIRST as attempts per second. */
-#define SLOW (FIRST * NANOS_SECOND / RAMP_STEP)
+#define SLOW (RAMP_FIRST * NANOS_SECOND / RAMP_STEP)
 
 /* Opens after three failures, for 10 s, 20 s, and then 35 s. */
 static const struct breaker_config usual = { 3, SECONDS(10), SECONDS(35) };
@@ -24,9 +22,9 @@ static const struct breaker_config usual = { 3, SECONDS(10), SECONDS(35) };
  * A time, a process, what it does, perhaps how often ("x3"), and what holds
  * then: the state, the failures, and how long until an attempt may be admitted,
  * if it is not now; "word STATE:SEQ:MS:SLOWDOWN", "streak
- * SEQ:DOUBLINGS:FAILURES". A time holds until the next one. The rate is
- * RAMP_FIRST. N has no breaker; F opens it after five failures, for 2 s, and S
- * for 60 s, and then 100 s.
+ * SEQ:DOUBLINGS:FAILURES". A time holds until the next one, and so does the
+ * rate of a recovery, which is RAMP_FIRST at first. N has no breaker; F opens
+ * it after five failures, for 2 s, and S for 60 s, and then 100 s.
  */
 static const char *const scripts[] = {
 /* A opens the breaker at 0, gets the probe, and begins a recovery. */
@@ -124,6 +122,25 @@ static const char *const scripts[] = {
 	       "1ns, 12.399999999s A enters turn, 60s A enters passed closed 0 "
 	       "word 0:5:10000:3, 70s A fails x3 open 3 10s, 80s A enters "
 	       "probe, A probe-heals recovering 0",
+	/* A recovery admits at its rate, which grows if all goes well. */
+	HEALED "A enters turn x4, A enters held recovering 0 16666666ns, "
+	       "12.199999999s A enters turn x8, A enters held recovering 0 "
+	       "1ns, 12.2s A enters turn x4, A enters held recovering 0 "
+	       "16666666ns",
+	HEALED "12.199s A enters turn x12, A succeeds x12 recovering 0 1ms, "
+	       "12.2s A looks rate 90, A enters turn x4, A enters held "
+	       "recovering 0 11111111ns, 12.399s A enters turn x14, A succeeds "
+	       "x18, 12.4s A looks rate 135",
+	/* It opens only at the first rate. */
+	HEALED "12.199s A enters turn x12, A succeeds x12, 12.2s A fails x6 "
+	       "rate 90 recovering 6, 12.4s A looks rate 45 recovering 6, A "
+	       "fails open 7 10s",
+	/* Only a recovery has a rate, and not that of an earlier one. A process
+	   that read the clock in the first one finds the second. */
+	HEALED "A enters turn x4, A enters held, A fails x3 open 3 10s, B "
+	       "fails, B succeeds, 52s A enters probe, B fails, B succeeds, A "
+	       "probe-heals recovering 0, A enters turn x4, A enters held, 12s "
+	       "A enters held recovering 0 40016666666ns",
 	/* Processes share the words, and not their configuration. */
 	"N fails x20 closed 20, F fails open 21 2s, 2s S enters probe, S "
 	"probe-fails open 22 100s, 102s F enters probe, F probe-fails open 23 "
@@ -160,12 +177,11 @@ struct world {
 	struct breaker breaker;
 	uint64_t leases[26];
 	nanos now;
-	int64_t hosts; /* of the last recovery */
+	int64_t rate; /* of a recovery */
 };
 
 static bool
-check_view(
-    struct script *script, const struct breaker_view *view, int64_t hosts)
+check_view(struct script *script, const struct breaker_view *view, int64_t rate)
 {
 	static const char states[][12] = {
 		[BREAKER_CLOSED] = "closed",
@@ -181,10 +197,7 @@ check_view(
 			continue;
 		EQUAL(row, view->state, state);
 		EQUAL(row, view->failures, script_number(script));
-		EQUAL(row, view->rate,
-		    state != BREAKER_RECOVERING ? 0
-			: hosts == 48           ? SLOW / 4
-						: SLOW);
+		EQUAL(row, view->rate, state == BREAKER_RECOVERING ? rate : 0);
 		ahead = *script;
 		script_next(&ahead);
 		EQUAL(row, view->next,
@@ -233,7 +246,7 @@ act(struct script *script, struct world *world)
 			breaker_probed(breaker, config, results[i].result,
 			    *lease, results[i].hosts, world->now);
 		if (results[i].result == RESULT_HEALTHY && results[i].probe)
-			world->hosts = results[i].hosts;
+			world->rate = results[i].hosts == 48 ? SLOW / 4 : SLOW;
 		return;
 	}
 	if (script_is(script, "renews")) {
@@ -250,7 +263,7 @@ act(struct script *script, struct world *world)
 		ahead = *script;
 		script_next(&ahead);
 		if (script_is(script, "held"))
-			check_view(&ahead, &view, world->hosts);
+			check_view(&ahead, &view, world->rate);
 	}
 	HOLDS(row, got == 0 || got == breaker->word);
 	/* It keeps a lost lease, to try it. */
@@ -260,7 +273,7 @@ act(struct script *script, struct world *world)
 
 /* What holds after an action, up to a comma or the end. */
 static void
-check_facts(struct script *script, const struct world *world)
+check_facts(struct script *script, struct world *world)
 {
 	const struct breaker *breaker = &world->breaker;
 	struct breaker_view view = breaker_look(breaker, world->now);
@@ -270,8 +283,13 @@ check_facts(struct script *script, const struct world *world)
 		uint64_t a = 0, b = 0, c = 0, slowdown = 0;
 		bool word = script_is(script, "word");
 
-		if (check_view(script, &view, world->hosts))
+		if (check_view(script, &view, world->rate))
 			continue;
+		if (script_is(script, "rate")) {
+			world->rate = script_number(script);
+			EQUAL(row, view.rate, world->rate);
+			continue;
+		}
 		if (!word && !script_is(script, "streak"))
 			script_refuse(script);
 		script_next(script);
@@ -409,130 +427,6 @@ TEST(ends_of_the_numbers)
 	EQUAL("doublings", breaker_look(&breaker, 0).next, SECONDS(10));
 	EQUAL("doublings", breaker.streak >> 32 & 1023, 1023);
 	EQUAL("doublings", breaker_look(&breaker, 0).failures, UINT32_MAX);
-}
-
-/*
- * Recoveries
- */
-
-/* A breaker that has been recovering since an instant. */
-static struct breaker
-recovering(nanos began)
-{
-	struct breaker breaker = opened(&usual, began - SECONDS(10));
-	uint64_t lease;
-
-	HOLDS("due", entered(&breaker, began, &lease) == BREAKER_PROBE);
-	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, 0, began);
-	return breaker;
-}
-
-/* So many turns are available at an instant, and no more. */
-static void
-check_turns(const char *row, struct breaker *breaker, int64_t turns, nanos now)
-{
-	struct breaker_view view;
-	uint64_t lease;
-
-	for (int64_t i = 0; i < turns; i++) {
-		EQUAL(row, breaker_enter(breaker, now, &lease, &view),
-		    BREAKER_TURN);
-		HOLDS(row, lease == 0);
-	}
-	EQUAL(row, breaker_enter(breaker, now, &lease, &view), BREAKER_HELD);
-	HOLDS(row, lease == 0);
-	EQUAL(row, view.state, BREAKER_RECOVERING);
-	HOLDS(row, view.next > 0 && view.next <= RAMP_STEP);
-	EQUAL(row, breaker_look(breaker, now).next, view.next);
-}
-
-/* All turns of a step are taken and succeed: the rate grows. */
-static void
-check_step(struct breaker *breaker, int64_t rate, nanos end)
-{
-	EQUAL("rate", breaker_look(breaker, end).rate,
-	    rate * (NANOS_SECOND / RAMP_STEP));
-	check_turns("step", breaker, rate, end);
-	for (int64_t i = 0; i < rate; i++)
-		breaker_tell(breaker, &usual, RESULT_SUCCESS, end, end);
-}
-
-TEST(a_recovery_admits_at_its_rate)
-{
-	const nanos began = SECONDS(20);
-	struct breaker breaker = recovering(began);
-	nanos end = began;
-
-	check_turns("first", &breaker, LEAST, began);
-	check_turns(
-	    "same step", &breaker, FIRST - LEAST, began + RAMP_STEP - 1);
-	check_turns("second", &breaker, LEAST, began + RAMP_STEP);
-	breaker = recovering(began);
-	for (int64_t rate = FIRST; rate <= 16 * FIRST; rate = GROWN(rate)) {
-		end += RAMP_STEP;
-		check_step(&breaker, rate, end - 1);
-	}
-	/* In the next step the first turns are available at once. */
-	breaker = recovering(began);
-	check_step(&breaker, FIRST, began + RAMP_STEP - 1);
-	check_turns("at once", &breaker, LEAST, began + RAMP_STEP);
-}
-
-TEST(a_recovery_opens_only_at_the_first_rate)
-{
-	const nanos began = SECONDS(20);
-	struct breaker breaker = recovering(began);
-	nanos now = began + RAMP_STEP - NANOS_MS;
-
-	for (int64_t rate = FIRST; rate <= 4 * FIRST; rate = GROWN(rate)) {
-		check_step(&breaker, rate, now);
-		now += RAMP_STEP;
-	}
-	now -= RAMP_STEP;
-	for (int64_t i = 1; i <= 2 * usual.failures; i++) {
-		breaker_tell(&breaker, &usual, RESULT_FAILURE, now, now);
-		EQUAL("fast", breaker_look(&breaker, now).state,
-		    BREAKER_RECOVERING);
-		EQUAL("fast", breaker_look(&breaker, now).failures, i);
-	}
-	while (breaker_look(&breaker, now).rate > SLOW) {
-		for (int i = 0; i < 8; i++)
-			breaker_tell(
-			    &breaker, &usual, RESULT_FAILURE, now, now);
-		EQUAL("slower", breaker_look(&breaker, now).state,
-		    BREAKER_RECOVERING);
-		now += RAMP_STEP;
-	}
-	breaker_tell(&breaker, &usual, RESULT_FAILURE, now, now);
-	EQUAL("slow", breaker_look(&breaker, now).state, BREAKER_OPEN);
-	EQUAL("slow", breaker_look(&breaker, now).next, usual.pause);
-}
-
-/* Only a recovery has a rate, and not that of an earlier one. */
-TEST(the_rate_is_that_of_this_recovery)
-{
-	const nanos began = SECONDS(20), again = SECONDS(60);
-	struct breaker breaker = recovering(began);
-	uint64_t lease, rate;
-
-	check_turns("first", &breaker, LEAST, began);
-	for (int i = 0; i < 3; i++)
-		breaker_tell(&breaker, &usual, RESULT_FAILURE, began, began);
-	EQUAL("open", breaker_look(&breaker, began).rate, 0);
-	rate = breaker.rate;
-	breaker_tell(&breaker, &usual, RESULT_FAILURE, began, began);
-	breaker_tell(&breaker, &usual, RESULT_SUCCESS, began, began);
-	EQUAL("due", entered(&breaker, again, &lease), BREAKER_PROBE);
-	breaker_tell(&breaker, &usual, RESULT_FAILURE, again, again);
-	breaker_tell(&breaker, &usual, RESULT_SUCCESS, again, again);
-	HOLDS("others", breaker.rate == rate);
-	breaker_probed(&breaker, &usual, RESULT_HEALTHY, lease, 0, again);
-	HOLDS("begins", breaker.rate == rate);
-	check_turns("second", &breaker, LEAST, again);
-	/* A process that read the clock in the first one finds the second. */
-	EQUAL("late", entered(&breaker, began, &lease), BREAKER_HELD);
-	EQUAL("late", breaker_look(&breaker, began).next,
-	    again + RAMP_STEP / FIRST - began);
 }
 
 /* Without attempts but its probe, it closes. */
