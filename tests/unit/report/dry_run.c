@@ -121,57 +121,19 @@ TEST(delays_are_as_they_are_drawn)
 	}
 }
 
-/*
- * What is asked for, and what is said of it: the first and third delay, the
- * splay and the total as "LEAST-MEAN-MOST", each only where the row has it.
- */
-static const char *const exact[] = {
-	"attempts=4 jitter=full splay=4s -> first 0-0.5-1 third 0-2-4 splay "
-	"0-2-4 total 0-5.5-11",
-	/* One in two below the floor, the others 3.5 s on average. */
-	"attempts=4 jitter=equal backoff=constant delay=4 min-delay=3 -> first "
-	"3-3.25-4",
-	"attempts=4 backoff=constant jitter=none delay=2 -> first 2-2-2 third "
-	"2-2-2 splay 0-0-0 total 6-6-6",
-};
-
-TEST(exact_means)
+TEST(means_of_decorrelated_delays)
 {
-	struct policy policy;
-	struct forecast forecast;
-
-	for (size_t i = 0; i < LENGTH(exact); i++) {
-		struct script script = script_of(exact[i]);
-		struct asked asked;
-
-		asked_read(&script, &asked);
-		script_next(&script);
-		forecast = forecast_of(&asked.policy);
-		HOLDS(exact[i], !forecast.drawn);
-		while (script_next(&script)) {
-			const struct span *span = script_is(&script, "first")
-			    ? &forecast.delay[0]
-			    : script_is(&script, "third") ? &forecast.delay[2]
-			    : script_is(&script, "splay") ? &forecast.splay
-							  : &forecast.total;
-			double least, mean, most;
-
-			script_next(&script);
-			EQUAL(exact[i],
-			    sscanf(script.word, "%lf-%lf-%lf", &least, &mean,
-				&most),
-			    3);
-			EQUAL(exact[i], span->least, (nanos)(least * 1e9));
-			EQUAL(exact[i], span->mean, (nanos)(mean * 1e9));
-			EQUAL(exact[i], span->most, (nanos)(most * 1e9));
-		}
-	}
-	policy = asked_policy(
+	struct policy policy = asked_policy(
 	    "attempts=4 jitter=decorrelated backoff=constant delay=0.5");
+	struct forecast forecast = forecast_of(&policy);
+
+	HOLDS("0.5s", forecast.drawn);
+	HOLDS("0.5s", near(forecast.delay[0].mean, MS(1000), 0.01));
+	HOLDS("0.5s", near(forecast.delay[1].mean, MS(1750), 0.01));
+	policy = asked_policy("attempts=inf jitter=decorrelated timeout=1");
 	forecast = forecast_of(&policy);
-	HOLDS("decorrelated", forecast.drawn);
-	HOLDS("decorrelated", near(forecast.delay[0].mean, MS(1000), 0.01));
-	HOLDS("decorrelated", near(forecast.delay[1].mean, MS(1750), 0.01));
+	HOLDS("1s", near(forecast.delay[0].mean, SECONDS(2), 0.01));
+	HOLDS("1s", forecast.delay[9].mean > SECONDS(3));
 }
 
 /* Of so many retries, one after the other. */
@@ -233,21 +195,6 @@ TEST(decorrelated_in_the_long_run)
 	EQUAL("most", forecast.total.most, SECONDS(39 + 19997 * 30));
 }
 
-TEST(no_limit_of_attempts)
-{
-	struct policy policy =
-	    asked_policy("attempts=inf jitter=decorrelated timeout=1");
-	struct forecast forecast = forecast_of(&policy);
-
-	EQUAL("inf", forecast.retries, POLICY_UNLIMITED);
-	EQUAL("inf", forecast.rows, 10);
-	HOLDS("inf", near(forecast.delay[0].mean, SECONDS(2), 0.01));
-	HOLDS("inf", forecast.delay[9].mean > SECONDS(3));
-	EQUAL("inf", forecast.worst, NANOS_MAX);
-	EQUAL("inf", forecast.slo, NANOS_MAX);
-	HOLDS("inf", forecast.fits);
-}
-
 TEST(saturation)
 {
 	struct policy policy = asked_policy("attempts=4 backoff=constant "
@@ -279,127 +226,151 @@ TEST(saturation)
 #define THREE "attempts=3 factor=10 delay=0.1 jitter=full timeout=50ms "
 
 /*
- * What is asked for, its worst case, and what a deadline makes of it: "fits";
- * or which attempt the deadline cuts off, or does not let begin ("before"), 0
- * if that may be none.
+ * What is asked for, and what is said of it: "cut" or "before" is the attempt
+ * that the deadline cuts off, or does not let begin, 0 if that may be none;
+ * "last" is the timeout of the last attempt.
  */
-static const char *const deadlines[] = {
-	FOUR "-> worst 6.6 fits",
-	FOUR "deadline=7 -> worst 6.6 fits",
-	FOUR "deadline=6.6 -> worst 6.6 fits",
-	FOUR "deadline=6599999999ns -> worst 6.6 cut 4",
-	FOUR "deadline=6.45 -> worst 6.6 before 4",
-	FOUR "deadline=4.301 -> worst 6.6 cut 3",
-	FOUR "deadline=0.1 -> worst 6.6 cut 1",
-	FOUR "deadline=2 -> worst 6.6 before 2",
-	FOUR "splay=1 deadline=7 -> worst 7.6 before 4",
+static const char *const forecasts[] = {
+	"attempts=4 jitter=full splay=4s -> !drawn first-least=0 "
+	"first-mean=0.5s first-most=1s third-least=0 third-mean=2s "
+	"third-most=4s splay-least=0 splay-mean=2s splay-most=4s total-least=0 "
+	"total-mean=5.5s total-most=11s",
+	/* One in two below the floor, the others 3.5 s on average. */
+	"attempts=4 jitter=equal backoff=constant delay=4 min-delay=3 -> "
+	"!drawn first-least=3s first-mean=3.25s first-most=4s",
+	"attempts=4 backoff=constant jitter=none delay=2 -> !drawn "
+	"first-least=2s first-mean=2s first-most=2s third-least=2s "
+	"third-most=2s splay-most=0 total-least=6s total-mean=6s total-most=6s",
+	"attempts=inf jitter=decorrelated timeout=1 -> retries=-1 rows=10 "
+	"worst=ever fits",
+
+	/* Deadlines. */
+	FOUR "-> worst=6.6s fits",
+	FOUR "deadline=7 -> worst=6.6s fits",
+	FOUR "deadline=6.6 -> worst=6.6s fits",
+	FOUR "deadline=6599999999ns -> worst=6.6s cut 4",
+	FOUR "deadline=6.45 -> worst=6.6s before 4",
+	FOUR "deadline=4.301 -> worst=6.6s cut 3",
+	FOUR "deadline=0.1 -> worst=6.6s cut 1",
+	FOUR "deadline=2 -> worst=6.6s before 2",
+	FOUR "splay=1 deadline=7 -> worst=7.6s before 4",
 	/* The first ends with it. */
-	FOUR "deadline=0.15 -> worst 6.6 before 2",
+	FOUR "deadline=0.15 -> worst=6.6s before 2",
 	/* The splay takes half of a second at most. */
-	ONE "timeout=0.4 splay=9 deadline=1 -> worst 9.4 before 0",
-	ONE "timeout=0.6 splay=9 deadline=1 -> worst 9.6 cut 1",
-	ONE "timeout=1 deadline=1 jitter=full -> worst 1 fits",
-	"attempts=4 delay=2 backoff=constant deadline=60 -> worst ever cut 1",
-	"attempts=4 delay=2 backoff=constant -> worst ever fits",
-	MANY "timeout=1 deadline=8 -> worst ever before 4",
-	MANY "timeout=1 deadline=9.5 -> worst ever cut 4",
-	MANY "deadline=8 -> worst ever before 5",
-	MANY "splay=1 deadline=8 -> worst ever before 5",
+	ONE "timeout=0.4 splay=9 deadline=1 -> worst=9.4s before 0",
+	ONE "timeout=0.6 splay=9 deadline=1 -> worst=9.6s cut 1",
+	ONE "timeout=1 deadline=1 jitter=full -> worst=1s fits",
+	"attempts=4 delay=2 backoff=constant deadline=60 -> worst=ever cut 1",
+	"attempts=4 delay=2 backoff=constant -> worst=ever fits",
+	MANY "timeout=1 deadline=8 -> worst=ever before 4",
+	MANY "timeout=1 deadline=9.5 -> worst=ever cut 4",
+	MANY "deadline=8 -> worst=ever before 5",
+	MANY "splay=1 deadline=8 -> worst=ever before 5",
 	/* Farther away than the forecast looks. */
-	"attempts=inf timeout=1ns delay=0 deadline=1 -> worst ever cut 1000001",
+	"attempts=inf timeout=1ns delay=0 deadline=1 -> worst=ever cut 1000001",
 	/* 2 s each, but the third would end at 6.45 s, where 50 ms are left:
 	 * less than a base delay, so it is not trimmed. */
-	FOUR "jitter=full deadline=6.5 -> worst 6.6 cut 4",
+	FOUR "jitter=full deadline=6.5 -> worst=6.6s cut 4",
 
 	/* Each attempt takes its own timeout: 1 s, 3 s, 6 s, 6 s. */
-	GROW "timeout=1,3,6 -> worst 19 fits",
-	GROW "timeout=1,3,6 deadline=12 -> worst 19 before 4",
-	GROW "timeout=1,3,6 deadline=11999999999ns -> worst 19 cut 3",
-	GROW "timeout=1,0,6 deadline=11 -> worst ever cut 2",
+	GROW "timeout=1,3,6 -> worst=19s fits",
+	GROW "timeout=1,3,6 deadline=12 -> worst=19s before 4",
+	GROW "timeout=1,3,6 deadline=11999999999ns -> worst=19s cut 3",
+	GROW "timeout=1,0,6 deadline=11 -> worst=ever cut 2",
 	/* Between two successes is the first delay. */
-	"attempts=3 consecutive=2 timeout=1 delay=1,5 deadline=4.5 -> worst 5 "
+	"attempts=3 consecutive=2 timeout=1 delay=1,5 deadline=4.5 -> worst=5s "
 	"cut 3",
 
 	/* Delays that are trimmed to the deadline leave time for an attempt:
 	 * 0.1 s, 1 s and 10 s, which become 3.65 s, and then 0.1 s is left. */
-	TENS "jitter=full timeout=50ms deadline=5 -> worst 11.3 before 0",
-	TENS "timeout=50ms deadline=5 -> worst 11.3 before 4",
+	TENS "jitter=full timeout=50ms deadline=5 -> worst=11.3s before 0",
+	TENS "timeout=50ms deadline=5 -> worst=11.3s before 4",
 	/* Not trimmed below the floor. */
-	TENS "jitter=full min-delay=4 timeout=50ms deadline=5 -> worst 18.2 "
+	TENS "jitter=full min-delay=4 timeout=50ms deadline=5 -> worst=18.2s "
 	     "before 3",
 	/* Longer than the base. */
-	TENS "jitter=full timeout=101ms deadline=5 -> worst 11.504 cut 4",
+	TENS "jitter=full timeout=101ms deadline=5 -> worst=11.504s cut 4",
 	/* If two base delays are left, the delay is one of them. */
-	THREE "deadline=0.4 -> worst 1.25 before 0",
-	THREE "deadline=399999999ns -> worst 1.25 before 3",
+	THREE "deadline=0.4 -> worst=1.25s before 0",
+	THREE "deadline=399999999ns -> worst=1.25s before 3",
+
+	/* Timeouts. */
+	"attempts=1 delay=0 -> last=0 !timed !limited timeouts=ever worst=ever",
+	"attempts=3 timeout=0 delay=0 -> last=0 !timed !limited timeouts=ever "
+	"worst=ever",
+	"attempts=1 timeout=7ns delay=0 -> last=7ns timed limited timeouts=7ns "
+	"worst=7ns",
+	"attempts=3 timeout=7ns delay=0 -> last=7ns timed limited "
+	"timeouts=21ns worst=21ns",
+	"attempts=1 timeout=1ns,3ns,6ns delay=0 -> last=1ns timed limited "
+	"timeouts=1ns worst=1ns",
+	"attempts=2 timeout=1ns,3ns,6ns delay=0 -> last=3ns timed limited "
+	"timeouts=4ns worst=4ns",
+	"attempts=3 timeout=1ns,3ns,6ns delay=0 -> last=6ns timed limited "
+	"timeouts=10ns worst=10ns",
+	"attempts=5 timeout=1ns,3ns,6ns delay=0 -> last=6ns timed limited "
+	"timeouts=22ns worst=22ns",
+	"attempts=4 timeout=6ns,3ns delay=0 -> last=3ns timed limited "
+	"timeouts=15ns worst=15ns",
+	"attempts=3 timeout=1ns,0,6ns delay=0 -> last=6ns timed !limited "
+	"timeouts=ever worst=ever",
+	"attempts=1 timeout=1ns,0 delay=0 -> last=1ns timed limited "
+	"timeouts=1ns worst=1ns",
+	"attempts=9 timeout=1ns,0 delay=0 -> last=0 timed !limited "
+	"timeouts=ever worst=ever",
+	"attempts=2 timeout=9223372036854775806ns,2ns delay=0 -> last=2ns "
+	"timed limited timeouts=ever worst=ever",
+	"attempts=9223372036854775806 timeout=2ns delay=0 -> last=2ns timed "
+	"limited timeouts=ever worst=ever",
 };
 
-TEST(deadlines)
+TEST(forecasts)
 {
 	EQUAL("as far as it looks", FORECAST_ATTEMPTS + 1, 1000001);
-	for (size_t i = 0; i < LENGTH(deadlines); i++) {
-		const char *row = deadlines[i];
-		struct script script = script_of(row);
-		struct forecast forecast;
+	for (size_t i = 0; i < LENGTH(forecasts); i++) {
+		struct script script = script_of(forecasts[i]);
 		struct asked asked;
-		nanos worst;
+		struct forecast all;
 
 		asked_read(&script, &asked);
-		forecast = forecast_of(&asked.policy);
-		script_next(&script);
-		script_next(&script);
-		worst = script_span(&script);
-		EQUAL(row, forecast.worst, worst);
-		EQUAL(row, forecast.slo, number_multiply(worst, 3));
-		script_next(&script);
-		EQUAL(row, forecast.fits, script_is(&script, "fits"));
-		EQUAL(row, forecast.begun, script_is(&script, "cut"));
-		EQUAL(row, forecast.cut,
-		    forecast.fits ? 0 : script_number(&script));
-	}
-}
+		all = forecast_of(&asked.policy);
+		const struct script_fact facts[] = {
+#define SPAN(name, span) \
+	{ name "-least", span.least, NULL }, \
+	    { name "-mean", span.mean, NULL }, \
+	    { name "-most", span.most, NULL }
+			SPAN("first", all.delay[0]),
+			SPAN("third", all.delay[2]),
+			SPAN("splay", all.splay),
+			SPAN("total", all.total),
+			{ "drawn", all.drawn, NULL },
+			{ "retries",
+			    all.retries == POLICY_UNLIMITED ? -1 : all.retries,
+			    NULL },
+			{ "rows", all.rows, NULL },
+			{ "worst", all.worst, NULL },
+			{ "fits", all.fits, NULL },
+			{ "last",
+			    plan_timeout(&asked.policy, asked.policy.attempts),
+			    NULL },
+			{ "timed", plan_has_timeout(&asked.policy), NULL },
+			{ "limited", all.limited, NULL },
+			{ "timeouts", all.timeouts, NULL },
+		};
 
-/* Timeouts, an attempt and its limit; behind it "some" attempts have one, or
- * "all", and what they add up to up to there. */
-static const char *const timed[] = {
-	"attempts=1 -> 0 none ever",
-	"attempts=3 timeout=0 -> 0 none ever",
-	"attempts=1 timeout=7ns -> 7ns all 7ns",
-	"attempts=3 timeout=7ns -> 7ns all 21ns",
-	"attempts=1 timeout=1ns,3ns,6ns -> 1ns all 1ns",
-	"attempts=2 timeout=1ns,3ns,6ns -> 3ns all 4ns",
-	"attempts=3 timeout=1ns,3ns,6ns -> 6ns all 10ns",
-	"attempts=5 timeout=1ns,3ns,6ns -> 6ns all 22ns",
-	"attempts=4 timeout=6ns,3ns -> 3ns all 15ns",
-	"attempts=3 timeout=1ns,0,6ns -> 6ns some ever",
-	"attempts=1 timeout=1ns,0 -> 1ns all 1ns",
-	"attempts=9 timeout=1ns,0 -> 0 some ever",
-	"attempts=2 timeout=9223372036854775806ns,2ns -> 2ns all ever",
-	"attempts=9223372036854775806 timeout=2ns -> 2ns all ever",
-};
-
-TEST(timeouts)
-{
-	for (size_t i = 0; i < LENGTH(timed); i++) {
-		struct script script = script_of(timed[i]);
-		struct asked asked;
-		struct forecast forecast;
-		nanos sum;
-
-		asked_read(&script, &asked);
-		asked.policy.backoff.delays.list[0] = 0;
-		forecast = forecast_of(&asked.policy);
 		script_next(&script);
-		EQUAL(timed[i],
-		    plan_timeout(&asked.policy, asked.policy.attempts),
-		    script_span(&script));
-		script_next(&script);
-		EQUAL(timed[i], plan_has_timeout(&asked.policy),
-		    !script_is(&script, "none"));
-		EQUAL(timed[i], forecast.limited, script_is(&script, "all"));
-		sum = script_span(&script);
-		EQUAL(timed[i], forecast.timeouts, sum);
-		EQUAL(timed[i], forecast.worst, sum);
+		EQUAL(script.row, all.slo, number_multiply(all.worst, 3));
+		HOLDS(script.row, !all.fits || (all.cut == 0 && !all.begun));
+		while (script_next(&script))
+			if (script_is(&script, "cut") ||
+			    script_is(&script, "before")) {
+				HOLDS(script.row, !all.fits);
+				EQUAL(script.row, all.begun,
+				    script_is(&script, "cut"));
+				EQUAL(script.row, all.cut,
+				    script_number(&script));
+			} else if (!script_check(&script, facts, LENGTH(facts)))
+				script_refuse(&script);
 	}
 }
 
