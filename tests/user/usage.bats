@@ -266,6 +266,7 @@ unknown()
 	table unknown <<-'END'
 		'' --foo --nothing-like-it
 		timeout --timout --tiemout --timezut --itmeotu
+		retries --retrys
 		delay --dealy
 		seed --sed
 		attempts ---attempts --Attempts --attemptsx
