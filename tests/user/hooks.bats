@@ -16,10 +16,6 @@ setup()
 	export MARK=$BATS_TEST_TMPDIR
 }
 
-#
-# When hooks run
-#
-
 # gives_up STATUS WORD...: retry with these words runs --on-give-up once
 gives_up()
 {
@@ -74,10 +70,6 @@ gives_up()
 	    holds log attempt hook attempt
 	END
 }
-
-#
-# With which environment, streams and signals
-#
 
 # masked HOW...: a hook has the signals that retry was given
 masked()
@@ -146,10 +138,6 @@ masked()
 	END
 }
 
-#
-# How a hook ends changes nothing else
-#
-
 @test "how a hook ends changes nothing but a warning" {
 	rows row eval <<-'END'
 	each has its warning
@@ -205,10 +193,6 @@ masked()
 	[ "$(grep -cx 'retry: --on-retry failed (exit 3)' err)" -eq 2 ]
 	told 'retry: --on-give-up failed \(exit 4\)'
 }
-
-#
-# How a hook is ended
-#
 
 # hooked SIGNAL STATUS OPTION...: one of these options runs a hook, which makes
 # ./began; retry is sent a signal, ends with STATUS, and leaves no process.

@@ -72,10 +72,6 @@ under()
 		'"$1"
 }
 
-#
-# What an attempt is told
-#
-
 @test "an attempt is told its number, how many there are, the last status and the depth" {
 	outer
 	table gives 0 <<-'END'
@@ -144,10 +140,6 @@ under()
 		grep -vE '^$|^/etc/ld\.so|/lib[^/]*\.so[.0-9]*$' >names
 	[ "$(<names)" = "$RETRY" ]
 }
-
-#
-# Whether the outer retry lives
-#
 
 @test "the variables of a process count if it lives, and began when they say" {
 	outer
@@ -322,10 +314,6 @@ daemon='setsid sh -c "
 	[ "$output" = 2 ]
 }
 
-#
-# --nested
-#
-
 # layers OUTER MIDDLE INNER: prints how often a command runs that never
 # succeeds, under three layers of two attempts, each with an option
 layers()
@@ -374,10 +362,6 @@ layers()
 	[ "${lines[1]}" = 'retry: attempt 1/1 failed (exit 7), giving up: attempts exhausted' ]
 }
 
-#
-# The budget
-#
-
 # seen WORD...: what retry, run by `env WORD...`, has its command see of a budget
 seen()
 {
@@ -423,10 +407,6 @@ RETRY_NESTED=add" seen "${own[@]}" "$RETRY" --budget 'a key/%' --budget-ratio 02
 	    "$RETRY" -q -n 3 -d 0 -B '' sh -c 'echo x; exit 7'
 	[ "${#lines[@]}" -eq 6 ]
 }
-
-#
-# The deadline
-#
 
 @test "an inherited deadline is as one's own, and the earlier of both counts" {
 	rows row eval <<-'END'

@@ -92,10 +92,6 @@ terminated()
 	[ "$status" -eq 143 ]
 }
 
-#
-# Output is passed on unchanged
-#
-
 @test "output passes unchanged, and at once" {
 	rows row eval <<-'END'
 	every byte in each of both streams at the same time
@@ -143,10 +139,6 @@ terminated()
 	    holds e "retry: cannot run '$PWD/nosuch': No such file or directory"
 	END
 }
-
-#
-# What is inherited
-#
 
 descriptors='own=$(stat -Lc "%d:%i" /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
 	echo "$own" >fds'
@@ -229,10 +221,6 @@ seen_by()
 	END
 }
 
-#
-# What is judged
-#
-
 @test "a pattern is looked for in each line of its own stream, in any bytes" {
 	local options=() i
 	for i in {1..64}; do
@@ -312,10 +300,6 @@ seen_by()
 	END
 }
 
-#
-# Other processes that have the pipe open
-#
-
 # holding: a process that waits until ./go has been opened, and ends
 holding='read -r line <go &'
 
@@ -377,10 +361,6 @@ holding='read -r line <go &'
 	    [ "$(lines ran)" -eq 16 ]
 	END
 }
-
-#
-# Slow readers, and readers that are gone
-#
 
 # whole TO: what is in the pipe at the end, after which retry still runs, is read
 whole()
@@ -539,10 +519,6 @@ read_once()
 	    holds out out
 	END
 }
-
-#
-# Where the streams go
-#
 
 @test "streams that go to the same place arrive whole and in order" {
 	rows row eval <<-'END'

@@ -70,10 +70,6 @@ judged()
 spent='giving up: attempts exhausted'
 incurable='cannot be cured by a retry'
 
-#
-# The table
-#
-
 @test "--preset list prints each tool, what it knows and its programs, and runs nothing" {
 	stub curl 0
 	ran 0 0 --preset list
@@ -118,10 +114,6 @@ incurable='cannot be cured by a retry'
 	END
 	[ ! -s tool/runs ]
 }
-
-#
-# By the name of the command
-#
 
 @test "auto finds the tool by the last part of its path, behind wrappers" {
 	printf '#!/bin/sh\nwhile [ "$1" != bin/curl ]; do shift; done\nexec "$@"\n' \
@@ -213,10 +205,6 @@ incurable='cannot be cured by a retry'
 	[[ $said == *'retrying in 0.3s'* ]]
 }
 
-#
-# Failures that exit with 0
-#
-
 @test "a failure that exits with 0 is one to the preset of its tool alone" {
 	loading='LOADING Redis is loading the dataset in memory'
 	mirror='W: Failed to fetch http://x  503  Service Unavailable
@@ -239,10 +227,6 @@ W: Some index files failed to download.'
 	ran 3 0 -n 4 --preset auto bin/redis-cli
 	[ "$(tail -n 1 out)" = PONG ]
 }
-
-#
-# With others, and with what the user says
-#
 
 @test "several presets count together, and with what the user says" {
 	denied='u@h: Permission denied (publickey).'

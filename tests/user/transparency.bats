@@ -26,10 +26,6 @@ alike()
 	}
 }
 
-#
-# Arguments and environment
-#
-
 @test "arguments and environment arrive byte for byte" {
 	rows row eval <<-'END'
 	arguments
@@ -102,10 +98,6 @@ served()
 	END
 }
 
-#
-# What a process inherits
-#
-
 # inherits HOW: an attempt has the signals that env HOW makes
 inherits()
 {
@@ -146,10 +138,6 @@ inherits()
 	    [ "$(grep -cx ran <<<"$output")" -eq 2 ]
 	END
 }
-
-#
-# Descriptors
-#
 
 # Appends to ./seen what the shell that runs it has open below 64, where it
 # stands and how it was opened.
@@ -284,10 +272,6 @@ ordered()
 	END
 }
 
-#
-# A stderr that is full and not being read
-#
-
 # start_full [OPTION]... COMMAND...: retry in the background with ./full, a full
 # pipe, as its stderr
 start_full()
@@ -373,10 +357,6 @@ full_socket()
 	END
 }
 
-#
-# Streams
-#
-
 @test "what the command writes and reads passes, and nothing else is read" {
 	rows row eval <<-'END'
 	from pipe to pipe
@@ -397,10 +377,6 @@ full_socket()
 	    wait_for holds out late
 	END
 }
-
-#
-# Statuses
-#
 
 # exits STATUS: retry, as its command
 exits()
@@ -447,10 +423,6 @@ print("signal", os.WTERMSIG(end), "core", os.WCOREDUMP(end))' \
 	run -0 env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -j2
 	[ "$(sort <<<"$output")" = $'one\ntwo' ]
 }
-
-#
-# Finding the command
-#
 
 # searched STATUS COMMAND...: along a PATH of $where retry finds and runs COMMAND
 # and ends with STATUS, as execvp(3) would have it, which is what env calls
