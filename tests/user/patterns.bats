@@ -377,15 +377,6 @@ whole()
 	[ "$status" -eq 3 ]
 }
 
-# timed_out TO: in spite of a reader that takes nothing
-timed_out()
-{
-	to=$1
-	stuck -q -n 1 -t 0.3 "${both[@]}" -- sh -c "$flood >&$1"
-	ended
-	[ "$status" -eq 124 ]
-}
-
 # undelivered TO PATTERN: a success past the deadline is none
 undelivered()
 {
@@ -417,9 +408,9 @@ undelivered()
 	    ended
 	    [ "$status" -eq 0 ]
 	the timeout fires
-	    timed_out 1
-	the timeout fires where it is stderr
-	    timed_out 2
+	    stuck -q -n 1 -t 0.3 "${both[@]}" -- sh -c "$flood"
+	    ended
+	    [ "$status" -eq 124 ]
 	the deadline fires while it takes nothing of what is left
 	    before=$(now)
 	    stuck -n 1 -T 2 "${both[@]}" -- sh -c 'seq 20000; exit 3'

@@ -329,32 +329,31 @@ ends_with()
 	    tr -d '\0' <drained >told
 	    holds told 'retry: attempt 1/2 failed (exit 7), retrying in 0s' \
 	        'retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted'
-	the deadline, where it is a socket
-	    full_socket SOCK_STREAM
-	the deadline, where it is a socket for messages
-	    full_socket SOCK_DGRAM
+	the deadline, where it is a socket, for a stream or for messages
+	    full_sockets
 	END
 }
 
-full_socket()
+full_sockets()
 {
-	"$PYTHON" -IS - "$RETRY" "$1" <<-'END'
-		import socket, subprocess, sys
-		kind = getattr(socket, sys.argv[2])
-		ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
-		theirs.setblocking(False)
-		try:
-		    while theirs.send(b'.' * 100):
-		        pass
-		except BlockingIOError:
-		    theirs.setblocking(True)
-		run = subprocess.Popen([sys.argv[1], '-d', '0', '-T', '1',
-		                        'sh', '-c', 'echo out; exec sleep 20'],
-		                       stdout=subprocess.PIPE, stderr=theirs)
-		out = run.communicate(timeout=20)[0]
-		print(run.returncode, out)
-		assert run.returncode == 124 and out == b'out\n'
+	timeout 20 "$PYTHON" -IS - "$RETRY" -d 0 -T 1 sh -c 'echo >>ran; exec sleep 20' \
+	    <<-'END'
+		import os, socket, sys
+		def begin(kind):
+		    ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
+		    theirs.setblocking(False)
+		    try:
+		        while theirs.send(b'.' * 100):
+		            pass
+		    except BlockingIOError:
+		        theirs.setblocking(True)
+		    error = os.POSIX_SPAWN_DUP2, theirs.fileno(), 2
+		    return ours, os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ,
+		                                file_actions=[error])
+		for ours, pid in [begin(socket.SOCK_STREAM), begin(socket.SOCK_DGRAM)]:
+		    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 124
 	END
+	[ "$(lines ran)" -eq 2 ]
 }
 
 @test "what the command writes and reads passes, and nothing else is read" {
