@@ -165,7 +165,7 @@ is_connected()
 	        "$((now % 64))" '0 0 200' R 0 S 0 H 200 x "$now"
 	    # A question to the server ends before the first attempt does.
 	    ends 0 one -n 2 --breaker 1,1ms,1s --budget-wait 10s -- \
-	        sh -c 'sleep 0.2; test "$RETRY_ATTEMPT" = 2'
+	        sh -c 'sleep 1; test "$RETRY_ATTEMPT" = 2'
 	    "$RETRY" --budget-status api --budget-dir one --json >seen
 	    grep -q '"rate": 7\b' seen # and not 60
 	a budget that cannot be used on the host still asks the fleet
@@ -216,15 +216,16 @@ is_connected()
 	    warned
 	    stored S 3 R 1 H 1
 	all, by one process in each slice, from its first one on
-	    ends 0 one -- sleep 0.2
+	    slow=(--budget-window 1h -- sleep 1)
+	    ends 0 one "${slow[@]}"
 	    wait_for stored S 1
 	    for _ in 1 2 3; do
-	        ends 0 one -- true
+	        ends 0 one --budget-window 1h -- true
 	    done
-	    ends 0 two -- sleep 0.2
+	    ends 0 two "${slow[@]}"
 	    wait_for stored S 2
-	    older 2
-	    ends 0 one -- sleep 0.2
+	    older 61
+	    ends 0 one "${slow[@]}"
 	    wait_for stored S 6 H 2
 	without an election, by no system call
 	    command -v strace >/dev/null || exit 0
