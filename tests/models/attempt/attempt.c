@@ -636,9 +636,6 @@ TEST(every_cell)
  * A reader that is slow until after the deadline
  */
 
-/* Whether retry is then stopped, too. */
-static bool stops;
-
 static void
 oversleep(nanos until)
 {
@@ -647,7 +644,7 @@ oversleep(nanos until)
 	    invocation_until_deadline() > 0)
 		return;
 	cell.reached = true;
-	if (stops)
+	if (cell.number > 0) /* retry is stopped, too */
 		send(SIGTSTP, SI_USER, STRANGER);
 	invocation.late = 3 * SECOND;
 }
@@ -663,9 +660,8 @@ TEST(a_late_wake_up_loses_no_output)
 	for (int i = 0; i < 2; i++) {
 		struct ending ending;
 
-		stops = i == 1;
-		set.owed = (stops ? 11 : 8) * SECOND;
-		cell = (struct cell){ .reached = false };
+		set.owed = (i == 1 ? 11 : 8) * SECOND;
+		cell = (struct cell){ .number = i };
 		invocation_start(&set, 1, false);
 		invocation.direct = oversleep;
 		ending = invocation_run();
@@ -725,24 +721,18 @@ any_temper(bool limited)
 	return temper;
 }
 
-static nanos
-any_deadline(void)
-{
-	static const nanos deadlines[] = { 1, 100 * MS, 3 * SECOND, 3 * SECOND,
-		10 * SECOND, NANOS_HOUR };
-
-	return one_of(2) ? 0 : deadlines[kernel_draw(LENGTH(deadlines))];
-}
-
 static struct setting
 any_setting(void)
 {
 	static const int signals[] = { SIGTERM, SIGTERM, SIGINT, SIGKILL,
 		SIGUSR1 };
+	static const nanos deadlines[] = { 1, 100 * MS, 3 * SECOND, 3 * SECOND,
+		10 * SECOND, NANOS_HOUR };
 	struct setting set = { .attempts = 1 + (int64_t)kernel_draw(4),
 		.timeout = one_of(2) ? any_span() : 0,
 		.kill_after = any_span(),
-		.deadline = any_deadline(),
+		.deadline =
+		    one_of(2) ? 0 : deadlines[kernel_draw(LENGTH(deadlines))],
 		.delay = any_span(),
 		.splay = one_of(4) ? any_span() : 0,
 		.patience = any_span(),
@@ -779,26 +769,21 @@ any_setting(void)
 	return set;
 }
 
-/*
- * How often an event has happened in a state, of those that can: the rarest, or
- * any. Sets *event.
- */
+/* An event that can happen in a state: any, or the one that was met least. */
 static int
-find_event(int state, bool anytime, bool rarest, int *event)
+find_event(int state, bool anytime, bool any)
 {
-	int first = (int)kernel_draw(EVENTS), least = INT_MAX;
+	int first = (int)kernel_draw(EVENTS), found = EVENTS;
 
-	for (int i = 0; i < EVENTS && (rarest || least == INT_MAX); i++) {
+	for (int i = 0; i < EVENTS && (found == EVENTS || !any); i++) {
 		int other = (first + i) % EVENTS;
 
-		if (outcomes[state][other] == IMPOSSIBLE ||
-		    (anytime && events[other].when != ANYTIME) ||
-		    met[state][other] >= least)
-			continue;
-		least = met[state][other];
-		*event = other;
+		if (outcomes[state][other] != IMPOSSIBLE &&
+		    (!anytime || events[other].when == ANYTIME) &&
+		    (found == EVENTS || met[state][other] < met[state][found]))
+			found = other;
 	}
-	return least;
+	return found;
 }
 
 static int
@@ -815,25 +800,13 @@ count_numbers(int event)
 static void
 disturb(bool anytime)
 {
-	int state = (int)invocation_state(), event = NOTHING;
-	int times = find_event(state, anytime, one_of(2), &event);
+	int state = (int)invocation_state();
+	int event = find_event(state, anytime, one_of(2));
+	int times = met[state][event]++;
 
 	disturbances--;
-	met[state][event]++;
 	kernel_trace(scenes[state].name, state);
 	happen(event, events[event].numbers[times % count_numbers(event)]);
-}
-
-/* How often the rarest event of a state has happened. */
-static int
-count_rarest(int state)
-{
-	int least = INT_MAX;
-
-	for (int event = 0; event < EVENTS; event++)
-		if (outcomes[state][event] != IMPOSSIBLE)
-			least = (int)number_lesser(least, met[state][event]);
-	return least;
 }
 
 /* At some time in a wait; always in the state to which the run is steered. */
@@ -877,14 +850,18 @@ static struct setting
 steer(void)
 {
 	struct setting any = any_setting(), set;
+	int least = INT_MAX;
 
 	target = STATES;
 	if (!one_of(4))
 		return any;
-	target = 0;
-	for (int state = 1; state < STATES; state++)
-		if (count_rarest(state) < count_rarest(target))
+	for (int state = 0; state < STATES; state++) {
+		int times = met[state][find_event(state, false, false)];
+
+		if (times < least)
 			target = state;
+		least = (int)number_lesser(least, times);
+	}
 	set = complete(scenes[target].set);
 	set.init = any.init;
 	set.leader = any.leader;
@@ -936,38 +913,24 @@ TEST(every_cell_was_met)
 				    met[state][event] >= count_numbers(event));
 }
 
-static int
-tell(const struct ending *ending)
-{
-	printf("%s\n", ending->broken == NULL ? "all well" : ending->broken);
-	return ending->broken == NULL ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
-static int
-number_at(char **argv, int i)
-{
-	return (int)strtol(argv[i], NULL, 10);
-}
-
 SPY(int, main, int argc, char **argv)
 {
-	struct ending ending;
+	int numbers[4] = { 0 };
+	struct ending ending = { 0 };
 
 	fill_outcomes();
 	large = argc == 2 && strcmp(argv[1], "large") == 0;
 	if (argc == 1 || large)
 		return unit_run(argv + argc);
-	if (argc != 5) {
-		uint64_t last = strtoull(argv[1], NULL, 10);
-
-		for (uint64_t seed = 1; seed < last; seed++)
-			run_any(seed, false);
-		ending = run_any(last, true);
-		return tell(&ending);
-	}
-	ending = run_cell(&(struct cell){ .state = number_at(argv, 1),
-			      .event = number_at(argv, 2),
-			      .number = number_at(argv, 3) },
-	    number_at(argv, 4), true);
-	return tell(&ending);
+	for (int i = 0; i < 4 && i + 1 < argc; i++)
+		numbers[i] = (int)strtol(argv[i + 1], NULL, 10);
+	if (argc == 5)
+		ending = run_cell(&(struct cell){ .state = numbers[0],
+				      .event = numbers[1],
+				      .number = numbers[2] },
+		    numbers[3], true);
+	for (int seed = 1; argc == 2 && seed <= numbers[0]; seed++)
+		ending = run_any((uint64_t)seed, seed == numbers[0]);
+	puts(ending.broken == NULL ? "all well" : ending.broken);
+	return ending.broken == NULL ? EXIT_SUCCESS : EXIT_FAILURE;
 }
