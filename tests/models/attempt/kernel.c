@@ -674,12 +674,12 @@ FAKE(int, sigqueue, pid_t pid, int number, const union sigval value)
 	return kernel_signal(process, number);
 }
 
-/* The child of retry that has died first, else any child. */
-static struct process *
-find_child(idtype_t type, id_t id)
+FAKE(int, waitid, idtype_t type, id_t id, siginfo_t *info, int options)
 {
-	struct process *found = NULL;
+	struct process *found = NULL; /* which has died first, else any */
+	siginfo_t told = { 0 };
 
+	kernel_call();
 	for (int i = 0; i < kernel.places; i++) {
 		struct process *process = &kernel.list[i];
 		bool dead = process->life == LIFE_DEAD;
@@ -693,44 +693,26 @@ find_child(idtype_t type, id_t id)
 				process->order < found->order))))
 			found = process;
 	}
-	return found;
-}
-
-FAKE(int, waitid, idtype_t type, id_t id, siginfo_t *info, int options)
-{
-	struct process *process;
-
-	kernel_call();
-	process = find_child(type, id);
-	if (process == NULL) {
-		errno = ECHILD;
+	errno = ECHILD;
+	if (found == NULL)
 		return -1;
-	}
-	if (process->life != LIFE_DEAD) {
-		bool stopped =
-		    (options & WSTOPPED) != 0 && process->life == LIFE_STOPPED;
+	if (found->life != LIFE_DEAD && (options & WNOHANG) == 0)
+		kernel_break("waits for a process that lives");
+	if (found->life == LIFE_STOPPED && (options & WSTOPPED) != 0) {
+		told.si_pid = found->pid;
+		told.si_status = SIGSTOP;
+	} else if (found->life == LIFE_DEAD && (options & WEXITED) != 0) {
+		const struct temper *temper = &found->temper;
 
-		if ((options & WNOHANG) == 0)
-			kernel_break("waits for a process that lives");
-		if (info != NULL)
-			info->si_pid = stopped ? process->pid : 0;
-		if (info != NULL && stopped)
-			info->si_status = SIGSTOP;
-		return 0;
+		told.si_pid = found->pid;
+		told.si_code = temper->signal != 0 ? CLD_KILLED : CLD_EXITED;
+		told.si_status =
+		    temper->signal != 0 ? temper->signal : temper->status;
+		if ((options & WNOWAIT) == 0)
+			bury(found);
 	}
-	if ((options & WEXITED) == 0) {
-		info->si_pid = 0;
-		return 0;
-	}
-	if (info != NULL) {
-		int signal = process->temper.signal;
-
-		info->si_pid = process->pid;
-		info->si_code = signal != 0 ? CLD_KILLED : CLD_EXITED;
-		info->si_status = signal != 0 ? signal : process->temper.status;
-	}
-	if ((options & WNOWAIT) == 0)
-		bury(process);
+	if (info != NULL)
+		*info = told;
 	return 0;
 }
 
@@ -774,8 +756,9 @@ SPY(enum procfs_look, procfs_look, struct procfs *proc, pid_t pid)
 FAKE(bool, procfs_children, pid_t parent,
     void (*each)(void *to, pid_t pid, pid_t parent), void *to)
 {
-	const struct process *process, *list[KERNEL_PROCESSES];
+	const struct process *process, *next;
 	pid_t pids[KERNEL_PROCESSES];
+	int64_t last = 0;
 	int count = 0, place;
 
 	if (!kernel.visible || !is_there(parent))
@@ -785,19 +768,20 @@ FAKE(bool, procfs_children, pid_t parent,
 	if (process == NULL && parent != kernel.self)
 		return true;
 	place = process == NULL ? PARENT_SELF : kernel_place(process);
-	for (int i = 0; i < kernel.places; i++) {
-		int at = count;
-
-		process = &kernel.list[i];
-		if (process->life == LIFE_NONE || process->parent != place)
-			continue;
-		for (; at > 0 && list[at - 1]->order > process->order; at--)
-			list[at] = list[at - 1];
-		list[at] = process;
-		count++;
-	}
-	for (int i = 0; i < count; i++)
-		pids[i] = list[i]->pid;
+	do {
+		next = NULL;
+		for (int i = 0; i < kernel.places; i++) {
+			process = &kernel.list[i];
+			if (process->life != LIFE_NONE &&
+			    process->parent == place && process->order > last &&
+			    (next == NULL || process->order < next->order))
+				next = process;
+		}
+		if (next != NULL) {
+			last = next->order;
+			pids[count++] = next->pid;
+		}
+	} while (next != NULL);
 	for (int i = 0; i < count; i++)
 		each(to, pids[i], parent);
 	return true;
