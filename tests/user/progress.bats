@@ -193,17 +193,13 @@ to_background()
 
 # bats test_tags=slow
 @test "a countdown is shown to nobody who cannot use it" {
-	local always=("${long[@]}" --progress always) when
+	local always=("${long[@]}" --progress always)
 	beside 'a wait of a second' plain 1 -- "$RETRY" -n 2 -d 1 -j none -- false
 	beside '--progress never' plain 1 -- "$RETRY" "${long[@]}" --progress never -- false
-	for when in auto always; do
-		beside "no terminal, $when" plain 1 -- sh -c \
-		    '"$RETRY" "$@" 2>err; s=$?; cat err; exit $s' \
-		    sh "${long[@]}" --progress "$when" -- false
-		beside "-q, $when" quiet --progress "$when"
-	done
-	beside 'JSON' plain 1 -- "$RETRY" "${always[@]}" --log-format json -- false
-	beside 'GitHub' plain 1 -- "$RETRY" "${always[@]}" --log-format github -- false
+	beside 'no terminal' plain 1 -- sh -c \
+	    '"$RETRY" "$@" 2>err; s=$?; cat err; exit $s' sh "${always[@]}" -- false
+	beside '-q' quiet
+	beside 'not text' plain 1 -- "$RETRY" "${always[@]}" --log-format json -- false
 	beside 'held' plain 1 -- "$RETRY" "${always[@]}" -vE -- false
 	beside 'TERM=dumb' plain 1 -- env TERM=dumb "$RETRY" "${always[@]}" -- false
 	beside 'TERM=' plain 1 -- env 'TERM=' "$RETRY" "${always[@]}" -- false
@@ -217,7 +213,7 @@ to_background()
 
 quiet()
 {
-	draws 7 -- "$RETRY" "${long[@]}" -q "$@" -- sh -c 'exit 7'
+	draws 7 -- "$RETRY" "${long[@]}" --progress always -q -- sh -c 'exit 7'
 	[ ! -s out ]
 }
 
@@ -232,55 +228,66 @@ notified()
 	is "$1" "$ACTOR" systemd "$address" "${@:2}"
 }
 
+# bats test_tags=slow
 @test "systemd is told what retry is doing" {
-	address=$PWD/socket
-	notified 7 "$RETRY" -n 2 -d 1.2 -j none -- sh -c 'exit 7'
-	holds heard 'STATUS=attempt 1/2 running' \
-	    'STATUS=waiting 1.2s before attempt 2/2' \
-	    'STATUS=attempt 2/2 running' \
-	    'STATUS=gave up: attempts exhausted'
-	notified 0 "$RETRY" -d 0 -- sh -c 'test "$RETRY_ATTEMPT" = 2'
-	[ "$(tail -n 1 heard)" = 'STATUS=succeeded' ]
-	notified 1 "$RETRY" -q -n 1 -- false
-	[ "$(lines heard)" -eq 2 ]
+	rows beside eval <<-'END'
+	in each state
+	    address=$PWD/socket
+	    notified 7 "$RETRY" -n 2 -d 1.2 -j none -- sh -c 'exit 7'
+	    holds heard 'STATUS=attempt 1/2 running' \
+	        'STATUS=waiting 1.2s before attempt 2/2' \
+	        'STATUS=attempt 2/2 running' \
+	        'STATUS=gave up: attempts exhausted'
+	    notified 0 "$RETRY" -d 0 -- sh -c 'test "$RETRY_ATTEMPT" = 2'
+	    [ "$(tail -n 1 heard)" = 'STATUS=succeeded' ]
+	    notified 1 "$RETRY" -q -n 1 -- false
+	    [ "$(lines heard)" -eq 2 ]
+	on an abstract socket
+	    address=@retry-$$-$BATS_TEST_NUMBER
+	    notified 1 "$RETRY" -n 1 -- false
+	    [ "$(head -n 1 heard)" = 'STATUS=attempt 1/1 running' ]
+	at an address of the greatest length
+	    room=$((107 - ${#PWD} - 1))
+	    ((room > 0)) || skip "$PWD is too long"
+	    address=$PWD/$(printf "%0${room}d" 0)
+	    notified 1 "$RETRY" -n 1 -- false
+	    [ "$(lines heard)" -eq 2 ]
+	the command has NOTIFY_SOCKET as it was, and its messages arrive
+	    address=$PWD/socket
+	    notified 0 "$RETRY" -- "$PYTHON" -IS -c 'if True:
+	        import os, socket, sys
+	        name = os.environ["NOTIFY_SOCKET"]
+	        ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+	        ear.sendto(b"READY=1\nSTATUS=own", name)
+	        sys.exit(name != sys.argv[1])' "$address"
+	    has_line 'READY=1|STATUS=own' heard
+	and so has a hook
+	    address=$PWD/socket
+	    notified 1 "$RETRY" -n 1 --on-give-up 'echo "at $NOTIFY_SOCKET"' -- false
+	    has_line "at $address" err
+	END
 }
 
-@test "systemd is told on an abstract socket, and at an address of the greatest length" {
-	local room=$((107 - ${#PWD} - 1))
-	address=@retry-$$-$BATS_TEST_NUMBER
-	notified 1 "$RETRY" -n 1 -- false
-	[ "$(head -n 1 heard)" = 'STATUS=attempt 1/1 running' ]
-	((room > 0)) || skip "$PWD is too long"
-	address=$PWD/$(printf "%0${room}d" 0)
-	notified 1 "$RETRY" -n 1 -- false
-	[ "$(lines heard)" -eq 2 ]
-}
-
-@test "the command and a hook have NOTIFY_SOCKET as it was, and its messages arrive" {
-	address=$PWD/socket
-	notified 0 "$RETRY" -- "$PYTHON" -IS -c '
-import os, socket, sys
-name = os.environ["NOTIFY_SOCKET"]
-ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-ear.sendto(b"READY=1\nSTATUS=own", name)
-sys.exit(name != sys.argv[1])' "$address"
-	has_line 'READY=1|STATUS=own' heard
-	notified 1 "$RETRY" -n 1 --on-give-up 'echo "at $NOTIFY_SOCKET"' -- false
-	has_line "at $address" err
-}
-
-@test "messages to systemd that nobody receives change nothing" {
-	local NOTIFY_SOCKET
-	export NOTIFY_SOCKET
-	for NOTIFY_SOCKET in "$PWD/missing" @retry-missing-$$ . x '' / @ \
-	    vsock:2:1 "/$(printf %0107d 0)" "/$(printf %0200d 0)"; do
-		rm -f err
-		is 7 "$RETRY" -n 2 -d 0 -- sh -c 'exit 7'
-		[ "$(lines err)" -eq 2 ]
-	done
-}
-
-@test "retry does not wait for a systemd that does not read" {
+# bats test_tags=slow
+@test "messages to systemd that nobody receives or reads change nothing" {
+	lost() # lost ADDRESS
+	{
+		: >err
+		NOTIFY_SOCKET=$1 is 7 "$RETRY" -n 1 -- sh -c 'exit 7' &&
+			[ "$(lines err)" -eq 1 ]
+	}
+	table lost <<-'END'
+		"$PWD/missing"
+		@retry-missing-$$
+		.
+		x
+		''
+		/
+		@
+		vsock:2:1
+		"/$(printf %0107d 0)"
+		"/$(printf %0200d 0)"
+	END
 	is 0 "$PYTHON" -IS - "$RETRY" <<-'END'
 		import os, socket, subprocess, sys
 		ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -292,17 +299,13 @@ sys.exit(name != sys.argv[1])' "$address"
 		        mouth.sendto(b"x", "socket")
 		except BlockingIOError:
 		    pass
-		environment = dict(os.environ,
-		                   NOTIFY_SOCKET=os.path.abspath("socket"))
 		end = subprocess.run(
-		    [sys.argv[1], "-q", "-n", "20", "-d", "0",
-		     "sh", "-c", "exit 7"],
-		    env=environment, timeout=60)
+		    [sys.argv[1], "-q", "-n", "2", "-d", "0", "sh", "-c", "exit 7"],
+		    env={**os.environ, "NOTIFY_SOCKET": os.path.abspath("socket")},
+		    timeout=60)
 		sys.exit(end.returncode != 7)
 	END
-}
-
-@test "without NOTIFY_SOCKET no socket is opened" {
+	# Without NOTIFY_SOCKET no socket is opened.
 	inject socket:delay_enter=1
 	is 7 strace -qq -o trace -e trace=socket,sendto "$RETRY" -n 2 -d 0 -- \
 	    sh -c 'exit 7'
@@ -383,8 +386,6 @@ vanishing()
 	    "${here[@]}" -n 2 -d 1.2 -j none -- false
 	beside 'the terminal goes in a countdown' vanishing '2/2 in ' 100 1 \
 	    "${here[@]}" -n 2 -d 4 -j none --progress always -- false
-	beside 'the terminal goes in the splay' vanishing 'in ' 100 0 \
-	    "${here[@]}" --seed 3 --splay 5 --progress always -- true
 	beside 'the terminal goes in an attempt' vanishing hi 100 0 \
 	    "${here[@]}" --preset net -- sh -c 'echo hi >&2; sleep 1.2'
 	beside 'the terminal goes between two attempts' vanishing retrying 100 1 \
