@@ -385,7 +385,9 @@ other()
 		"${cluster[@]}" other.conf
 	wait_for other PING
 	other CLUSTER MEET 127.0.0.1 "$fleet_port"
-	other -r 200 -i 0.1 CLUSTER INFO | grep -qm 1 cluster_state:ok
+	for words in other fleet_cli; do
+		"$words" -r 200 -i 0.1 CLUSTER INFO | grep -qm 1 cluster_state:ok
+	done
 	url=redis://127.0.0.1:$((fleet_port + 1)) # MOVED
 	retries one 2
 	warned
