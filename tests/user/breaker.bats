@@ -82,11 +82,6 @@ all_served()
 	    made 20/99 --breaker on --budget-min 99
 	    tried 75 --breaker on
 	    note "retry: breaker 'api': open after 20 consecutive failures, probe in (10|[1-9](\.[0-9])?)s; command not run"
-	a retry that is held back ends as the last attempt did
-	    [ "$("$ACTOR" how "$RETRY" -B api --breaker 1,10s -n 3 -d 0 \
-	        sh -c 'kill -SEGV $$')" = 'killed SEGV' ]
-	    is 124 "$RETRY" -B other --breaker 1,10s -n 3 -d 0 -t 0.2 sleep 20
-	    note '.*; giving up'
 	one failure is not called consecutive, -q says nothing, -v the reason
 	    tried 7 --breaker 1,10s
 	    tried 75 -v --breaker 1,10s

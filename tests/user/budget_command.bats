@@ -211,7 +211,8 @@ goes_on()
 	without any budget
 	    gives 0 '[]' "$RETRY" --budget-status all --json
 	    [[ $("$RETRY" --budget-status all) == KEY*BREAKER ]]
-	    ! "$RETRY" --budget-status all --prom | grep -v '^#'
+	    "$RETRY" --budget-status all --prom >got
+	    not grep -v '^#' got
 	the name of a file has exactly the key
 	    fail 1 $'\xff/'
 	    json $'\xff/' '"key": "\\\\xff/",' '"file": "retry-v4.'"$EUID"'.%FF%2F",'
@@ -474,10 +475,10 @@ goes_on()
 	    fail 1 open --breaker 1,1h
 	    fail 2 paused --budget-min 0 --budget-cooldown 1h
 	    name=retry-v4.$EUID
-	    touch budgets/retry-v1.$EUID.x budgets/$name.junk budgets/else
+	    touch budgets/retry-v{1,5}.$EUID.x budgets/$name.junk budgets/else
 	    says 0 "budget file '$name.idle': removed: idle|budget file '$name.junk': kept: not made by retry|budget file '$name.open': kept: in use|budget file '$name.paused': kept: in use|budget file '$name.retried': kept: in use|budget file '$name.succeeded': kept: in use" \
 	        -v --budget-gc
-	    only else retry-v1.$EUID.x $name.{junk,open,paused,retried,succeeded}
+	    only else retry-v1.$EUID.x $name.{junk,open,paused,retried,succeeded} retry-v5.$EUID.x
 	what becomes idle when its window is over
 	    "$RETRY" -q -B api -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
 	    older 50
