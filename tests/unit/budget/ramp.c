@@ -25,9 +25,6 @@
 #define MOST_SERVED MOST(SERVED_BITS) /* no more are counted */
 #define MOST_FAILED MOST(FAILED_BITS)
 
-/* How many failures a step tolerates. */
-#define TOLERATES(rate) ((rate) < 480 ? 1 + (rate) / 16 : MOST_FAILED - 1)
-
 /* A millisecond whose low bits are neither all 0 nor all 1. */
 #define BEGAN ((MOST(BEGAN_BITS) + 1 + 12345) * NANOS_MS)
 
@@ -76,6 +73,18 @@ static const char *const rows[] = {
 	"rate 511 taken 3 -> next 0",
 	"rate 4 at -7ns -> next 7ns",
 	"rate 4 taken 4 at 209ms -> next 0",
+
+	/* A step that is cut has 4 turns and no more. */
+	"rate 4 taken 3 failed 9 -> next 0",
+	"rate 15 taken 14 failed 1 at 199.999999ms -> next 0",
+	"rate 15 taken 14 failed 2 at 199.999999ms -> next 1ns",
+	"rate 16 taken 15 failed 2 at 199.999999ms -> next 0",
+	"rate 16 taken 15 failed 3 at 199.999999ms -> next 1ns",
+	"rate 32 taken 3 failed 4 -> next 0",
+	"rate 32 taken 4 failed 4 -> next 200ms",
+	"rate 479 taken 478 failed 30 at 199.999999ms -> next 0",
+	"rate 511 taken 510 failed 30 at 199.999999ms -> next 0",
+	"rate 511 taken 510 failed 31 at 199.999999ms -> next 1ns",
 
 	/* What is counted, and no more than there is room for. */
 	"rate 12 take -> rate 12 taken 1",
@@ -150,6 +159,18 @@ static const char *const rows[] = {
 	/* Another attempt has told before the first one began. */
 	"none rate 12 fail take -> rate 12 taken 1 failed 1",
 
+	/* A slow recovery does in each of its longer steps what another one
+	   does, and ends after seven minutes, too. */
+	"slowdown 7 rate 36 taken 4 at 0 -> next 44444444ns",
+	"slowdown 1 rate 36 taken 36 at 0 -> next 400ms",
+	"slowdown 1 rate 36 taken 36 at 399.999999ms -> next 1ns",
+	"slowdown 3 rate 32 taken 32 served 32 after 1 -> rate 48",
+	"slowdown 3 rate 32 taken 32 after 8 -> rate 32 quiet 7",
+	"slowdown 3 rate 32 taken 32 after 9 -> over",
+	("slowdown 7 awaited step 1 rate 12 taken 1 after 254 -> step 255 rate "
+	 "12 awaited"),
+	"slowdown 7 awaited step 1 rate 12 taken 1 after 255 -> over",
+
 	/* With a clock that is behind, the same is available, but later. */
 	"rate 8 taken 4 met after -2 -> rate 8 taken 4 met next 425ms",
 	"rate 8 after -2 -> rate 8 next 400ms",
@@ -161,6 +182,7 @@ check_row(const char *row)
 {
 	static const struct script_field fields[] = {
 #define FIELD(name, type) { #name, offsetof(struct ramp, name), SCRIPT_##type }
+		FIELD(slowdown, NUMBER),
 		FIELD(step, NUMBER),
 		FIELD(rate, NUMBER),
 		FIELD(taken, NUMBER),
@@ -172,10 +194,11 @@ check_row(const char *row)
 	struct script script = script_of(row);
 	struct ramp ramp = { .began = BEGAN, .step = 5 }, want = ramp;
 	bool compared = false;
-	nanos now = START(5);
+	nanos now = START(5), step;
 
 	ramp.outcomes = want.outcomes = RAMP_KNOWN;
-	while (script_next(&script) && !script_is(&script, "->"))
+	while (script_next(&script) && !script_is(&script, "->")) {
+		step = STEP * (1 + ramp.slowdown);
 		if (script_is(&script, "none"))
 			ramp.outcomes = RAMP_NONE;
 		else if (script_is(&script, "awaited"))
@@ -187,15 +210,19 @@ check_row(const char *row)
 		else if (script_is(&script, "fail"))
 			ramp_end(&ramp, false);
 		else if (script_is(&script, "at"))
-			now = START(ramp.step) + script_span(&script);
+			now = BEGAN + ramp.step * step + script_span(&script);
 		else if (script_is(&script, "after")) {
-			now = START(ramp.step + script_number(&script));
+			now =
+			    BEGAN + (ramp.step + script_number(&script)) * step;
 			want.step =
-			    number_greater(ramp.step, (now - BEGAN) / STEP);
+			    number_greater(ramp.step, (now - BEGAN) / step);
 			now = number_greater(now, 0);
-			ramp = ramp_read(ramp_word(&ramp), BEGAN, 0, now);
+			ramp = ramp_read(
+			    ramp_word(&ramp), BEGAN, ramp.slowdown, now);
 		} else if (!script_read(&script, fields, LENGTH(fields), &ramp))
 			script_refuse(&script);
+	}
+	want.slowdown = ramp.slowdown;
 	while (script_next(&script))
 		if (script_is(&script, "over"))
 			HOLDS(row, ramp.over);
@@ -232,32 +259,21 @@ draw_to(uint64_t *state, int64_t most)
  * Words
  */
 
-enum {
-	QUIET_AT = 1,
-	FAILED_AT = QUIET_AT + QUIET_BITS,
-	SERVED_AT = FAILED_AT + FAILED_BITS,
-	TAKEN_AT = SERVED_AT + SERVED_BITS,
-	RATE_AT = TAKEN_AT + COUNT_BITS,
-	STEP_AT = RATE_AT + COUNT_BITS,
-	BEGAN_AT = STEP_AT + STEP_BITS,
-};
-
 static const struct {
 	const char *row;
 	struct ramp ramp;
 	int shift, bits;
 } fields[] = {
 	{ "met", { .met = true }, 0, 1 },
-	{ "quiet", { .quiet = QUIET - 1 }, QUIET_AT, QUIET_BITS },
-	{ "failed", { .failed = MOST_FAILED }, FAILED_AT, FAILED_BITS },
-	{ "served", { .served = MOST_SERVED }, SERVED_AT, SERVED_BITS },
-	{ "taken", { .taken = FASTEST }, TAKEN_AT, COUNT_BITS },
-	{ "rate", { .rate = FASTEST }, RATE_AT, COUNT_BITS },
-	{ "step", { .step = MOST(STEP_BITS) }, STEP_AT, STEP_BITS },
-	{ "began", { .began = MOST(BEGAN_BITS) * NANOS_MS }, BEGAN_AT,
+	{ "quiet", { .quiet = QUIET - 1 }, 1, QUIET_BITS },
+	{ "failed", { .failed = MOST_FAILED }, 4, FAILED_BITS },
+	{ "served", { .served = MOST_SERVED }, 9, SERVED_BITS },
+	{ "taken", { .taken = FASTEST }, 17, COUNT_BITS },
+	{ "rate", { .rate = FASTEST }, 26, COUNT_BITS },
+	{ "step", { .step = MOST(STEP_BITS) }, 35, STEP_BITS },
+	{ "began", { .began = MOST(BEGAN_BITS) * NANOS_MS }, 46, BEGAN_BITS },
+	{ "low bits", { .began = (2 * MOST(BEGAN_BITS) + 1) * NANOS_MS }, 46,
 	    BEGAN_BITS },
-	{ "low bits", { .began = (2 * MOST(BEGAN_BITS) + 1) * NANOS_MS },
-	    BEGAN_AT, BEGAN_BITS },
 	{ "over is none", { .over = true }, 0, 0 },
 };
 
@@ -267,7 +283,6 @@ TEST(fields)
 		HOLDS(fields[i].row,
 		    ramp_word(&fields[i].ramp) ==
 			(uint64_t)MOST(fields[i].bits) << fields[i].shift);
-	EQUAL("all", BEGAN_AT + BEGAN_BITS, 64);
 }
 
 /* A recovery that has gone on for a while. */
@@ -316,53 +331,12 @@ TEST(invalid_words)
 	/* A word of 0 is invalid also for a recovery that began at instant 0.
 	 */
 	EQUAL("at zero", ramp_read(0, 0, 0, 0).rate, FIRST);
+	HOLDS("last instant", ramp_read(0, 0, 0, NANOS_MAX).over);
+	HOLDS("last instant", ramp_read(UINT64_MAX, 0, 0, NANOS_MAX).over);
 	/* With a clock that is behind, it begins later. */
 	got = ramp_read(0, BEGAN, 0, 0);
 	EQUAL("behind", got.step, 0);
 	EQUAL("behind", ramp_next(&got, 0), BEGAN);
-}
-
-/*
- * Growth
- */
-
-/* A step that is cut has RAMP_LEAST turns and no more. */
-TEST(a_cut_step)
-{
-	char row[24];
-
-	for (int64_t rate = LEAST; rate <= FASTEST; rate++) {
-		struct ramp ramp = { .began = BEGAN, .step = 5, .rate = rate };
-		nanos end = START(6) - 1;
-
-		snprintf(row, sizeof row, "%" PRId64, rate);
-		for (int64_t i = 0; i < TOLERATES(rate); i++)
-			ramp_end(&ramp, false);
-		ramp.taken = rate - 1;
-		EQUAL(row, ramp_next(&ramp, end), 0);
-		ramp_end(&ramp, false);
-		EQUAL(row, ramp_next(&ramp, end), rate > LEAST);
-		ramp.taken = LEAST - 1;
-		EQUAL(row, ramp_next(&ramp, START(5)), 0);
-		ramp.taken = LEAST;
-		EQUAL(row, ramp_next(&ramp, START(5)), STEP);
-	}
-}
-
-/* Whatever its words are. */
-TEST(the_last_instant)
-{
-	const nanos last = START(MOST(STEP_BITS) + 1) - 1;
-
-	HOLDS("in time",
-	    !ramp_read(ramp_word(&(struct ramp){ .began = BEGAN,
-			   .step = MOST(STEP_BITS),
-			   .rate = LEAST,
-			   .taken = LEAST }),
-		BEGAN, 0, last)
-		 .over);
-	HOLDS("last instant", ramp_read(0, 0, 0, NANOS_MAX).over);
-	HOLDS("last instant", ramp_read(UINT64_MAX, 0, 0, NANOS_MAX).over);
 }
 
 /*
@@ -409,46 +383,4 @@ TEST(the_slowdown_of_so_many_hosts)
 
 	for (size_t i = 0; i < LENGTH(slowdowns); i++)
 		EQUAL("hosts", ramp_slowdown(slowdowns[i][0]), slowdowns[i][1]);
-}
-
-/* A slow recovery does in each of its steps what another one does in its. */
-TEST(a_slowdown_makes_steps_longer)
-{
-	struct ramp busy = good;
-
-	busy.failed = 0;
-	for (int64_t slowdown = 0; slowdown <= RAMP_SLOWEST; slowdown++) {
-		const nanos step = STEP * (1 + slowdown);
-		uint64_t word = ramp_word(&busy);
-		struct ramp ramp, usual;
-
-		ramp = ramp_read(word, BEGAN, slowdown, BEGAN + 3 * step);
-		EQUAL("step", ramp_step(&ramp), step);
-		EQUAL("same", ramp.step, 3);
-		EQUAL("same", ramp.taken, busy.taken);
-		EQUAL("now", ramp_next(&ramp, BEGAN + 3 * step),
-		    step / busy.rate);
-		ramp.taken = ramp.rate;
-		EQUAL("none left", ramp_next(&ramp, BEGAN + 3 * step), step);
-		ramp = ramp_read(word, BEGAN, slowdown, BEGAN + 4 * step - 1);
-		EQUAL("last instant", ramp.step, 3);
-		ramp = ramp_read(word, BEGAN, slowdown, BEGAN + 4 * step);
-		usual = ramp_read(word, BEGAN, 0, START(4));
-		usual.slowdown = slowdown;
-		check_same("next", &ramp, &usual);
-		HOLDS("not quiet",
-		    !ramp_read(0, BEGAN, slowdown, BEGAN + QUIET * step - 1)
-			 .over);
-		HOLDS("quiet",
-		    ramp_read(0, BEGAN, slowdown, BEGAN + QUIET * step).over);
-		/* Seven minutes in any case. */
-		ramp = (struct ramp){ .began = BEGAN, .taken = LEAST };
-		word = ramp_word(&ramp);
-		HOLDS("awaited",
-		    !ramp_read(word, BEGAN, slowdown, BEGAN + RAMP_LONGEST - 1)
-			 .over);
-		HOLDS("over",
-		    ramp_read(word, BEGAN, slowdown, BEGAN + RAMP_LONGEST)
-			.over);
-	}
 }
