@@ -152,6 +152,8 @@ static const char *const rows[] = {
 	"awaited rate 12 taken 1 quiet 1 after 1 -> rate 12 awaited",
 	("awaited step 1 rate 12 taken 1 after 2046 -> step 2047 rate 12 "
 	 "awaited"),
+	("awaited step 0 rate 12 taken 4 after 2047 -> step 2047 rate 12 "
+	 "awaited"),
 	"awaited step 1 rate 12 taken 1 after 2047 -> over",
 	"awaited rate 12 succeed take after 0 -> rate 12 taken 1 served 1",
 	"awaited rate 12 fail take after 0 -> rate 12 taken 1 failed 1",

@@ -36,40 +36,41 @@ words_of(const struct fleet_question *question, bool whole)
 	return text;
 }
 
+/* Compares a question with its words; whole, with that of its script. */
+static void
+check(const struct fleet_question *question, bool whole, const char *numbers)
+{
+	char want[FLEET_REQUEST];
+
+	snprintf(want, sizeof want, "%s %s 1 retry:1:api %s",
+	    whole ? "EVAL" : "EVALSHA",
+	    whole ? question_script : question_script_sha1, numbers);
+	SAME(numbers, words_of(question, whole), want);
+}
+
 TEST(questions)
 {
 	struct fleet_question question = usual;
-	char text[FLEET_REQUEST];
 
-	snprintf(text, sizeof text, "EVALSHA %s 1 retry:1:api %s",
-	    question_script_sha1, "1000000 200000 10 5 0 0 ");
-	SAME("usual", words_of(&question, false), text);
+	check(&question, false, "1000000 200000 10 5 0 0 ");
 	question.by = 1787407200123456 * MICRO;
 	question.first = true;
 	question.now = 1787407200000001 * MICRO;
 	question.count = 2;
 	question.told[0] = (struct fleet_row){ 0, 7, 0 };
 	question.told[1] = (struct fleet_row){ NANOS_MINUTE + 1, 8, 9 };
-	snprintf(text, sizeof text, "EVAL %s 1 retry:1:api %s", question_script,
-	    "1000000 200000 10 5 1787407200123456 1 1787407200000001 "
-	    "0 7 0 60000001 8 9");
-	SAME("all", words_of(&question, true), text);
-}
-
-/* A slice is long enough for the window, and an age is never too small. */
-TEST(times_are_rounded_up)
-{
-	struct fleet_question question = usual;
-	char text[FLEET_REQUEST];
-
+	check(&question, true,
+	    "1000000 200000 10 5 1787407200123456 1 1787407200000001 0 7 0 "
+	    "60000001 8 9");
+	/* A slice is long enough for the window, and an age is never too
+	 * small. */
+	question = usual;
 	question.terms.window = NANOS_SECOND;
 	question.by = 1999;
 	question.count = 2;
 	question.told[0] = (struct fleet_row){ 1, 1, 0 };
 	question.told[1] = (struct fleet_row){ -1, 1, 0 };
-	snprintf(text, sizeof text, "EVALSHA %s 1 retry:1:api %s",
-	    question_script_sha1, "16667 200000 10 5 1 0  1 1 0 0 1 0");
-	SAME("rounded", words_of(&question, false), text);
+	check(&question, false, "16667 200000 10 5 1 0  1 1 0 0 1 0");
 }
 
 /* The longest question fits into FLEET_REQUEST. */
@@ -153,44 +154,43 @@ TEST(answers)
 /* Each number at the ends of its range, and beyond. */
 TEST(limits_of_belief)
 {
+#define MOST (INT64_C(1) << 53)
 	static const struct {
 		const char *name;
 		int at;
-		int64_t good[2], bad[3];
+		int64_t good[2], bad[2];
 	} rows[] = {
 		/* Denied with a grant, told though it wanted, stale by nobody.
 		 */
-		{ "code", 0, { 1, 1 }, { -1, 0, 2 } },
-		{ "code", 0, { 1, 1 }, { 3, 4, 4 } },
-		{ "granted", 1, { 1, 5 }, { 0, 6, -1 } },
-		{ "retries", 2, { 0, 1 }, { -1, -2, -2 } },
-		{ "limit", 3, { 0, INT64_C(1) << 53 },
-		    { -1, (INT64_C(1) << 53) + 1, -2 } },
-		{ "successes", 4, { 0, 1 }, { -1, -2, -2 } },
-		{ "next", 5, { 0, 1 }, { -1, -2, -2 } },
-		{ "pause", 6, { 0, 1 }, { -1, -2, -2 } },
-		{ "now", 7, { 1, INT64_C(1) << 53 },
-		    { 0, -5, (INT64_C(1) << 53) + 1 } },
-		{ "hosts", 8, { 0, 1 }, { -1, -2, -2 } },
+		{ "code", 0, { 1, 1 }, { -1, 0 } },
+		{ "code", 0, { 1, 1 }, { 2, 3 } },
+		{ "code", 0, { 1, 1 }, { 4, 4 } },
+		{ "granted", 1, { 1, 5 }, { 0, 6 } },
+		{ "retries", 2, { 0, 1 }, { -1, -2 } },
+		{ "limit", 3, { 0, MOST }, { -1, MOST + 1 } },
+		{ "successes", 4, { 0, 1 }, { -1, -2 } },
+		{ "next", 5, { 0, 1 }, { -1, -2 } },
+		{ "pause", 6, { 0, 1 }, { -1, -2 } },
+		{ "now", 7, { 1, MOST }, { 0, MOST + 1 } },
+		{ "hosts", 8, { 0, 1 }, { -1, -2 } },
 		{ "ratio", 9, { 0, SEGMENT_RATIO_MOST },
-		    { -1, SEGMENT_RATIO_MOST + 1, -2 } },
+		    { -1, SEGMENT_RATIO_MOST + 1 } },
 		{ "min", 10, { 0, SEGMENT_MIN_MOST },
-		    { -1, SEGMENT_MIN_MOST + 1, -2 } },
+		    { -1, SEGMENT_MIN_MOST + 1 } },
 		{ "window", 11, { 1000020, INT64_C(86400000000) },
-		    { 999999, INT64_C(86400000061), -1 } },
+		    { 999999, INT64_C(86400000061) } },
 	};
 	struct fleet_answer answer;
 
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		for (size_t j = 0; j < LENGTH(rows[i].good); j++)
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		for (int j = 0; j < 2; j++) {
 			HOLDS(rows[i].name,
 			    read_changed(
 				&usual, rows[i].at, rows[i].good[j], &answer));
-		for (size_t j = 0; j < LENGTH(rows[i].bad); j++)
 			HOLDS(rows[i].name,
 			    !read_changed(
 				&usual, rows[i].at, rows[i].bad[j], &answer));
-	}
+		}
 }
 
 /* Whatever the server says, next and pause are a window and a slice at most. */
@@ -206,37 +206,39 @@ TEST(times_of_answers_are_bounded)
 
 TEST(other_answers)
 {
-	struct fleet_question question = usual;
-	struct fleet_answer answer;
-	struct resp_reply reply = { .type = RESP_ARRAY, .count = 12 };
+	static const struct {
+		const char *row;
+		int64_t wanted, code, now, window;
+		size_t count;
+		enum resp_type type;
+		int want; /* -1: it is no answer */
+	} rows[] = {
+#define WINDOW 60000000
+		{ "noted", 0, 2, 5, WINDOW, 12, RESP_ARRAY, FLEET_NOTED },
+		{ "denied nothing", 0, 0, 5, WINDOW, 12, RESP_ARRAY, -1 },
+		{ "denied", 1, 0, 5, WINDOW, 12, RESP_ARRAY, FLEET_DENIED },
+		{ "stale", 1, 3, 5, 0, 12, RESP_ARRAY, FLEET_STALE },
+		{ "stale at 0", 1, 3, 0, 0, 12, RESP_ARRAY, -1 },
+		{ "11 numbers", 1, 3, 5, 0, 11, RESP_ARRAY, -1 },
+		{ "13 numbers", 1, 3, 5, 0, 13, RESP_ARRAY, -1 },
+		{ "a text", 1, 3, 5, 0, 12, RESP_BULK, -1 },
+	};
 
-	question.wanted = 0;
-	reply.numbers[0] = 2;
-	reply.numbers[7] = 1787407200000001;
-	reply.numbers[11] = 60000000;
-	HOLDS("noted", question_read(&reply, &question, &answer));
-	EQUAL("noted", answer.code, FLEET_NOTED);
-	reply.numbers[0] = 0;
-	HOLDS("denied nothing", !question_read(&reply, &question, &answer));
-	question.wanted = 1;
-	HOLDS("denied", question_read(&reply, &question, &answer));
-	EQUAL("denied", answer.code, FLEET_DENIED);
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct fleet_question question = usual;
+		struct fleet_answer answer = { .granted = 7 };
+		struct resp_reply reply = { .type = rows[i].type,
+			.count = rows[i].count };
+		bool read;
 
-	question.by = 1;
-	reply.numbers[0] = 3;
-	reply.numbers[11] = 0;
-	HOLDS("stale", question_read(&reply, &question, &answer));
-	EQUAL("stale", answer.code, FLEET_STALE);
-	EQUAL("stale", answer.now, 1787407200000001 * MICRO);
-	EQUAL("stale", answer.granted, 0);
-	reply.numbers[7] = 0;
-	HOLDS("stale at 0", !question_read(&reply, &question, &answer));
-	reply.numbers[7] = 1;
-	reply.count = 11;
-	HOLDS("11 numbers", !question_read(&reply, &question, &answer));
-	reply.count = 13;
-	HOLDS("13 numbers", !question_read(&reply, &question, &answer));
-	reply.count = 12;
-	reply.type = RESP_BULK;
-	HOLDS("a text", !question_read(&reply, &question, &answer));
+		question.wanted = rows[i].wanted;
+		question.by = rows[i].window == 0;
+		reply.numbers[0] = rows[i].code;
+		reply.numbers[7] = rows[i].now;
+		reply.numbers[11] = rows[i].window;
+		read = question_read(&reply, &question, &answer);
+		EQUAL(rows[i].row, read ? (int)answer.code : -1, rows[i].want);
+		HOLDS(rows[i].row, !read || answer.granted == 0);
+		HOLDS(rows[i].row, !read || answer.now == 5 * MICRO);
+	}
 }
