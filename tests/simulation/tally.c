@@ -15,23 +15,13 @@ enum { KEYS = sizeof keys / sizeof keys[0] };
 _Static_assert(
     sizeof(struct totals) == KEYS * sizeof(int64_t), "a key for each");
 
-/* Makes room for one more than count elements, in steps that double. */
-static void *
-grow(void *array, size_t count, size_t *room, size_t size)
-{
-	if (count < *room)
-		return array;
-	*room = *room == 0 ? 256 : 2 * *room;
-	array = realloc(array, *room * size);
-	if (array == NULL)
-		err(1, "tally");
-	return array;
-}
-
 void
 tally_start(struct tally *tally, nanos width)
 {
 	*tally = (struct tally){ .width = width };
+	tally->bins = calloc(TALLY_BINS, sizeof *tally->bins);
+	if (tally->bins == NULL)
+		err(1, "tally");
 }
 
 void
@@ -45,15 +35,10 @@ tally_end(struct tally *tally)
 void
 tally_request(struct tally *tally, nanos at, bool served)
 {
-	size_t i = (size_t)(at / tally->width);
+	size_t i = (size_t)number_lesser(at / tally->width, TALLY_BINS - 1);
 
-	if (i >= TALLY_BINS)
-		i = TALLY_BINS - 1;
-	while (tally->count <= i) {
-		tally->bins = grow(tally->bins, tally->count, &tally->room,
-		    sizeof *tally->bins);
-		tally->bins[tally->count++] = (struct bin){ 0, 0 };
-	}
+	if (tally->count <= i)
+		tally->count = i + 1;
 	if (served)
 		tally->bins[i].served++;
 	else
@@ -63,8 +48,13 @@ tally_request(struct tally *tally, nanos at, bool served)
 void
 tally_client(struct tally *tally, nanos latency)
 {
-	tally->latencies = grow(tally->latencies, tally->clients,
-	    &tally->places, sizeof *tally->latencies);
+	if (tally->clients == tally->room) {
+		tally->room = tally->room == 0 ? 256 : 2 * tally->room;
+		tally->latencies = realloc(
+		    tally->latencies, tally->room * sizeof *tally->latencies);
+		if (tally->latencies == NULL)
+			err(1, "tally");
+	}
 	tally->latencies[tally->clients++] = latency;
 }
 

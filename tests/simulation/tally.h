@@ -27,9 +27,9 @@ struct bin {
 struct tally {
 	nanos width; /* of a bin */
 	struct bin *bins;
-	size_t count, room; /* bins used, and allocated */
+	size_t count; /* of bins used */
 	nanos *latencies; /* of the clients that were served */
-	size_t clients, places; /* such clients, and allocated */
+	size_t clients, room; /* such clients, and allocated */
 	int64_t lost; /* clients that gave up */
 	int64_t firsts; /* first attempts that were rejected, if counted */
 };

@@ -20,27 +20,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CONTENDERS 16
-#define WARM_UP 3
+enum { CONTENDERS = 16, ROUNDS = 1000, WARM_UP = 3 };
 
 extern char **environ;
 
-struct contender {
+static struct contender {
 	char *name;
 	char **argv;
-	double *times; /* of each round, in microseconds */
-	double *faults; /* of each round */
-};
-
-/* Microseconds on a clock that never steps. */
-static double
-now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
-}
+	double times[ROUNDS]; /* in microseconds */
+	double faults[ROUNDS];
+} contenders[CONTENDERS];
 
 static int
 ascending(const void *a, const void *b)
@@ -53,105 +42,75 @@ ascending(const void *a, const void *b)
 static double
 median(const double *values, size_t count)
 {
-	double *sorted = malloc(count * sizeof *sorted), middle;
+	static double sorted[ROUNDS];
 
-	if (sorted == NULL)
-		err(1, "malloc");
-	memcpy(sorted, values, count * sizeof *sorted);
+	memcpy(sorted, values, count * sizeof *values);
 	qsort(sorted, count, sizeof *sorted, ascending);
-	middle = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
-	free(sorted);
-	return middle;
+	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-static double
-run(char **argv, const posix_spawn_file_actions_t *quiet, double *faults)
+static void
+run(struct contender *contender, size_t round)
 {
-	double began = now();
+	char **argv = contender->argv;
+	posix_spawn_file_actions_t quiet;
+	struct timespec began, ended;
 	struct rusage usage;
 	pid_t child;
-	int status;
-	int error = posix_spawn(&child, argv[0], quiet, NULL, argv, environ);
+	int status, error;
 
+	posix_spawn_file_actions_init(&quiet);
+	for (int fd = 0; fd <= 2; fd++)
+		posix_spawn_file_actions_addopen(
+		    &quiet, fd, "/dev/null", O_RDWR, 0);
+	clock_gettime(CLOCK_MONOTONIC, &began);
+	error = posix_spawn(&child, argv[0], &quiet, NULL, argv, environ);
 	if (error != 0)
 		errx(1, "%s: %s", argv[0], strerror(error));
 	if (wait4(child, &status, 0, &usage) == -1)
 		err(1, "wait4");
+	clock_gettime(CLOCK_MONOTONIC, &ended);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
 		errx(1, "%s: status %#x", argv[0], (unsigned)status);
-	*faults = (double)usage.ru_minflt;
-	return now() - began;
-}
-
-static size_t
-contenders_parse(char **argv, size_t rounds, struct contender *contenders)
-{
-	size_t count = 0;
-
-	while (*argv != NULL) {
-		struct contender *c = &contenders[count++];
-
-		if (count > CONTENDERS || argv[1] == NULL)
-			errx(2, "too many contenders, or one without command");
-		c->name = argv[0];
-		c->argv = argv + 1;
-		c->times = calloc(rounds, sizeof *c->times);
-		c->faults = calloc(rounds, sizeof *c->faults);
-		if (c->times == NULL || c->faults == NULL)
-			err(1, "calloc");
-		while (*argv != NULL && strcmp(*argv, "--") != 0)
-			argv++;
-		if (*argv != NULL)
-			*argv++ = NULL;
-	}
-	return count;
-}
-
-static void
-print(const struct contender *c, const struct contender *first, size_t rounds)
-{
-	double *ratios = malloc(rounds * sizeof *ratios);
-	double *more = malloc(rounds * sizeof *more);
-
-	if (ratios == NULL || more == NULL)
-		err(1, "malloc");
-	for (size_t i = 0; i < rounds; i++) {
-		ratios[i] = c->times[i] / first->times[i];
-		more[i] = c->times[i] - first->times[i];
-	}
-	printf("%s\t%.0f\t%.3f\t%.1f\t%.0f\n", c->name,
-	    median(c->times, rounds), median(ratios, rounds),
-	    median(more, rounds), median(c->faults, rounds));
-	free(ratios);
-	free(more);
+	contender->faults[round] = (double)usage.ru_minflt;
+	contender->times[round] = (double)(ended.tv_sec - began.tv_sec) * 1e6 +
+	    (double)(ended.tv_nsec - began.tv_nsec) / 1e3;
+	posix_spawn_file_actions_destroy(&quiet);
 }
 
 int
 main(int argc, char **argv)
 {
-	struct contender contenders[CONTENDERS];
-	size_t rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 0, count;
-	posix_spawn_file_actions_t quiet;
+	size_t rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 0, count = 0;
 
-	if (rounds == 0)
+	for (int i = 2; i < argc; i++) {
+		if (count == CONTENDERS || i + 1 == argc)
+			errx(2, "too many contenders, or one without command");
+		contenders[count].name = argv[i];
+		contenders[count++].argv = &argv[i + 1];
+		while (i < argc && strcmp(argv[i], "--") != 0)
+			i++;
+		argv[i] = NULL;
+	}
+	if (rounds == 0 || rounds > ROUNDS || count == 0)
 		errx(2, "usage: compare ROUNDS NAME COMMAND... [-- ...]");
-	count = contenders_parse(argv + 2, rounds, contenders);
-	posix_spawn_file_actions_init(&quiet);
-	for (int fd = 0; fd <= 2; fd++)
-		posix_spawn_file_actions_addopen(
-		    &quiet, fd, "/dev/null", O_RDWR, 0);
 	for (size_t i = 0; i < WARM_UP * count; i++)
-		run(contenders[i % count].argv, &quiet,
-		    contenders[i % count].faults);
+		run(&contenders[i % count], 0);
 	for (size_t i = 0; i < rounds; i++)
-		for (size_t c = 0; c < count; c++) {
+		for (size_t c = 0; c < count; c++)
 			/* nobody is always the one after the slowest */
-			struct contender *next = &contenders[(c + i) % count];
+			run(&contenders[(c + i) % count], i);
+	for (size_t c = 0; c < count; c++) {
+		static double ratios[ROUNDS], more[ROUNDS];
+		const struct contender *own = &contenders[c];
 
-			next->times[i] =
-			    run(next->argv, &quiet, &next->faults[i]);
+		for (size_t i = 0; i < rounds; i++) {
+			ratios[i] = own->times[i] / contenders[0].times[i];
+			more[i] = own->times[i] - contenders[0].times[i];
 		}
-	for (size_t c = 0; c < count; c++)
-		print(&contenders[c], &contenders[0], rounds);
+		printf("%s\t%.0f\t%.3f\t%.1f\t%.0f\n", own->name,
+		    median(own->times, rounds), median(ratios, rounds),
+		    median(more, rounds), median(own->faults, rounds));
+	}
 	return 0;
 }
