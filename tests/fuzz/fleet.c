@@ -16,16 +16,17 @@ is_within(struct strview part, struct strview whole)
 		part.at + part.length <= whole.at + whole.length);
 }
 
+static const struct fleet_question question = {
+	.key = "api",
+	.terms = { 200000, 10, NANOS_MINUTE },
+	.wanted = 5,
+	.by = NANOS_SECOND,
+};
+
 /* A conversation ends, whatever the server says. */
 static void
 check_talk(struct strview bytes)
 {
-	static const struct fleet_question question = {
-		.key = "api",
-		.terms = { 200000, 10, NANOS_MINUTE },
-		.wanted = 5,
-		.by = NANOS_SECOND,
-	};
 	static const struct url_auth auth = { "", "word" };
 	static const struct url server = { .host = "host", .db = 1 };
 	static struct talk talk;
@@ -53,12 +54,6 @@ check_talk(struct strview bytes)
 static void
 check_answer(const struct resp_reply *reply)
 {
-	struct fleet_question question = {
-		.key = "api",
-		.terms = { 200000, 10, NANOS_MINUTE },
-		.wanted = 5,
-		.by = NANOS_SECOND,
-	};
 	struct fleet_answer answer;
 
 	if (!question_read(reply, &question, &answer))

@@ -106,17 +106,6 @@ __wrap_malloc(size_t size)
 	return room;
 }
 
-static void
-check_refused(void)
-{
-	bool failed = reading.status == EXIT_STATUS_FAILED;
-
-	fuzz_never(reading.status != 0 && !failed);
-	fuzz_never(failed != (reading.writes[1] == 0));
-	fuzz_never(failed ? reading.writes[2] != 2 || !reading.advised
-			  : reading.writes[2] != 0);
-}
-
 static bool
 is_outside(int64_t value, int64_t least, int64_t most)
 {
@@ -222,15 +211,6 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 		fuzz_never(backoff->delays.list[i] < 0);
 }
 
-/* Makes a path a bare name, which is in no directory: no file is opened. */
-static void
-disarm(char *word)
-{
-	for (; *word != '\0'; word++)
-		if (*word == '/')
-			*word = '_';
-}
-
 /* Writes what follows "%%" to the policy file. False if there is none. */
 static bool
 make_file(char *text, size_t size)
@@ -255,7 +235,8 @@ make_file(char *text, size_t size)
 
 /*
  * Splits text into variables and words. Returns the number of words, argv[0]
- * included.
+ * included. A path behind --policy becomes a bare name, which is in no
+ * directory: no file is opened.
  */
 static size_t
 split(char *text, size_t size, char *argv[WORDS], char *env[WORDS])
@@ -272,15 +253,17 @@ split(char *text, size_t size, char *argv[WORDS], char *env[WORDS])
 		argv[count++] = file;
 	}
 	while (count + variables < WORDS - 1 &&
-	    (word = strsep(&text, "\n")) != NULL)
+	    (word = strsep(&text, "\n")) != NULL) {
 		if (count <= 3 && strncmp(word, "RETRY_", 6) == 0) {
 			env[variables++] = word;
-		} else {
-			if (named || strncmp(word, option, 8) == 0)
-				disarm(word);
-			named = strcmp(word, option) == 0;
-			argv[count++] = word;
+			continue;
 		}
+		argv[count++] = word;
+		named = named || strncmp(word, option, 8) == 0;
+		for (char *at = word; named && *at != '\0'; at++)
+			*at = *at == '/' ? '_' : *at;
+		named = strcmp(word, option) == 0;
+	}
 	argv[count] = NULL;
 	env[variables] = NULL;
 	return count;
@@ -305,8 +288,13 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		reading.on = false;
 		check_policy(&policy, argv, words);
 	} else {
+		bool failed = reading.status == EXIT_STATUS_FAILED;
+
 		reading.on = false;
-		check_refused();
+		fuzz_never(reading.status != 0 && !failed);
+		fuzz_never(failed != (reading.writes[1] == 0));
+		fuzz_never(failed ? reading.writes[2] != 2 || !reading.advised
+				  : reading.writes[2] != 0);
 	}
 	environ = environment;
 	while (reading.count > 0)

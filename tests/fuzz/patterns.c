@@ -34,14 +34,14 @@ static const struct {
 
 static const char alphabet[] = "abcabc_ 1-AB.\t\n\nxerro()/:*\\\xc3\xa9";
 
-struct stdin_source {
+struct input {
 	const uint8_t *at, *end;
 };
 
 static struct pattern pattern;
 
 static unsigned
-take(struct stdin_source *input)
+take(struct input *input)
 {
 	return input->at < input->end ? *input->at++ : 0;
 }
@@ -61,7 +61,7 @@ fail(const char *what, const char *text, const char *stream, size_t length)
 
 static bool
 matches(struct pattern *compiled, const char *stream, size_t length,
-    struct stdin_source *cuts)
+    struct input *cuts)
 {
 	size_t at = 0;
 
@@ -101,11 +101,11 @@ glibc_matches(const regex_t *regex, const char *stream, size_t length)
 
 /* All ways to cut a stream, and a stream that lies within others. */
 static void
-check_cuts(const char *text, const char *stream, size_t length,
-    struct stdin_source cuts)
+check_cuts(
+    const char *text, const char *stream, size_t length, struct input cuts)
 {
 	static const uint8_t ones[LONG];
-	struct stdin_source single = { ones, ones + sizeof ones };
+	struct input single = { ones, ones + sizeof ones };
 	bool whole = matches(&pattern, stream, length, NULL);
 
 	if (matches(&pattern, stream, length, &cuts) != whole)
@@ -120,8 +120,8 @@ check_cuts(const char *text, const char *stream, size_t length,
 
 /* The stream once more behind a line or a run of filler. */
 static void
-check_long(const char *text, const char *stream, size_t length,
-    struct stdin_source *input)
+check_long(
+    const char *text, const char *stream, size_t length, struct input *input)
 {
 	static const char *const fillers[] = { "x", "a", "\n", " -\n", "erro_A",
 		"ab\n", ".", "the quick brown fox\n" };
@@ -166,80 +166,67 @@ glibc_is_wrong(const char *text)
 	return counts > 3;
 }
 
+/* Makes a pattern of pieces, and what glibc calls the same. */
 static void
-check_glibc(const char *text, const char *theirs, bool fold, bool accepted,
-    const char *stream, size_t length)
-{
-	regex_t regex;
-	int flags = REG_EXTENDED | (fold ? REG_ICASE : 0);
-	int error = regcomp(&regex, theirs, flags);
-
-	if (error == 0 && accepted &&
-	    glibc_matches(&regex, stream, length) !=
-		matches(&pattern, stream, length, NULL))
-		fail("glibc", text, stream, length);
-	if (error != 0 && accepted)
-		fail("glibc refuses", text, stream, length);
-	if (error == 0)
-		regfree(&regex);
-}
-
-static void
-make_text(struct stdin_source *input, char *text, char *theirs, bool fold)
+make_text(struct input *input, char *text, char *theirs, bool fold)
 {
 	unsigned count = take(input) % PATTERN;
 
 	strcpy(text, fold ? "(?i)" : "");
 	*theirs = '\0';
 	for (unsigned i = 0; i < count; i++) {
-		unsigned piece = take(input) % LENGTH(pieces);
-		const char *ours = pieces[piece];
-		const char *glibc = NULL;
+		const char *ours = pieces[take(input) % LENGTH(pieces)];
+		const char *glibc = ours;
 
 		for (size_t n = 0; n < LENGTH(names); n++)
 			if (strcmp(names[n].ours, ours) == 0)
 				glibc = names[n].glibc;
 
-		/* glibc orders the ranges that it folds in its own way. */
-		if (fold && strcmp(ours, "[a") == 0)
-			continue;
-		/*
-		 * A backslash before this byte means something else to glibc.
-		 */
-		if (glibc != NULL && *theirs != '\0' &&
-		    theirs[strlen(theirs) - 1] == '\\')
+		/* glibc orders the ranges that it folds in its own way. A
+		 * backslash before its name means something else. */
+		if ((fold && strcmp(ours, "[a") == 0) ||
+		    (glibc != ours && *theirs != '\0' &&
+			theirs[strlen(theirs) - 1] == '\\'))
 			continue;
 		strcat(text, ours);
-		strcat(theirs, glibc != NULL ? glibc : ours);
+		strcat(theirs, glibc);
 	}
 }
 
 static void
-check_pieces(struct stdin_source *input, bool fold)
+check_pieces(struct input *input, bool fold)
 {
-	char text[PATTERN * 16], theirs[PATTERN * 16], stream[TEXT + 1];
+	char text[PATTERN * 16], theirs[PATTERN * 16], stream[TEXT + 1] = "";
 	struct pattern_error error;
 	size_t length = 0;
 	bool accepted;
+	regex_t regex;
 
 	make_text(input, text, theirs, fold);
 	accepted = pattern_compile(&pattern, text, strlen(text), &error);
 	if (!accepted && error.at > strlen(text))
 		fail("offset", text, "", 0);
-	memset(stream, 0, sizeof stream);
 	while (input->at < input->end && length < TEXT)
 		stream[length++] =
 		    alphabet[take(input) % (sizeof alphabet - 1)];
-	if (!glibc_is_wrong(text))
-		check_glibc(text, theirs, fold, accepted, stream, length);
 	if (!accepted)
 		return;
+	if (!glibc_is_wrong(text)) {
+		if (regcomp(&regex, theirs,
+			REG_EXTENDED | (fold ? REG_ICASE : 0)) != 0)
+			fail("glibc refuses", text, stream, length);
+		if (glibc_matches(&regex, stream, length) !=
+		    matches(&pattern, stream, length, NULL))
+			fail("glibc", text, stream, length);
+		regfree(&regex);
+	}
 	check_cuts(text, stream, length, *input);
 	check_long(text, stream, length, input);
 }
 
+/* Any bytes: first a pattern, then a stream. */
 static void
-check_bytes(struct stdin_source *input)
+check_bytes(struct input *input)
 {
 	char text[256] = "";
 	struct pattern_error error;
@@ -255,7 +242,7 @@ check_bytes(struct stdin_source *input)
 			fail("offset", text, "", 0);
 		return;
 	}
-	left = (size_t)(input->end - input->at);
+	left -= length;
 	if (left > 1024)
 		left = 1024;
 	check_cuts(text, (const char *)input->at, left, *input);
@@ -265,7 +252,7 @@ check_bytes(struct stdin_source *input)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct stdin_source input = { data, data + size };
+	struct input input = { data, data + size };
 	unsigned how = take(&input);
 
 	if (how % 4 == 3)
