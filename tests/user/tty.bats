@@ -5,6 +5,7 @@
 # shellcheck disable=SC2016 # what is quoted is for another shell
 # shellcheck disable=SC2030,SC2031 # each test has a shell of its own
 # shellcheck disable=SC1003 # a backslash is a key
+# shellcheck disable=SC2034 # rows read it
 
 load helper
 load actor
@@ -100,38 +101,17 @@ echo after'
 greets='echo read\y; read x; echo got:\$x'
 hello=('type:hello^M' see:got:hello)
 
-# resumed STOP OPTION...: a command stops itself, the shell shows its prompt, and
-# fg continues the command.
+# resumed NAME: a command stops itself, the shell shows its prompt, and fg
+# continues the command.
 resumed()
 {
-	at_prompt 4 "\"\$RETRY\" ${*:2} -- sh -c \"echo read\y; $1; echo resum\ed; exit 4\"" \
+	at_prompt 4 "\"\$RETRY\" -n 1 -- sh -c \"echo read\y; kill -$1 \\\$\\\$; echo resum\ed; exit 4\"" \
 	    next:ready see:Stopped "$prompt" 'type:fg^M' see:resumed
-}
-
-ends_both()
-{
-	at_prompt 5 "\"\$RETRY\" -d 0 -- sh -c \"echo read\y; exec sleep 20\"" \
-	    next:ready 'type:^Z' see:Stopped "$prompt" \
-	    'type:fg^M' see:sh more:0.1 'type:^C'
-	none_left "$MARK"
-}
-
-below_scripts()
-{
-	printf 'all:\n\t@"$$RETRY" -n 1 -t 0.5 -- sh -c "kill -STOP \\$$\\$$; sleep 20"\n' \
-	    >Makefile
-	at_prompt 5 '0=.*Stopped.*' \
-	    'sh -c "\"\$RETRY\" -n 1 -t .5 -- sh -c \"kill -STOP \\\$\\\$; sleep 20\"; echo en\ded"' \
-	    see:timed see:ended "$prompt" \
-	    'type:env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make; echo en\ded^M' \
-	    see:timed see:ended
 }
 
 # bats test_tags=slow
 @test "Ctrl-Z or its own STOP stops a job, the shell has its prompt, fg continues" {
 	local name
-	beside 'Ctrl-Z' at_prompt 5 "\"\$RETRY\" -t 30 -- sh -c \"$greets\"" \
-	    next:ready 'type:^Z' see:Stopped "$prompt" 'type:fg^M' see:sh "${hello[@]}"
 	beside 'Ctrl-Z in a delay' at_prompt 5 \
 	    '1=retry: attempt 1/5 failed .*' '0=retry: attempt 2/4 .*' \
 	    '"$RETRY" -d 4s -j none -- sh -c "test \$RETRY_ATTEMPT = 2"; echo status:$?' \
@@ -145,14 +125,12 @@ below_scripts()
 	    next:ready 'type:^Z' see:Stopped "$prompt" 'type:bg^M' "$prompt" \
 	    'type:fg^M' see:cat more:0.1 'type:^Z' see:Stopped "$prompt" \
 	    'type:touch go; fg^M' see:cat
-	beside 'Ctrl-C after that ends it' ends_both
 	beside 'a command that ignores it goes on, as without retry' \
 	    at_prompt 5 '0=.*Stopped.*' \
 	    "\"\$RETRY\" -n 1 -- sh -c \"trap \\\"\\\" TSTP; $greets\"" \
 	    next:ready 'type:^Z' more:0.2 "${hello[@]}"
 	for name in TSTP STOP TTIN TTOU; do
-		beside "$name to itself" resumed "kill -$name \\\$\\\$" -n 1
-		beside "$name to itself, -t" resumed "kill -$name \\\$\\\$" -n 1 -t 30
+		beside "$name to itself" resumed "$name"
 	done
 	beside 'another process stops it' at_prompt 4 \
 	    '"$RETRY" -n 1 -- sh -c "(sleep .2; kill -STOP \$\$) & wait; echo resum\ed; exit 4"' \
@@ -170,56 +148,68 @@ below_scripts()
 	    '"$RETRY" -t 30 -- sh -c "read x; echo got:\$x" &' \
 	    "$prompt" 'type:until jobs | grep Stopped; do sleep 0.02; done^M' \
 	    see:Stopped "$prompt" 'type:fg^M' see:sh "${hello[@]}"
-	beside 'its limit ends it below a script' below_scripts
 	beside 'its limit ends it in the background' at_prompt 5 '0=.*Stopped.*' \
 	    '"$RETRY" -n 1 -t .5 -- sh -c "kill -STOP \$\$; sleep 20" & wait' see:timed
 	beside 'its limit ends it without job control' typed 124 see:timed -- \
 	    "$RETRY" -n 1 -t 0.5 -- sh -c 'kill -STOP $$; exec sleep 20'
 	beside 'nor below a shell' typed 124 see:timed -- sh -c '
 		"$RETRY" -n 1 -t 0.5 -- sh -c "kill -STOP \$\$; sleep 20"; exit "$?"'
+	rows beside eval <<-'END'
+	its limit ends it below a script
+	    printf 'all:\n\t@"$$RETRY" -n 1 -t 0.5 -- sh -c "kill -STOP \\$$\\$$; sleep 20"\n' \
+	        >Makefile
+	    at_prompt 5 '0=.*Stopped.*' \
+	        'sh -c "\"\$RETRY\" -n 1 -t .5 -- sh -c \"kill -STOP \\\$\\\$; sleep 20\"; echo en\ded"' \
+	        see:timed see:ended "$prompt" \
+	        'type:env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make; echo en\ded^M' \
+	        see:timed see:ended
+	Ctrl-C after fg ends it
+	    at_prompt 5 '"$RETRY" -d 0 -- sh -c "echo read\y; exec sleep 20"' \
+	        next:ready 'type:^Z' see:Stopped "$prompt" \
+	        'type:fg^M' see:sh more:0.1 'type:^C'
+	    none_left "$MARK"
+	END
 }
 
-@test "a command reads the terminal inside of sh -c, under a timeout on every attempt" {
-	pty 0 see:ready 'type:hello^M' see:got:hello -- sh -c '
-		"$RETRY" -- sh -c "echo ready; read x; echo got:\$x"
-		true'
-	pty 0 see:ready1 'type:one^M' see:got:one see:ready2 'type:two^M' \
-	    see:got:two -- sh -c '
-		"$RETRY" -t 30 -d 0 -- sh -c "
-			echo ready\$RETRY_ATTEMPT
-			read x
-			echo got:\$x
-			test \$x = two"
-		true'
-}
-
-@test "the terminal's settings and the flags of 0 to 2 are left as they were" {
-	pty 0 see:finished -- sh -c '
-		stty -echo -icrnl
-		stty -a >before
-		"$ACTOR" flags >flags
-		"$ACTOR" flags
-		"$RETRY" -v -n 2 -d 0 -t 9 -- sh -c "
-			stty -a >during; \"\$ACTOR\" flags; exit 1"
-		"$ACTOR" flags
-		stty -a >after
-		echo finished'
-	cmp before during
-	cmp before after
-	# On one terminal: before, from two attempts, and after.
-	[ "$(grep -c '^flags of' out)" -eq 12 ]
-	[ "$(grep '^flags of' out | sort -u | wc -l)" -eq 3 ]
-}
-
-@test "after a timeout has ended the command the terminal is as before" {
-	pty 0 see:finished -- sh -c '
-		stty -a >before
-		"$RETRY" -n 1 -t 0.2 -- sh -c "read x"
-		[ $? -eq 124 ] || exit
-		stty -a >after
-		[ "$(cut -d " " -f 8 /proc/$$/stat)" -eq $$ ] || exit
-		echo finished'
-	cmp before after
+@test "a command reads the terminal on every attempt, and the terminal is left as it was" {
+	rows beside eval <<-'END'
+	it reads inside of sh -c
+	    pty 0 see:ready 'type:hello^M' see:got:hello -- sh -c '
+	        "$RETRY" -- sh -c "echo ready; read x; echo got:\$x"
+	        true'
+	it reads on every attempt, with a timeout
+	    pty 0 see:ready1 'type:one^M' see:got:one see:ready2 'type:two^M' \
+	        see:got:two -- sh -c '
+	        "$RETRY" -t 30 -d 0 -- sh -c "
+	            echo ready\$RETRY_ATTEMPT
+	            read x
+	            echo got:\$x
+	            test \$x = two"
+	        true'
+	settings, and the flags of 0 to 2: before, in two attempts, and after
+	    pty 0 see:finished -- sh -c '
+	        stty -echo -icrnl
+	        stty -a >before
+	        "$ACTOR" flags
+	        "$RETRY" -v -n 2 -d 0 -t 9 -- sh -c "
+	            stty -a >during; \"\$ACTOR\" flags; exit 1"
+	        "$ACTOR" flags
+	        stty -a >after
+	        echo finished'
+	    cmp before during
+	    cmp before after
+	    [ "$(grep -c '^flags of' out)" -eq 12 ]
+	    [ "$(grep '^flags of' out | sort -u | wc -l)" -eq 3 ]
+	settings and foreground after a timeout
+	    pty 0 see:finished -- sh -c '
+	        stty -a >before
+	        "$RETRY" -n 1 -t 0.2 -- sh -c "read x"
+	        [ $? -eq 124 ] || exit
+	        stty -a >after
+	        [ "$(cut -d " " -f 8 /proc/$$/stat)" -eq $$ ] || exit
+	        echo finished'
+	    cmp before after
+	END
 }
 
 @test "messages for the master of a terminal come out at the other side" {
@@ -272,33 +262,28 @@ while [ ! -e heard ] && [ $i -lt 500 ]; do
 done
 sleep 0.3'
 
-heard_once()
-{
-	hung_up "$@"
-	holds heard HUP
-}
-
-nohup_goes_on()
-{
-	hung_up nohup "$RETRY" -d 0 -- sh -c '
-		touch ready
-		sleep 0.5
-		echo done >work'
-	holds work 'done'
-}
-
 @test "hang-up leaves nothing, and gives the command one HUP" {
 	local waits='"$RETRY" -d 0 -- sh -c "touch ready; sleep 20; true"; true'
 	local delayed='"$RETRY" -d 60 -j none -- sh -c "touch ready; exit 1"'
-	beside 'retry leads the session' \
+	rows beside eval <<-'END'
+	retry leads the session
 	    hung_up "$RETRY" -d 0 -- sh -c 'touch ready; sleep 20; true'
-	beside 'below a shell' hung_up sh -c "$waits"
-	beside 'below an interactive shell' \
+	below a shell
+	    hung_up sh -c "$waits"
+	below an interactive shell
 	    hung_up bash --norc --noprofile --noediting -i -c "$waits"
-	beside 'in a delay' hung_up sh -c "exec $delayed"
-	beside 'in a delay, below a shell' hung_up sh -c "$delayed; true"
-	beside 'one HUP' heard_once "$RETRY" -d 0 -- sh -c "$hears"
-	beside 'one HUP below a shell' heard_once \
-	    sh -c '"$RETRY" -d 0 -- sh -c "$0"; true' "$hears"
-	beside 'nohup: the command goes on' nohup_goes_on
+	in a delay
+	    hung_up sh -c "exec $delayed"
+	in a delay, below a shell
+	    hung_up sh -c "$delayed; true"
+	one HUP
+	    hung_up "$RETRY" -d 0 -- sh -c "$hears"
+	    holds heard HUP
+	one HUP below a shell
+	    hung_up sh -c '"$RETRY" -d 0 -- sh -c "$0"; true' "$hears"
+	    holds heard HUP
+	nohup: the command goes on
+	    hung_up nohup "$RETRY" -d 0 -- sh -c 'touch ready; sleep 0.5; echo done >work'
+	    holds work 'done'
+	END
 }
