@@ -13,14 +13,16 @@ setup()
 	readme=${BATS_TEST_FILENAME%/*}/../../doc/comparison.md
 	helper_setup
 	mkdir bin
-	printf '#!/bin/sh\nexec "$RETRY" "$@"\n' >bin/retry
+	ln -s "$RETRY" bin/retry
 	cat >bin/cmd <<-'END'
-		#!/usr/bin/env bash
+		#!/bin/sh
 		echo "${RETRY_ATTEMPT-}" >>made
-		mapfile -t made <made
-		mapfile -t plan <plan
-		n=${#made[@]}
-		status=${plan[n - 1]-${plan[-1]}}
+		n=0 i=0
+		while read -r _; do n=$((n + 1)); done <made
+		read -r plan <plan
+		for status in $plan; do
+			[ "$((i += 1))" -lt "$n" ] || break
+		done
 		case $status in
 		KILL) kill -KILL $$ ;;
 		slow) exec sleep 30 ;;
@@ -29,7 +31,7 @@ setup()
 		echo "out $n"
 		exit "$status"
 	END
-	chmod +x bin/*
+	chmod +x bin/cmd
 	PATH=$PWD/bin:$PATH
 	debian=
 	input=
@@ -83,8 +85,7 @@ all_used()
 does()
 {
 	local got=0
-	# shellcheck disable=SC2086 # words
-	printf '%s\n' $1 >plan
+	echo "$1" >plan
 	rm -f made
 	bash -c "$4" >out 2>err 3>&- || got=$?
 	# shellcheck disable=SC2053 # a pattern
@@ -111,8 +112,9 @@ delays()
 	eval '"$RETRY" --dry-run '"$1" | awk '$1 + 0 { printf "%s ", $2 }'
 }
 
-debian_rows()
-{
+@test "the options for users of Debian's retry do what it says" {
+	! /usr/bin/retry -h 2>/dev/null | grep -q -- --until ||
+		debian=/usr/bin/retry
 	rows "Debian's:"
 	does '1 1 1 1 1 1 1 1 4 0' 10 0 "$(here retry) -d 0 -- cmd"
 	both '1 1 1 1 1 1 1 1 4 0' 10 0 '-d 1,2,4' ''
@@ -124,14 +126,9 @@ debian_rows()
 	both KILL 1 137 'stops if a signal kills the command' ''
 	input='seq 2 |'
 	both '1 1 0' 3 0 'replays input' ''
-	input=
 	tail -n 3 out | diff <(printf '%s\n' 1 2 'out 3') -
-	both '1 1 0' 3 0 'holds output, and writes that of failures to standard error' ''
+	does '1 1 0' 3 0 "retry $(here 'holds output, and writes that of failures to standard error') -d 0 -- cmd"
 	holds out 'out 3'
-}
-
-@test "the options for users of Debian's retry do what it says" {
-	debian_rows
 	not grep -q 'out 1' err
 	does 3 1 '[03]' "retry $(here '-u 0,3, of which only 0 counts') -- cmd"
 	[ "$(delays "$(here retry | cut -d' ' -f2-)")" = \
@@ -140,13 +137,10 @@ debian_rows()
 	here '-d 10 -j 5, since 1.0.6' | xargs "$RETRY" --dry-run | grep -qx \
 		'1  *10s  *12.5s  *15s'
 	all_used
-}
 
-@test "Debian's retry does what is said of it" {
-	/usr/bin/retry -h 2>/dev/null | grep -q -- --until ||
-		skip "no retry of Debian's here"
-	debian=/usr/bin/retry
-	debian_rows
+	[ -n "$debian" ] || skip "no retry of Debian's here"
+	does '1 1 0' 3 0 "$debian -d 0 -- cmd"
+	holds out 'out 3'
 	grep -qx 'out 1' err
 	does 3 2 3 "$debian -u 0,3 -t 2 -d 0 -- cmd"
 	does 3 0 0 "$debian -t 0 -- cmd"
@@ -217,38 +211,23 @@ debian_rows()
 	all_used
 }
 
-# Makes ./counter, which counts each SIGINT until there is a file ./pressed.
-counter()
-{
-	cat >counter <<-'END'
-		import os, signal, time
-		times = 0
-		def count(number, frame):
-		    global times
-		    times += 1
-		signal.signal(signal.SIGINT, count)
-		print("READY", flush=True)
-		while not os.path.exists("pressed"):
-		    time.sleep(0.01)
-		time.sleep(0.1)
-		print("GOT", times, flush=True)
-	END
-}
-
-# in_script COMMAND...: types Ctrl-C while a script runs COMMAND counter.
+# in_script COMMAND...: types Ctrl-C while a script runs COMMAND, and prints how
+# many SIGINT came to the command until there is a file ./pressed.
 in_script()
 {
 	rm -f pressed
-	"$ACTOR" terminal see:READY 'type:^C' 'type:x^M' \
-		see:GOT more:0 -- sh -c '
+	"$ACTOR" terminal see:READY 'type:^C' 'type:x^M' see:GOT -- sh -c '
 		{ read -r _; : >pressed; } </dev/tty &
 		"$@" </dev/null
-		:' sh "$@" "$PYTHON" -IS counter 2>&1 3>&- | tr -d '\r' >out
+		:' sh "$@" sh -c '
+		trap "times=\$((times + 1))" INT
+		echo READY
+		until [ -e pressed ]; do sleep 0.01; done
+		echo "GOT ${times-0}"' 2>&1 3>&- | tr -d '\r' >out
 	sed -n 's/^.*GOT //p' out
 }
 
 @test "Ctrl-C in a script: timeout sends the command no SIGINT, retry sends one" {
-	counter
 	[ "$(in_script "$RETRY" -n 1 -t 20)" = 1 ]
 	timeout --version 2>/dev/null | grep -q GNU || skip 'no timeout of GNU here'
 	[ "$(in_script timeout 20)" = 0 ]
