@@ -29,62 +29,73 @@ example()
 			s/-h db$/-h 127.0.0.1 -p $port/
 			s/localhost:8080/127.0.0.1:$port/
 			s,tcp/db/5432,tcp/127.0.0.1/$port,; s/db 5432/127.0.0.1 $port/
+			s/app.ready/go/
 			p; q
 		}" >line
 	[ "$(lines line)" -eq 1 ]
 	cat line
 }
 
-# service PROTOCOL: a port of 127.0.0.1, $port, at which a process listens once
-# there is a file ./go.
-service()
+# services TOOL...: writes to ./ports a port of 127.0.0.1 for each. A process
+# listens at it once there is a file ./go.TOOL; at that of redis-cli nobody does.
+services()
 {
 	start "$PYTHON" -IS -c '
-import os, signal, socket, sys, time
+import os, select, signal, socket, sys
 signal.alarm(60)
-listener = socket.socket()
-listener.bind(("127.0.0.1", 0))
+bound, listening = {}, {}
 with open("new", "w") as new:
-    new.write("%d\n" % listener.getsockname()[1])
-os.rename("new", "port")
-while not os.path.exists("go"):
-    time.sleep(0.01)
-listener.listen(8)
+    for tool in sys.argv[1:]:
+        bound[tool] = socket.socket()
+        bound[tool].bind(("127.0.0.1", 0))
+        new.write("%s %d\n" % (tool, bound[tool].getsockname()[1]))
+bound.pop("redis-cli").close()
+os.rename("new", "ports")
 while True:
-    peer, _ = listener.accept()
-    with peer:
-        if sys.argv[1] == "http":
-            peer.recv(4096)
-            peer.sendall(b"HTTP/1.0 204 Fine\r\n\r\n")
-        elif sys.argv[1] == "postgres":
-            # "no" to the question for TLS; then that the user is unknown
-            if b"\x04\xd2\x16\x2f" in peer.recv(4096):
-                peer.sendall(b"N")
+    for tool in list(bound):
+        if os.path.exists("go." + tool):
+            bound[tool].listen(8)
+            listening[bound.pop(tool)] = tool
+    for listener in select.select(list(listening), [], [], 0.02)[0]:
+        peer, _ = listener.accept()
+        with peer:
+            if listening[listener] == "curl":
                 peer.recv(4096)
-            text = b"SFATAL\0C28000\0Mwho are you?\0\0"
-            peer.sendall(b"E" + (len(text) + 4).to_bytes(4, "big") + text)
-' "$1"
-	wait_for test -e port
-	port=$(<port)
+                peer.sendall(b"HTTP/1.0 204 Fine\r\n\r\n")
+            elif listening[listener] == "pg_isready":
+                # "no" to the question for TLS; then that the user is unknown
+                if b"\x04\xd2\x16\x2f" in peer.recv(4096):
+                    peer.sendall(b"N")
+                    peer.recv(4096)
+                text = b"SFATAL\0C28000\0Mwho are you?\0\0"
+                peer.sendall(b"E" + (len(text) + 4).to_bytes(4, "big") + text)
+' "$@"
+	wait_for test -e ports
 }
 
-# waits WORD: the example with this word waits for what ./go starts, and ends
-# with 0.
+# waits WORD COMMAND...: the example with this word fails, waits for what COMMAND
+# begins, and ends with 0
 waits()
 {
+	local example
 	example "$1"
 	start sh -c "$(<line)"
+	example=$pid
 	wait_for grep -q '^retry: attempt 1 failed' err
-	: >go
+	"${@:2}"
+	pid=$example
 	ended
 	cat err
 	[ "$status" -eq 0 ]
 	grep -q '^retry: ended after .*: succeeded' err
 }
 
-need()
+# redis SERVER: the example waits until the server has its data
+redis()
 {
-	command -v "$1" >/dev/null || skip "no $1 here"
+	waits redis-cli start "$1" --bind 127.0.0.1 --port "$port" --save '' \
+	    --appendonly no
+	has_line PONG out
 }
 
 @test "with the options of the section, no delay is longer than a second" {
@@ -98,57 +109,20 @@ need()
 		"${manual%/*}/README.md"
 }
 
-@test "the example for a port waits for it, with bash" {
-	service any
-	waits 'bash '
-}
-
-@test "the example for a port waits for it, with nc" {
-	need nc
-	service any
-	waits 'nc '
-}
-
-@test "the example for a file waits for it" {
-	port=1
-	example 'test -e'
-	sed -i 's/app.ready/go/' line
-	start sh -c "$(<line)"
-	wait_for grep -q '^retry: attempt 1 failed' err
-	: >go
-	ended
-	[ "$status" -eq 0 ]
-}
-
-@test "the example for HTTP waits for a server" {
-	need curl
-	service http
-	waits curl
-}
-
-@test "the example for PostgreSQL waits for the database" {
-	need pg_isready
-	service postgres
-	waits pg_isready
-}
-
-@test "the example for Redis waits until it has loaded its data" {
-	need redis-cli
-	local server
+@test "each example waits for what it names, and then succeeds" {
+	local tool port='' missing='' server
 	server=$(command -v redis-server || command -v valkey-server) ||
-		skip 'no redis-server or valkey-server here'
-	service any # whose port is free once it has ended
-	kill -KILL "$pid"
-	ended
-	example redis-cli
-	start sh -c "$(<line)"
-	local waiting=$pid
-	wait_for grep -q '^retry: attempt 1 failed' err
-	start "$server" --bind 127.0.0.1 --port "$port" --save '' --appendonly no
-	local redis=$pid
-	pid=$waiting
-	ended
-	kill "$redis"
-	[ "$status" -eq 0 ]
-	grep -qx PONG out
+		missing+=' redis-server'
+	beside 'a file' waits 'test -e' touch go
+	services bash nc curl pg_isready redis-cli
+	while read -r tool port; do
+		if ! command -v "$tool" >/dev/null; then
+			missing+=" $tool"
+		elif [ "$tool" != redis-cli ]; then
+			beside "$tool" waits "$tool " touch "$PWD/go.$tool"
+		elif [ -n "$server" ]; then
+			beside redis-cli redis "$server"
+		fi
+	done <ports
+	[ -z "$missing" ] || skip "not here:$missing"
 }
