@@ -93,16 +93,6 @@ file_count(enum file_kind first, enum file_kind last)
 	return count;
 }
 
-static bool
-has_writer(const struct file *pipe)
-{
-	for (int i = 0; i < kernel.opened; i++)
-		if (kernel.files[i].kind == FILE_WRITE_END &&
-		    &kernel.files[kernel.files[i].of] == pipe)
-			return true;
-	return false;
-}
-
 nanos
 file_ready(int fd)
 {
@@ -121,9 +111,12 @@ file_ready(int fd)
 		return NANOS_MAX;
 	if (file->size > 0)
 		return 0;
-	if (has_writer(file) || (kernel.clings && kernel_alive(kernel.command)))
-		return NANOS_MAX;
-	return file->closes;
+	for (int i = 0; i < kernel.opened; i++)
+		if (kernel.files[i].kind == FILE_WRITE_END &&
+		    &kernel.files[kernel.files[i].of] == file)
+			return NANOS_MAX;
+	return kernel.clings && kernel_alive(kernel.command) ? NANOS_MAX
+							     : file->closes;
 }
 
 bool
@@ -139,24 +132,15 @@ file_awaits(int output)
 	return false;
 }
 
-bool
-file_unread(void)
+int
+file_pipes(bool ended)
 {
-	for (int i = 0; i < kernel.opened; i++)
-		if (kernel.files[i].kind == FILE_READ_END &&
-		    kernel.files[i].size > 0)
-			return true;
-	return false;
-}
+	int count = 0;
 
-bool
-file_ended(void)
-{
 	for (int i = 0; i < kernel.opened; i++)
-		if (kernel.files[i].kind == FILE_READ_END &&
-		    kernel.files[i].over)
-			return true;
-	return false;
+		count += kernel.files[i].kind == FILE_READ_END &&
+		    (ended ? kernel.files[i].over : kernel.files[i].size > 0);
+	return count;
 }
 
 /* The command writes to its standard output at once, if retry holds that. */
@@ -340,7 +324,7 @@ FAKE(ssize_t, read, int fd, void *bytes, size_t size)
 	case FILE_SIGNALS:
 		if (kernel.count == 0)
 			return -1;
-		sent = kernel.hear();
+		sent = invocation_hear();
 		*(struct signalfd_siginfo *)bytes =
 		    (struct signalfd_siginfo){ .ssi_signo =
 						   (uint32_t)sent.number,
@@ -486,11 +470,6 @@ FAKE(int, fcntl, int fd, int command, ...)
 	return command == F_SETLEASE && kernel.now < kernel.written ? -1 : 0;
 }
 
-FAKE(uid_t, geteuid, void)
-{
-	return KERNEL_USER;
-}
-
 FAKE(int, fstat, int fd, struct stat *stat)
 {
 	const struct file *file = file_at(fd);
@@ -498,7 +477,7 @@ FAKE(int, fstat, int fd, struct stat *stat)
 	*stat = (struct stat){ .st_ino = (ino_t)fd,
 		.st_mode = S_IFIFO,
 		.st_nlink = 1,
-		.st_uid = KERNEL_USER,
+		.st_uid = geteuid(),
 		.st_size = file->size };
 	if (file->kind == FILE_PLAIN || file->kind == FILE_SEGMENT)
 		stat->st_mode = S_IFREG | S_IRUSR | S_IWUSR;
@@ -604,21 +583,21 @@ FAKE(long, syscall, long number, ...)
 		if (before != NULL)
 			*before = kernel.inherited;
 		if (kernel.raised != 0 && sigismember(mask, kernel.raised) == 0)
-			kernel.unblock();
+			invocation_unblock();
 	} else if (number == PPOLL) {
 		struct pollfd *fds = va_arg(rest, struct pollfd *);
 		nfds_t count = va_arg(rest, nfds_t);
 
 		kernel.polled = fds;
 		kernel.polled_count = count;
-		kernel.poll(va_arg(rest, struct rest *));
+		invocation_poll(va_arg(rest, struct rest *));
 		kernel.polled_count = 0;
 		for (nfds_t i = 0; i < count; i++)
 			fds[i].revents = file_ready(fds[i].fd) <= kernel.now
 			    ? fds[i].events
 			    : 0;
 		if (kernel.count == 0)
-			kernel.hear();
+			invocation_hear();
 	} else {
 		int first = va_arg(rest, int);
 

@@ -86,8 +86,9 @@ invocation_state(void)
 		return kernel_alive(kernel.command) ? ABANDONED
 						    : ABANDONED_DEAD;
 	if (now->attempting)
-		return file_unread() || file_awaits(OUTPUT_STDERR) ? SLOW_READER
-								   : STRAGGLING;
+		return file_pipes(false) > 0 || file_awaits(OUTPUT_STDERR)
+		    ? SLOW_READER
+		    : STRAGGLING;
 	if (now->closing && kernel.hook != NULL)
 		return GIVE_UP;
 	if (now->closing && file_awaits(OUTPUT_REPORT))
@@ -236,13 +237,14 @@ check_begin(void)
 		kernel_break("leaves the dead unburied");
 	if (file_count(FILE_PLAIN, FILE_PLAIN) > PLAIN_MOST)
 		kernel_break("leaves temporary files open");
-	if (file_ended() || file_count(FILE_WRITE_END, FILE_WRITE_END) > 0)
+	if (file_pipes(true) > 0 ||
+	    file_count(FILE_WRITE_END, FILE_WRITE_END) > 0)
 		kernel_break("leaves a pipe open that it does not need");
 }
 
 /* A limit is about to signal the command. */
-static void
-check_limit(int number)
+void
+invocation_limit(int number)
 {
 	const struct process *command = kernel.command;
 	bool mild = now->set.kill_after > 0 && now->set.signal != SIGKILL;
@@ -501,8 +503,8 @@ postpone(nanos stopped)
  * retry dies of it, or it stops all of the job, and somebody continues that
  * later. PID 1 does neither.
  */
-static void
-take_own_signal(void)
+void
+invocation_unblock(void)
 {
 	static const nanos span = 10 * NANOS_SECOND;
 	const struct process *command = kernel.command;
@@ -551,8 +553,8 @@ check_halt(void)
 }
 
 /* Retry takes the next signal that is pending, or sees that there is none. */
-static struct sent
-hear(void)
+struct sent
+invocation_hear(void)
 {
 	struct sent sent = kernel_take();
 
@@ -580,8 +582,8 @@ hear(void)
  * ppoll(2), with the time that was left where a stop interrupted it. What
  * retry sleeps too long while a SIGCONT is pending counts as a stop.
  */
-static void
-wait_in_poll(struct rest *rest)
+void
+invocation_poll(struct rest *rest)
 {
 	nanos nap = rest->seconds * NANOS_SECOND + rest->nanos;
 	nanos began = kernel.now, slept;
@@ -718,10 +720,6 @@ invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 		.clings = set->straggling > 0,
 		.latest = KERNEL_PIDS,
 		.random = seed,
-		.poll = wait_in_poll,
-		.hear = hear,
-		.unblock = take_own_signal,
-		.limit = check_limit,
 		.tracing = tracing };
 	for (size_t i = 0; set->pends && i < LENGTH(pending_first); i++)
 		sigaddset(&kernel.inherited, pending_first[i]);

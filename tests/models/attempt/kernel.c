@@ -599,7 +599,7 @@ note_limit(struct process *process, int number)
 	if (process->role == ROLE_MEMBER && process->bond == BOND_NONE)
 		kernel_break("signals a daemon");
 	if (process == kernel.command && number != SIGCONT)
-		kernel.limit(number);
+		invocation_limit(number);
 	if (number != SIGCONT && process->asked == 0)
 		process->asked = kernel.now;
 	if (number == SIGKILL && process->killed == 0)

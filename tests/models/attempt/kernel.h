@@ -50,9 +50,6 @@
 #define KERNEL_INIT 1
 #define KERNEL_SHELL 50
 
-/* The user of retry, to whom all files belong. */
-#define KERNEL_USER 1000
-
 /* When a process of somebody else, and retry itself, have started. */
 #define KERNEL_STRANGER INT64_MAX
 #define KERNEL_OURSELVES 0
@@ -184,11 +181,6 @@ struct kernel {
 	int passes; /* how many there were */
 	uint64_t random;
 	void (*meanwhile)(void); /* called between two calls, or NULL */
-	/* Functions of invocation.c: */
-	void (*poll)(struct rest *rest); /* waits as ppoll(2) */
-	struct sent (*hear)(void); /* takes the next signal */
-	void (*unblock)(void); /* raised has an effect now */
-	void (*limit)(int number); /* a limit signals the command */
 	int raised; /* by retry for itself, blocked; 0: none */
 	bool tracing;
 	const char *broken; /* what kernel_break was told, or NULL */
@@ -197,6 +189,12 @@ struct kernel {
 };
 
 extern struct kernel kernel;
+
+/* Of invocation.c, which knows what retry is to do. */
+void invocation_poll(struct rest *rest); /* waits as ppoll(2) */
+struct sent invocation_hear(void); /* takes the next signal */
+void invocation_unblock(void); /* raised has an effect now */
+void invocation_limit(int number); /* a limit signals the command */
 
 /* A number in [0, most). */
 uint64_t kernel_draw(uint64_t most);
@@ -283,11 +281,11 @@ nanos file_ready(int fd);
 /* Whether retry waits for the reader of an output. */
 bool file_awaits(int output);
 
-/* Whether there are bytes in a pipe that retry can read. */
-bool file_unread(void);
-
-/* Whether a pipe is still open although retry has read its end. */
-bool file_ended(void);
+/*
+ * How many pipes have bytes that retry can read, or are still open although
+ * retry has read their end.
+ */
+int file_pipes(bool ended);
 
 /*
  * What a command does with its files. As it begins, it gets the pipes of retry;
