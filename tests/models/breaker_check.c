@@ -256,14 +256,6 @@ last_seen(const struct actor *actor, bool rate)
 	return value;
 }
 
-/* Whether it has read both the rate and the word of a recovery. */
-static bool
-has_pair(const struct actor *actor)
-{
-	return (actor->operation == ENTER || reads_ramp(actor)) &&
-	    actor->accesses == 2 && recovers(last_seen(actor, false));
-}
-
 static uint32_t
 least(uint32_t a, uint32_t b)
 {
@@ -392,28 +384,6 @@ nothing_must(struct state *state)
 		state->actors[i].counts = false;
 }
 
-static void
-change_word(struct state *state, struct actor *actor, uint64_t new)
-{
-	uint64_t old = state->breaker.word;
-	const char *why = judge(state, actor, old, new);
-
-	explore_wrong(why);
-	if (seq_of(new) != seq_of(old) + 1)
-		explore_wrong("a change that is not counted");
-	/* All attempts are as if they had begun after that recovery. */
-	if (state_of(new) == BREAKER_CLOSED)
-		new &= ~NUMBER_MOST(MS_BITS);
-	state->breaker.word = new;
-	for (int i = 0; i < ACTORS; i++)
-		state->actors[i].holds = false;
-	actor->holds = state_of(new) == BREAKER_HALF_OPEN;
-	if (admits(new) && state_of(new) != state_of(old)) {
-		state->may = active(state);
-		nothing_must(state);
-	}
-}
-
 /*
  * True if the next access was made in an earlier step. If not, it is made now,
  * or left for a later step.
@@ -498,43 +468,36 @@ restart(struct actor *actor)
 }
 
 /*
- * Whether it repeats a loop after a lost race: its next access is the one that
- * it made first. Then it forgets the accesses of the previous pass.
+ * Before its next access: forgets what can no longer matter, and begins anew if
+ * it goes on to the streak, or repeats a loop after a lost race: its next
+ * access is the one that it made first.
  */
-static bool
-goes_round(struct actor *actor, const _Atomic uint64_t *at, bool swaps)
-{
-	bool streak = at == &run.state->breaker.streak;
-
-	if ((actor->failed >> (run.access - 1) & 1) == 0)
-		return false;
-	if (actor->operation == ENTER || reads_ramp(actor)) {
-		if (swaps || streak)
-			return false;
-		start_over(actor);
-		return true;
-	}
-	return swaps == streak &&
-	    (actor->streaks >> (run.access - 1) & 1) != 0 && restart(actor);
-}
-
-/* Before its next access: forgets what can no longer matter. */
 static void
 leave_behind(const _Atomic uint64_t *at, bool swaps)
 {
 	struct actor *actor = run.actor;
-	bool passes = at == &run.state->breaker.streak && reads_ramp(actor);
+	int last = run.access - 1;
+	bool streak = at == &run.state->breaker.streak, again = false;
 
 	if (run.access == 0 || run.access < actor->accesses)
 		return;
-	if (passes) {
+	if (streak && reads_ramp(actor)) {
 		actor->ramp_seen = (uint8_t)found(actor);
-		if (actor->operation == TELL_FAILURE && !actor->slow &&
-		    actor->ramp_seen != RAMP_FAST)
-			explore_wrong("a fast rate taken for the first one");
+		explore_expect(actor->operation != TELL_FAILURE ||
+			actor->slow || actor->ramp_seen == RAMP_FAST,
+		    "a fast rate taken for the first one");
 		start_over(actor);
+		again = true;
+	} else if ((actor->failed >> last & 1) == 0) {
+		return;
+	} else if (actor->operation == ENTER || reads_ramp(actor)) {
+		again = !swaps && !streak;
+		if (again)
+			start_over(actor);
+	} else if (swaps == streak && (actor->streaks >> last & 1) != 0) {
+		again = restart(actor);
 	}
-	if (passes || goes_round(actor, at, swaps))
+	if (again)
 		explore_leave();
 }
 
@@ -563,24 +526,36 @@ load(const _Atomic uint64_t *at)
 
 /* Makes a change, and judges it. */
 static void
-commit(_Atomic uint64_t *at, uint64_t desired)
+commit(_Atomic uint64_t *at, uint64_t new)
 {
 	struct state *state = run.state;
 	struct actor *actor = run.actor;
-	const char *why;
+	uint64_t old = *at;
 
-	if (at == &state->breaker.word) {
-		change_word(state, actor, desired);
+	if (at == &state->breaker.streak)
+		explore_expect(actor->lease == 0 ||
+			(actor->swapped & (actor->swapped - 1)) != 0,
+		    "a streak changed without the lease");
+	if (at == &state->breaker.rate)
+		explore_wrong(judge_rate(state, actor, old, new));
+	if (at != &state->breaker.word) {
+		*at = new;
 		return;
 	}
-	if (at == &state->breaker.streak && actor->lease != 0 &&
-	    (actor->swapped & (actor->swapped - 1)) == 0)
-		explore_wrong("a streak changed without the lease");
-	if (at == &state->breaker.rate) {
-		why = judge_rate(state, actor, *at, desired);
-		explore_wrong(why);
+	explore_wrong(judge(state, actor, old, new));
+	explore_expect(
+	    seq_of(new) == seq_of(old) + 1, "a change that is not counted");
+	/* All attempts are as if they had begun after that recovery. */
+	if (state_of(new) == BREAKER_CLOSED)
+		new &= ~NUMBER_MOST(MS_BITS);
+	*at = new;
+	for (int i = 0; i < ACTORS; i++)
+		state->actors[i].holds = false;
+	actor->holds = state_of(new) == BREAKER_HALF_OPEN;
+	if (admits(new) && state_of(new) != state_of(old)) {
+		state->may = active(state);
+		nothing_must(state);
 	}
-	*at = desired;
 }
 
 static bool
@@ -750,7 +725,9 @@ tick(struct state *state)
 	state->breaker.word = earlier(state->breaker.word);
 	for (int i = 0; i < ACTORS; i++) {
 		struct actor *actor = &state->actors[i];
-		bool pair = has_pair(actor);
+		/* It has read both the rate and the word of a recovery. */
+		bool pair = (actor->operation == ENTER || reads_ramp(actor)) &&
+		    actor->accesses == 2 && recovers(last_seen(actor, false));
 
 		for (int j = 0; j < actor->accesses; j++)
 			if (((actor->streaks | actor->rates) >> j & 1) == 0 &&
@@ -821,8 +798,7 @@ examine(const void *at)
 		    state->actors[i].lease == word;
 	if (state->must >= config.failures && admits(word))
 		explore_wrong("not opened after enough failures");
-	if (holders > 1)
-		explore_wrong("two have the same lease");
+	explore_expect(holders <= 1, "two have the same lease");
 	if (why == NULL)
 		why = tell_old(state->breaker);
 	explore_wrong(why);

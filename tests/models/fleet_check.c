@@ -693,71 +693,58 @@ send_tally(struct state *state, struct actor *actor)
 }
 
 static void
-tell(struct state *state, struct actor *actor)
-{
-	struct fleet_caller caller = usual;
-
-	caller.question.alone =
-	    (struct fleet_mark){ actor->alone, actor->alone_next };
-	fleet_host_store(&state->host, &caller, FLEET_SENT, NULL, 0);
-	become(actor, IDLE);
-}
-
-static void
-deposit(struct state *state, struct actor *actor)
-{
-	struct window before = state->window;
-
-	if (window_deposit(&state->window, slice_at(actor->now)) ==
-	    WINDOW_GRANTED)
-		state->deposited[counted_in(&before, &state->window)]++;
-	become(actor, IDLE);
-}
-
-static void
-retry_alone(struct state *state, struct actor *actor)
-{
-	static const struct terms many = { 0, EPOCHS, 0 };
-	struct window before = state->host.alone;
-	struct window_sums sums;
-
-	if (whole_withdraw(&state->host.alone, &many, slice_at(actor->now),
-		&sums) == WINDOW_GRANTED)
-		state->made[counted_in(&before, &state->host.alone)]++;
-	become(actor, IDLE);
-}
-
-static void
-elect(struct state *state, struct actor *actor)
-{
-	struct fleet_caller caller = usual;
-	int epoch = slice_at(actor->now);
-
-	if (fleet_host_elect(&state->host, &caller, clock_of(actor->now)))
-		state->elected[epoch]++;
-	explore_expect(state->elected[epoch] <= 1, "two elected in a slice");
-	become(actor, IDLE);
-}
-
-static void
 operate(void *at, void *who)
 {
-	static void (*const functions[OPERATIONS])(
-	    struct state * state, struct actor * actor) = {
-		[ASK] = ask,
-		[SETTLE_GRANT] = settle,
-		[SETTLE_DENIAL] = settle,
-		[FAIL] = fail,
-		[DEPOSIT] = deposit,
-		[RETRY_ALONE] = retry_alone,
-		[ELECT] = elect,
-		[CLAIM] = claim,
-		[SEND] = send_tally,
-		[TOLD] = tell,
-	};
+	static const struct terms many = { 0, EPOCHS, 0 };
+	struct state *state = at;
 	struct actor *actor = who;
+	struct fleet_caller caller = usual;
+	const int epoch = slice_at(actor->now);
+	struct window before;
+	struct window_sums sums;
 
-	functions[actor->operation](at, actor);
+	switch (actor->operation) {
+	case ASK:
+		ask(state, actor);
+		return;
+	case SETTLE_GRANT:
+	case SETTLE_DENIAL:
+		settle(state, actor);
+		return;
+	case FAIL:
+		fail(state, actor);
+		return;
+	case CLAIM:
+		claim(state, actor);
+		return;
+	case SEND:
+		send_tally(state, actor);
+		return;
+	case DEPOSIT:
+		before = state->window;
+		if (window_deposit(&state->window, epoch) == WINDOW_GRANTED)
+			state->deposited[counted_in(&before, &state->window)]++;
+		break;
+	case RETRY_ALONE:
+		before = state->host.alone;
+		if (whole_withdraw(&state->host.alone, &many, epoch, &sums) ==
+		    WINDOW_GRANTED)
+			state->made[counted_in(&before, &state->host.alone)]++;
+		break;
+	case ELECT:
+		if (fleet_host_elect(
+			&state->host, &caller, clock_of(actor->now)))
+			state->elected[epoch]++;
+		explore_expect(
+		    state->elected[epoch] <= 1, "two elected in a slice");
+		break;
+	case TOLD:
+		caller.question.alone =
+		    (struct fleet_mark){ actor->alone, actor->alone_next };
+		fleet_host_store(&state->host, &caller, FLEET_SENT, NULL, 0);
+		break;
+	}
+	become(actor, IDLE);
 }
 
 /*
