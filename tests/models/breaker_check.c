@@ -844,39 +844,49 @@ mark_rate(struct state *state)
  * Equal states
  */
 
-/* The seqs that occur in a state, the latest first. */
-struct names {
-	uint64_t seq[2 + ACTORS * (1 + ACCESSES)];
-	int count;
-};
-
+/* Gives the seqs of a state new names: the latest is SEQ, then down from it. */
 static void
-collect(struct names *names, uint64_t seq)
+rename_seqs(struct state *state)
 {
-	int at = names->count;
+	const int streak_at = DOUBLING_BITS + FAILURE_BITS;
+	uint64_t word = state->breaker.word, streak = state->breaker.streak;
+	struct numbered {
+		uint64_t *value, seq;
+		int shift;
+	} all[2 + ACTORS * (1 + ACCESSES)] = { { &word, 0, MS_BITS },
+		{ &streak, 0, streak_at } };
+	uint64_t last = UINT64_MAX, next;
+	int count = 2;
 
-	if (seq == seq_of(LOST))
-		return;
-	for (int i = 0; i < names->count; i++)
-		if (names->seq[i] == seq)
-			return;
-	for (; at > 0 && names->seq[at - 1] < seq; at--)
-		names->seq[at] = names->seq[at - 1];
-	names->seq[at] = seq;
-	names->count++;
-}
+	for (int i = 0; i < ACTORS; i++) {
+		struct actor *actor = &state->actors[i];
 
-static uint64_t
-renamed(const struct names *names, uint64_t value, bool streak)
-{
-	int shift = streak ? DOUBLING_BITS + FAILURE_BITS : MS_BITS;
-	uint64_t seq = value >> shift & NUMBER_MOST(SEQ_BITS), i = 0;
-
-	if (seq == seq_of(LOST))
-		return value;
-	while (names->seq[i] != seq)
-		i++;
-	return value - (seq << shift) + ((SEQ - i) << shift);
+		all[count++] = (struct numbered){ &actor->lease, 0, MS_BITS };
+		for (int j = 0; j < actor->accesses; j++)
+			if ((actor->rates >> j & 1) == 0)
+				all[count++] =
+				    (struct numbered){ &actor->seen[j], 0,
+					    (actor->streaks >> j & 1) != 0
+						? streak_at
+						: MS_BITS };
+	}
+	for (int i = 0; i < count; i++)
+		all[i].seq =
+		    *all[i].value >> all[i].shift & NUMBER_MOST(SEQ_BITS);
+	for (uint64_t name = SEQ;; name--) {
+		next = seq_of(LOST);
+		for (int i = 0; i < count; i++)
+			if (all[i].seq > next && all[i].seq < last)
+				next = all[i].seq;
+		if (next == seq_of(LOST))
+			break;
+		for (int i = 0; i < count; i++)
+			if (all[i].seq == next)
+				*all[i].value += (name - next) << all[i].shift;
+		last = next;
+	}
+	state->breaker.word = word;
+	state->breaker.streak = streak;
 }
 
 /* Sets what it has read of the word and of the rate, and when. */
@@ -1094,7 +1104,6 @@ normalise(void *at)
 {
 	struct state *state = at;
 	uint32_t most = (uint32_t)config.failures;
-	struct names names = { .count = 0 };
 
 	state->may = least(state->may, most);
 	state->must = least(state->must, most);
@@ -1115,32 +1124,7 @@ normalise(void *at)
 	}
 	forget_streak(state);
 	rename_recoveries(state);
-
-	collect(&names, seq_of(state->breaker.word));
-	collect(&names, streak_seq(state->breaker.streak));
-	for (int pass = 0; pass < 2; pass++)
-		for (int i = 0; i < ACTORS; i++) {
-			struct actor *actor = &state->actors[i];
-
-			if (pass == 1)
-				actor->lease =
-				    renamed(&names, actor->lease, false);
-			for (int j = 0; j < actor->accesses; j++) {
-				bool streak = (actor->streaks >> j & 1) != 0;
-				uint64_t *seen = &actor->seen[j];
-
-				if ((actor->rates >> j & 1) != 0)
-					continue;
-				if (pass == 1)
-					*seen = renamed(&names, *seen, streak);
-				else
-					collect(&names,
-					    streak ? streak_seq(*seen)
-						   : seq_of(*seen));
-			}
-		}
-	state->breaker.word = renamed(&names, state->breaker.word, false);
-	state->breaker.streak = renamed(&names, state->breaker.streak, true);
+	rename_seqs(state);
 	explore_sort(state->actors, ACTORS);
 }
 
