@@ -274,7 +274,7 @@ unknown()
 		budget-cooldown --buget-coldown --bugdet-coldon
 		help --hepl
 		# Nothing is near enough.
-		'' --jsn-x --prime --nosuch --backof-kind --bugdet-coldn --imeou --a-word-of-thirty-three-letters-xx
+		'' --jsn-x --prime --nosuch --verxyze --backof-kind --bugdet-coldn --imeou --a-word-of-thirty-three-letters-xx
 		# An abbreviation, and one of several options.
 		attempts --attempt --a
 		kill-after --kill
@@ -485,6 +485,7 @@ PY
 		retry-on 503 "above 255 (an HTTP status is http:500): '503'"
 		retry-on 1,9-5 "a range that runs backwards: '9-5' in '1,9-5'"
 		retry-on 7,http:9xx "not an HTTP status: 'http:9xx' in '7,http:9xx'"
+		retry-on 7,under:0 "not a time above 0: 'under:0' in '7,under:0'"
 		retry-on 'stdout:ok,(a' "( without ): '(a' in 'ok,(a'"
 		retry-on '7,http:503,stderr:a)' ") without (: ')' in 'a)'"
 		retry-on stderr: "the pattern is empty: ''"
