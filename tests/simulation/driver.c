@@ -196,8 +196,9 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 	}
 	write_picture(driver, &runs);
 	for (size_t i = 0; i < runs.count; i++) {
-		if (!figure_judge(runs.results, i + 1) ||
-		    !check_cost(&runs.results[i], &runs.costs[i]))
+		bool good = figure_judge(runs.results, i + 1);
+
+		if (!check_cost(&runs.results[i], &runs.costs[i]) || !good)
 			driver->failed = true;
 		tally_end(&runs.tallies[i]);
 	}
