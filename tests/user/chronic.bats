@@ -46,6 +46,7 @@ both()
 }
 
 gave_up='giving up: attempts exhausted'
+stopped='retry: attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end'
 
 @test "--chronic writes nothing of a success, and all of the last failure" {
 	table both <<-'END'
@@ -62,22 +63,36 @@ gave_up='giving up: attempts exhausted'
 		"last|retry: attempt 1/1 ended after 0.1s without output, $gave_up" 124 --idle-timeout 0.1 -k 0 -n 1 sh -c 'echo last; exec sleep 20'
 		'' 0 --idle-timeout 1 -n 1 sh -c 'for i in 1 2 3 4; do sleep 0.3; echo "$i"; done'
 	END
-	# Where the streams are two, each gets its own lines.
-	finishes 7 --chronic -n 2 -- "${says[@]}"
-	holds o 'out 2a' 'out 2b' end
-	holds e 'err 2a' 'err 2b' "retry: attempt 2/2 failed (exit 7), $gave_up"
-	won=3 finishes 0 --chronic -v -- "${says[@]}"
-	[ ! -s o ] && [ ! -s e ]
-}
-
-@test "a pattern sees held output, of which nothing is lost" {
-	together 7 --stop-on 'stderr:^err 2b' "${says[@]}"
-	[ "$(grep out both)" = $'out 2a\nout 2b' ]
-	[ "$(grep ^err both)" = $'err 2a\nerr 2b' ]
-	[[ $(tail -n 1 both) == *'giving up: --stop-on stderr:^err 2b' ]]
-	together 7 --stop-on 'stdout:^end' --retry-on stderr:err "${says[@]}"
-	[ "$(sort both | tr '\n' ' ')" = "end err 1a err 1b out 1a out 1b retry: \
-attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end " ]
+	rows row eval <<-'END'
+	where the streams are two, each gets its own lines
+	    finishes 7 --chronic -n 2 -- "${says[@]}"
+	    holds o 'out 2a' 'out 2b' end
+	    holds e 'err 2a' 'err 2b' "retry: attempt 2/2 failed (exit 7), $gave_up"
+	    won=3 finishes 0 --chronic -v -- "${says[@]}"
+	    [ ! -s o ] && [ ! -s e ]
+	a pattern sees held output, of which nothing is lost
+	    together 7 --stop-on 'stderr:^err 2b' "${says[@]}"
+	    [ "$(grep out both)" = $'out 2a\nout 2b' ]
+	    [ "$(grep ^err both)" = $'err 2a\nerr 2b' ]
+	    [[ $(tail -n 1 both) == *'giving up: --stop-on stderr:^err 2b' ]]
+	    together 7 --stop-on 'stdout:^end' --retry-on stderr:err "${says[@]}"
+	    [ "$(sort both | tr '\n' '|')" = "end|err 1a|err 1b|out 1a|out 1b|$stopped|" ]
+	above --hold-max there is an error, after what there is of the output
+	    finishes 125 --chronic --hold-max 4 -- "${says[@]}"
+	    grep -q '^out 1a' o
+	    grep -q '^err 1a' e
+	    [[ $(tail -n 1 e) == *'giving up: more output than --hold-max' ]]
+	    together 125 --hold-max 30 "${says[@]}"
+	    [ "$(head -n 2 both)" = $'out 1a\nerr 1a' ]
+	    together 7 --hold-max 32 -n 1 "${says[@]}"
+	what was not run has its message
+	    finishes 127 --chronic -- nosuch
+	    grep -q "cannot run 'nosuch'" e
+	    "$RETRY" -q -n 1 -B a --budget-dir "$PWD" --breaker 1,1h false || :
+	    finishes 75 --chronic -B a --budget-dir "$PWD" --breaker 1,1h -- touch ran
+	    [ ! -e ran ]
+	    grep -q "^retry: breaker 'a': open" e
+	END
 }
 
 @test "a signal during a delay writes what the last attempt wrote, and ends retry" {
@@ -106,16 +121,6 @@ attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end " ]
 	[ ! -s o ]
 }
 
-@test "above --hold-max there is an error, after what there is of the output" {
-	finishes 125 --chronic --hold-max 4 -- "${says[@]}"
-	grep -q '^out 1a' o
-	grep -q '^err 1a' e
-	[[ $(tail -n 1 e) == *'giving up: more output than --hold-max' ]]
-	together 125 --hold-max 30 "${says[@]}"
-	[ "$(head -n 2 both)" = $'out 1a\nerr 1a' ]
-	together 7 --hold-max 32 -n 1 "${says[@]}"
-}
-
 @test "a failure that cannot be written is an error of ours, without a reader it is not" {
 	run -125 sh -c '"$@" >/dev/full 2>e' sh "$RETRY" --chronic -n 1 "${says[@]}"
 	[ "$(tail -n 1 e)" = \
@@ -127,20 +132,9 @@ attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end " ]
 		echo "$got" >got
 	} | : >closed
 	wait_for grep -qx 7 got
-}
-
-@test "a closed descriptor stays closed for the command" {
+	# What is closed stays so.
 	finishes 0 --chronic -- sh -c '"$@" >&-' sh "$RETRY" --chronic -- \
 		sh -c '[ ! -e /proc/self/fd/1 ] && [ -e /proc/self/fd/2 ]'
 	finishes 0 --chronic -- sh -c '"$@" 2>&-' sh "$RETRY" --chronic -- \
 		sh -c '[ ! -e /proc/$$/fd/2 ] && [ -e /proc/$$/fd/1 ]'
-}
-
-@test "what was not run has its message" {
-	finishes 127 --chronic -- nosuch
-	grep -q "cannot run 'nosuch'" e
-	"$RETRY" -q -n 1 -B a --budget-dir "$PWD" --breaker 1,1h false || :
-	finishes 75 --chronic -B a --budget-dir "$PWD" --breaker 1,1h -- touch ran
-	[ ! -e ran ]
-	grep -q "^retry: breaker 'a': open" e
 }
