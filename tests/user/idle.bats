@@ -43,83 +43,59 @@ through()
 # What the limit is
 #
 
-sleeper()
-{
-	local before
-	before=$(now)
-	is 124 "$RETRY" -n 1 --idle-timeout 0.4 -- sleep 20
-	[ "$(($(now) - before))" -ge 380 ]
-	told "${silent/4s/0.4s}"
-	none_left "$MARK"
-}
-
-without_outputs()
-{
-	is 124 sh -c '"$@" >&- 2>&-' sh "$RETRY" -n 9 -d 0 --idle-timeout 0.3 \
-	    --stop-on 3 -- sh -c '
-		touch began
-		[ ! -e /proc/self/fd/1 ] && [ ! -e /proc/self/fd/2 ] || exit 3
-		exec sleep 20'
-	[ -e began ]
-	none_left "$MARK"
-}
-
-# Any attempt after the first may be fast enough.
-silent_at_first()
-{
-	is 0 "$RETRY" -n 50 -d 0 --idle-timeout 0.3 -- sh -c '
-		[ "$RETRY_ATTEMPT" != 1 ] || exec sleep 20
-		echo "$RETRY_LAST_STATUS"'
-	told 'retry: attempt 1/50 ended after 0.3s without output, retrying in 0s'
-	said 124
-	none_left "$MARK"
-}
-
-# The signal comes to an attempt, and the tree of another is killed.
-signalled()
-{
-	is 0 "$RETRY" -n 20 -d 0 --idle-timeout 0.4 -s USR1 -k 20 -- sh -c '
-		[ ! -e heard ] || exit 0
-		trap "touch heard; exit 3" USR1
-		while :; do sleep 0.02; done'
-	is 124 "$RETRY" -n 1 --idle-timeout 0.4 -k 0.3 -- \
-	    sh -c '"$ACTOR" stubborn & wait'
-	none_left "$MARK"
-}
-
-# earliest MESSAGE TIMEOUT IDLE DEADLINE
-earliest()
-{
-	is 124 "$RETRY" -n 1 -t "$2" --idle-timeout "$3" -T "$4" -- sleep 20
-	told "retry: attempt 1/1 $1.*"
-}
-
-listed()
-{
-	is 124 "$RETRY" -n 2 --idle-timeout 0.1 --stop-on idle -- sleep 20
-	told 'retry: attempt 1/2 ended after 0.1s without output, giving up: --stop-on idle'
-}
-
-no_limit()
-{
-	is 0 "$RETRY" -n 1 --idle-timeout 0 -- sh -c 'sleep 0.3; echo done'
-	said 'done'
-}
-
 # bats test_tags=slow
 @test "an attempt that writes nothing is ended, like one that is timed out" {
-	beside 'it gives 124' sleeper
-	beside '/dev/null' is 124 sh -c '"$@" >/dev/null' sh \
-	    "$RETRY" -n 1 --idle-timeout 0.5 -- sleep 20
-	beside 'held' is 124 "$RETRY" -OE -n 1 --idle-timeout 0.4 -- sleep 20
-	beside 'without any output' without_outputs
-	beside 'it is retried' silent_at_first
-	beside '-s, -k and the tree' signalled
-	beside '0 is no limit' no_limit
-	beside 'timeout first' earliest 'timed out after 0.2s, ' 0.2 20 20
-	beside 'silence first' earliest 'ended after 0.3s without' 20 0.3 20
-	beside 'deadline first' earliest 'ended by the deadline' 20 20 0.2
-	beside '--stop-on idle' listed
+	rows beside eval <<-'END'
+	it gives 124
+	    before=$(now)
+	    is 124 "$RETRY" -n 1 --idle-timeout 0.4 -- sleep 20
+	    [ "$(($(now) - before))" -ge 380 ]
+	    told "${silent/4s/0.4s}"
+	    none_left "$MARK"
+	/dev/null
+	    is 124 sh -c '"$@" >/dev/null' sh \
+	        "$RETRY" -n 1 --idle-timeout 0.5 -- sleep 20
+	held
+	    is 124 "$RETRY" -OE -n 1 --idle-timeout 0.4 -- sleep 20
+	without any output
+	    is 124 sh -c '"$@" >&- 2>&-' sh "$RETRY" -n 9 -d 0 --idle-timeout 0.3 \
+	        --stop-on 3 -- sh -c 'touch began
+	        [ ! -e /proc/self/fd/1 ] && [ ! -e /proc/self/fd/2 ] || exit 3
+	        exec sleep 20'
+	    [ -e began ]
+	    none_left "$MARK"
+	it is retried, and any attempt after the first may be fast enough
+	    is 0 "$RETRY" -n 50 -d 0 --idle-timeout 0.3 -- sh -c '
+	        [ "$RETRY_ATTEMPT" != 1 ] || exec sleep 20
+	        echo "$RETRY_LAST_STATUS"'
+	    told 'retry: attempt 1/50 ended after 0.3s without output, retrying in 0s'
+	    said 124
+	    none_left "$MARK"
+	-s comes to an attempt
+	    is 0 "$RETRY" -n 20 -d 0 --idle-timeout 0.4 -s USR1 -k 20 -- sh -c '
+	        [ ! -e heard ] || exit 0
+	        trap "touch heard; exit 3" USR1
+	        while :; do sleep 0.02; done'
+	-k kills its tree
+	    is 124 "$RETRY" -n 1 --idle-timeout 0.4 -k 0.3 -- \
+	        sh -c '"$ACTOR" stubborn & wait'
+	    none_left "$MARK"
+	0 is no limit
+	    is 0 "$RETRY" -n 1 --idle-timeout 0 -- sh -c 'sleep 0.3; echo done'
+	    said 'done'
+	timeout first
+	    is 124 "$RETRY" -n 1 -t 0.2 --idle-timeout 20 -T 20 -- sleep 20
+	    told 'retry: attempt 1/1 timed out after 0.2s, .*'
+	silence first
+	    is 124 "$RETRY" -n 1 -t 20 --idle-timeout 0.3 -T 20 -- sleep 20
+	    told 'retry: attempt 1/1 ended after 0.3s without.*'
+	deadline first
+	    is 124 "$RETRY" -n 1 -t 20 --idle-timeout 20 -T 0.2 -- sleep 20
+	    told 'retry: attempt 1/1 ended by the deadline.*'
+	--stop-on idle
+	    is 124 "$RETRY" -n 2 --idle-timeout 0.1 --stop-on idle -- sleep 20
+	    told 'retry: attempt 1/2 ended after 0.1s without output, giving up: --stop-on idle'
+	END
 }
 
 #
@@ -136,16 +112,6 @@ dripping()
 	[ "$2" -eq 0 ] || wait_for told "$silent"
 }
 
-same_bytes()
-{
-	is 0 sh -c '"$@" 1<>one' sh "${idle[@]}" -- "$PYTHON" -IS -c '
-import os, time
-for i in range(5):
-    os.pwrite(1, b"same\n", 0)
-    time.sleep(1)'
-	holds one same
-}
-
 # outlet KIND COMMAND...: COMMAND with a socket as its output
 outlet()
 {
@@ -155,102 +121,6 @@ outlet()
 		ours, theirs = socket.socketpair(type=kind)
 		os.dup2(theirs.fileno(), 1)
 		sys.exit(os.spawnvp(os.P_WAIT, sys.argv[2], sys.argv[2:]))' "$@"
-}
-
-to_datagrams()
-{
-	is 125 outlet SOCK_DGRAM "${idle[@]}" -- touch ran
-	told 'retry: --idle-timeout: cannot watch standard output: .*'
-	[ ! -e ran ]
-}
-
-# Without a terminal the command would write all lines at its end.
-to_terminal()
-{
-	pty 124 -- "${idle[@]}" -- "$PYTHON" -IS -c '
-import os, time
-for i in range(1, 6):
-    time.sleep(1)
-    print("drip", i, os.isatty(1), os.isatty(2))
-time.sleep(20)'
-	said 'drip 5 True True'
-	grep -qxE "$silent" out
-}
-
-to_two_terminals()
-{
-	pty 124 -- "$PYTHON" -IS -c '
-import os, sys, threading
-line, other = os.openpty()
-def drain():
-    while os.read(line, 65536):
-        pass
-threading.Thread(target=drain, daemon=True).start()
-os.dup2(other, 2)
-sys.exit(os.spawnvp(os.P_WAIT, sys.argv[1], sys.argv[1:]))' \
-	    "${idle[@]}" -- "$PYTHON" -IS -c '
-import os, time
-for i in range(6000):
-    os.write(1, b".")
-    os.write(2, b".")
-time.sleep(20)'
-	[ "$(wc -c <out)" -eq 6000 ]
-}
-
-stopped_terminal()
-{
-	pty 0 see:ready 'type:^S' more:5 'type:^Q' see:'last line' -- \
-	    "${idle[@]}" -- sh -c 'echo ready; sleep 1; echo "last line"'
-}
-
-# head writes more than fits.
-late_reader()
-{
-	{
-		"${idle[@]}" -- head -c 1000000 /dev/zero || touch failed
-	} 3>&- | {
-		sleep 5
-		wc -c >out
-	}
-	said 1000000
-	[ ! -e failed ]
-}
-
-reader_and_silence()
-{
-	{
-		"${idle[@]}" -- sh -c 'head -c 1000000 /dev/zero; sleep 20' 2>err ||
-			echo $? >got
-	} 3>&- | {
-		sleep 1
-		wc -c >out
-	}
-	[ "$(<got)" -eq 124 ]
-	said 1000000
-	told "$silent"
-}
-
-outsider()
-{
-	{
-		while [ ! -e over ]; do
-			echo noise
-			sleep 0.1
-		done &
-		"$RETRY" -n 1 --idle-timeout 0.5 -- sleep 9 2>>err || echo $? >got
-		touch over
-	} 3>&- | cat >/dev/null
-	[ "$(<got)" -eq 124 ]
-}
-
-leftover()
-{
-	through 124 "$RETRY" -n 2 -d 0 --idle-timeout 0.5 -- sh -c '
-		[ "$RETRY_ATTEMPT" = 2 ] && exec sleep 20
-		{ for i in $(seq 80); do sleep 0.1; echo noise; done; touch late; } &
-		exit 3'
-	[ ! -e late ]
-	wait_for told 'retry: attempt 2/2 ended after 0.5s without output, .*'
 }
 
 # buffered STATUS LAST [OPTION]: python's last line, where that is its option
@@ -264,28 +134,6 @@ for i in range(1, 6):
 	[ "$(tail -n 1 out)" = "$2" ]
 }
 
-nested()
-{
-	through 124 "$RETRY" -n 1 --idle-timeout 0.8 -- \
-	    "$RETRY" -OE -n 1 -- sh -c "$drip; sleep 20" e 1
-	[ ! -s out ]
-	none_left "$MARK"
-}
-
-stopped_retry()
-{
-	start "${idle[@]}" -- sh -c '
-		touch ready; while [ ! -e go ]; do sleep 0.05; done; echo done'
-	reached [ -e ready ]
-	kill -STOP -- "-$pid"
-	sleep 4.5
-	touch go
-	kill -CONT -- "-$pid"
-	ended
-	[ "$status" -eq 0 ]
-	said 'done'
-}
-
 # bats test_tags=slow
 @test "output of the command and a wait for its reader are no silence, all else is" {
 	beside 'to a pipe, until it stops' dripping through 124 p 1
@@ -294,23 +142,107 @@ stopped_retry()
 	beside 'errors to a file' dripping is 0 f 2
 	beside 'held' dripping is 0 f 1 -O
 	beside 'searched' dripping is 0 p 1 -O --retry-on stdout:x
-	beside 'the same bytes of a file, over and over' same_bytes
-	beside 'to /dev/null' is 0 sh -c '"$@" >/dev/null 2>&1' sh \
-	    "${idle[@]}" -- sh -c "$drip" p 1
 	beside 'to a socket' \
 	    is 0 outlet SOCK_STREAM "${idle[@]}" -- sh -c "$drip" p 1
-	beside 'a socket for datagrams is refused' to_datagrams
-	beside 'to a terminal, until it stops' to_terminal
-	beside 'to two terminals, until it stops' to_two_terminals
-	beside 'Ctrl-S has stopped the terminal' stopped_terminal
-	beside 'the reader is late' late_reader
-	beside 'the reader has taken all' reader_and_silence
-	beside 'retry was stopped' stopped_retry
-	beside 'noise from outside of the attempt' outsider
-	beside 'noise that an earlier attempt left' leftover
 	beside 'what python keeps in its buffer' buffered 124 ''
 	beside 'what python does not keep' buffered 0 'drip 5' -u
-	beside 'what a nested retry holds' nested
+	rows beside eval <<-'END'
+	the same bytes of a file, over and over
+	    is 0 sh -c '"$@" 1<>one' sh "${idle[@]}" -- "$PYTHON" -IS -c 'if True:
+	        import os, time
+	        for i in range(5):
+	            os.pwrite(1, b"same\n", 0)
+	            time.sleep(1)'
+	    holds one same
+	to /dev/null
+	    is 0 sh -c '"$@" >/dev/null 2>&1' sh "${idle[@]}" -- sh -c "$drip" p 1
+	a socket for datagrams is refused
+	    is 125 outlet SOCK_DGRAM "${idle[@]}" -- touch ran
+	    told 'retry: --idle-timeout: cannot watch standard output: .*'
+	    [ ! -e ran ]
+	to a terminal, until it stops: else python would write all lines at its end
+	    pty 124 -- "${idle[@]}" -- "$PYTHON" -IS -c 'if True:
+	        import os, time
+	        for i in range(1, 6):
+	            time.sleep(1)
+	            print("drip", i, os.isatty(1), os.isatty(2))
+	        time.sleep(20)'
+	    said 'drip 5 True True'
+	    grep -qxE "$silent" out
+	to two terminals, until it stops
+	    pty 124 -- "$PYTHON" -IS -c 'if True:
+	        import os, sys, threading
+	        line, other = os.openpty()
+	        def drain():
+	            while os.read(line, 65536):
+	                pass
+	        threading.Thread(target=drain, daemon=True).start()
+	        os.dup2(other, 2)
+	        sys.exit(os.spawnvp(os.P_WAIT, sys.argv[1], sys.argv[1:]))' \
+	        "${idle[@]}" -- "$PYTHON" -IS -c 'if True:
+	        import os, time
+	        for i in range(600):
+	            os.write(1, b"." * 10)
+	            os.write(2, b"." * 10)
+	        time.sleep(20)'
+	    [ "$(wc -c <out)" -eq 6000 ]
+	Ctrl-S has stopped the terminal
+	    pty 0 see:ready 'type:^S' more:5 'type:^Q' see:'last line' -- \
+	        "${idle[@]}" -- sh -c 'echo ready; sleep 1; echo "last line"'
+	the reader is late, for more than fits
+	    {
+	        "${idle[@]}" -- head -c 1000000 /dev/zero || touch failed
+	    } 3>&- | {
+	        sleep 5
+	        wc -c >out
+	    }
+	    said 1000000
+	    [ ! -e failed ]
+	the reader has taken all
+	    {
+	        "${idle[@]}" -- sh -c 'head -c 1000000 /dev/zero; sleep 20' 2>err ||
+	            echo $? >got
+	    } 3>&- | {
+	        sleep 1
+	        wc -c >out
+	    }
+	    [ "$(<got)" -eq 124 ]
+	    said 1000000
+	    told "$silent"
+	retry was stopped
+	    start "${idle[@]}" -- sh -c '
+	        touch ready; while [ ! -e go ]; do sleep 0.05; done; echo done'
+	    reached [ -e ready ]
+	    kill -STOP -- "-$pid"
+	    sleep 4.5
+	    touch go
+	    kill -CONT -- "-$pid"
+	    ended
+	    [ "$status" -eq 0 ]
+	    said 'done'
+	noise from outside of the attempt
+	    {
+	        while [ ! -e over ]; do
+	            echo noise
+	            sleep 0.1
+	        done &
+	        "$RETRY" -n 1 --idle-timeout 0.5 -- sleep 9 2>>err || echo $? >got
+	        touch over
+	    } 3>&- | cat >/dev/null
+	    [ "$(<got)" -eq 124 ]
+	noise that an earlier attempt left
+	    through 124 "$RETRY" -n 2 -d 0 --idle-timeout 0.5 -- sh -c '
+	        [ "$RETRY_ATTEMPT" = 2 ] && exec sleep 20
+	        { for i in $(seq 80); do sleep 0.1; echo noise; done; touch late; } &
+	        exit 3'
+	    [ ! -e late ]
+	    wait_for told 'retry: attempt 2/2 ended after 0.5s without output, .*'
+	what a nested retry holds
+	    through 124 "$RETRY" -n 1 --idle-timeout 0.8 -- \
+	        "$RETRY" -OE -n 1 -- sh -c "$drip; sleep 20" e 1
+	    [ ! -s out ]
+	    none_left "$MARK"
+	END
 }
 
 #
