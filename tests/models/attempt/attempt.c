@@ -844,41 +844,33 @@ disturb_calls(void)
 
 /*
  * Any setting; in some runs the one of the scene whose state has the rarest
- * cell, in any surroundings.
+ * cell, in any surroundings. So a run depends on the earlier ones.
  */
-static struct setting
-steer(void)
+static struct ending
+run_any(uint64_t seed, bool tracing)
 {
-	struct setting any = any_setting(), set;
+	struct setting any, set;
 	int least = INT_MAX;
 
+	kernel.random = seed;
+	any = set = any_setting();
 	target = STATES;
-	if (!one_of(4))
-		return any;
-	for (int state = 0; state < STATES; state++) {
+	for (int state = 0, steers = one_of(4); steers && state < STATES;
+	     state++) {
 		int times = met[state][find_event(state, false, false)];
 
 		if (times < least)
 			target = state;
 		least = (int)number_lesser(least, times);
 	}
-	set = complete(scenes[target].set);
-	set.init = any.init;
-	set.leader = any.leader;
-	set.pidfds = any.pidfds;
-	set.has_elder = any.has_elder;
-	set.watched = any.watched;
-	return set;
-}
-
-/* Depends on the cells that earlier runs have met. */
-static struct ending
-run_any(uint64_t seed, bool tracing)
-{
-	struct setting set;
-
-	kernel.random = seed;
-	set = steer();
+	if (target != STATES) {
+		set = complete(scenes[target].set);
+		set.init = any.init;
+		set.leader = any.leader;
+		set.pidfds = any.pidfds;
+		set.has_elder = any.has_elder;
+		set.watched = any.watched;
+	}
 	invocation_start(&set, seed, tracing);
 	invocation.direct = disturb_wait;
 	disturbances = (int)kernel_draw(10);

@@ -191,57 +191,6 @@ check_passes(void)
 	now->is_due = false;
 }
 
-static void
-check_wait(nanos nap)
-{
-	nanos left = due();
-
-	kernel_trace("waits for", nap);
-	check_passes();
-	if (++now->waits > WAITS_MOST || kernel.now > NANOS_DAY)
-		kernel_break("never ends");
-	if (kernel.now - now->spinning > SPIN) {
-		now->spinning = kernel.now;
-		now->spins = 0;
-	}
-	if (++now->spins > SPINS_MOST)
-		kernel_break("does not sleep where it could");
-	if (left != NANOS_MAX && nap > (left > 0 ? left : 0) + SLACK)
-		kernel_break("sleeps past what is due");
-}
-
-/* An attempt begins, even if it will get no process. */
-static void
-check_begin(void)
-{
-	check_passes();
-	if (kernel.command != NULL)
-		kernel_break("begins an attempt beside another");
-	if (kernel.hook != NULL)
-		kernel_break("begins an attempt beside a hook");
-	if (now->ended_by != 0)
-		kernel_break("begins an attempt after a signal that ends all");
-	if (now->unheard)
-		kernel_break("begins an attempt without looking for signals");
-	if (kernel_boottime() < now->at)
-		kernel_break("begins an attempt before its delay is over");
-	if (now->begun > now->set.attempts)
-		kernel_break("begins one attempt too many");
-	if (now->successes >= now->set.consecutive)
-		kernel_break("begins an attempt after enough successes");
-	if (invocation_until_deadline() < -SLACK)
-		kernel_break("begins an attempt past the deadline");
-	if (kernel.last.temper.error != 0)
-		kernel_break("leaves an error of exec for the next attempt");
-	if (kernel.meanwhile == NULL && kernel_has_dead())
-		kernel_break("leaves the dead unburied");
-	if (file_count(FILE_PLAIN, FILE_PLAIN) > PLAIN_MOST)
-		kernel_break("leaves temporary files open");
-	if (file_pipes(true) > 0 ||
-	    file_count(FILE_WRITE_END, FILE_WRITE_END) > 0)
-		kernel_break("leaves a pipe open that it does not need");
-}
-
 /* A limit is about to signal the command. */
 void
 invocation_limit(int number)
@@ -259,19 +208,6 @@ invocation_limit(int number)
 	    kernel.now + SLACK < now->kill) {
 		kernel_break("kills before the time is over");
 	}
-}
-
-/* The command is dead and its limit is over, or it is abandoned. */
-static void
-end_command(void)
-{
-	if (!kernel_alive(kernel.command) && kernel.last.asked != 0 &&
-	    !now->unkillable && kernel.visible &&
-	    kernel_has_member(&kernel.last, LACK_NOTHING))
-		kernel_break("leaves members behind after a limit");
-	kernel.room[OUTPUT_STDERR] = kernel.now + now->set.owed;
-	file_leave(now->set.owed > 0 || now->set.held > 0,
-	    kernel.room[OUTPUT_STDERR] + now->set.straggling);
 }
 
 /*
@@ -294,8 +230,16 @@ SPY(bool, termination_over, const struct termination *limit)
 			kernel_end(kernel.command, 0, SIGKILL);
 	}
 	now->limit = over ? NULL : limit;
-	if (over && now->attempting)
-		end_command();
+	/* The command is dead and its limit is over, or it is abandoned. */
+	if (!over || !now->attempting)
+		return over;
+	if (!kernel_alive(kernel.command) && kernel.last.asked != 0 &&
+	    !now->unkillable && kernel.visible &&
+	    kernel_has_member(&kernel.last, LACK_NOTHING))
+		kernel_break("leaves members behind after a limit");
+	kernel.room[OUTPUT_STDERR] = kernel.now + now->set.owed;
+	file_leave(now->set.owed > 0 || now->set.held > 0,
+	    kernel.room[OUTPUT_STDERR] + now->set.straggling);
 	return over;
 }
 
@@ -361,10 +305,37 @@ SPY(struct step, plan_first, const struct policy *policy,
 	return step;
 }
 
+/* An attempt begins, even if it will get no process. */
 SPY(void, plan_begin, struct history *history)
 {
 	now->begun++;
-	check_begin();
+	check_passes();
+	if (kernel.command != NULL)
+		kernel_break("begins an attempt beside another");
+	if (kernel.hook != NULL)
+		kernel_break("begins an attempt beside a hook");
+	if (now->ended_by != 0)
+		kernel_break("begins an attempt after a signal that ends all");
+	if (now->unheard)
+		kernel_break("begins an attempt without looking for signals");
+	if (kernel_boottime() < now->at)
+		kernel_break("begins an attempt before its delay is over");
+	if (now->begun > now->set.attempts)
+		kernel_break("begins one attempt too many");
+	if (now->successes >= now->set.consecutive)
+		kernel_break("begins an attempt after enough successes");
+	if (invocation_until_deadline() < -SLACK)
+		kernel_break("begins an attempt past the deadline");
+	if (kernel.last.temper.error != 0)
+		kernel_break("leaves an error of exec for the next attempt");
+	if (kernel.meanwhile == NULL && kernel_has_dead())
+		kernel_break("leaves the dead unburied");
+	if (file_count(FILE_PLAIN, FILE_PLAIN) > PLAIN_MOST)
+		kernel_break("leaves temporary files open");
+	if (file_pipes(true) > 0 ||
+	    file_count(FILE_WRITE_END, FILE_WRITE_END) > 0)
+		kernel_break("leaves a pipe open that it does not need");
+
 	now->denied = now->unkillable = false;
 	now->vain = now->beginning = true;
 	REAL(plan_begin)(history);
@@ -586,10 +557,22 @@ void
 invocation_poll(struct rest *rest)
 {
 	nanos nap = rest->seconds * NANOS_SECOND + rest->nanos;
-	nanos began = kernel.now, slept;
+	nanos began = kernel.now, left = due(), slept;
 
-	check_wait(nap);
+	kernel_trace("waits for", nap);
+	check_passes();
+	if (++now->waits > WAITS_MOST || kernel.now > NANOS_DAY)
+		kernel_break("never ends");
+	if (began - now->spinning > SPIN) {
+		now->spinning = began;
+		now->spins = 0;
+	}
+	if (++now->spins > SPINS_MOST)
+		kernel_break("does not sleep where it could");
+	if (left != NANOS_MAX && nap > (left > 0 ? left : 0) + SLACK)
+		kernel_break("sleeps past what is due");
 	check_halt();
+
 	now->stopped = now->late = 0;
 	now->direct(began + nap);
 	kernel_pass(began + nap, false);

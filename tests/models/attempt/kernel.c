@@ -590,24 +590,6 @@ FAKE(pid_t, getpgid, pid_t pid)
 	return process->temper.apart ? process->pid : kernel.group;
 }
 
-/* Notes what a limit does to a process, if it is a limit that signals. */
-static void
-note_limit(struct process *process, int number)
-{
-	if (kernel.swept == NULL)
-		return;
-	if (process->role == ROLE_MEMBER && process->bond == BOND_NONE)
-		kernel_break("signals a daemon");
-	if (process == kernel.command && number != SIGCONT)
-		invocation_limit(number);
-	if (number != SIGCONT && process->asked == 0)
-		process->asked = kernel.now;
-	if (number == SIGKILL && process->killed == 0)
-		process->killed = kernel.now;
-	if (process == kernel.command && process->life == LIFE_DEAD)
-		kernel.last.asked = process->asked;
-}
-
 int
 kernel_signal(struct process *process, int number)
 {
@@ -617,7 +599,18 @@ kernel_signal(struct process *process, int number)
 	kernel_trace("    with", number);
 	if (process->role == ROLE_SPARED)
 		kernel_break("signals a process that was there before");
-	note_limit(process, number);
+	if (kernel.swept != NULL) {
+		if (process->role == ROLE_MEMBER && process->bond == BOND_NONE)
+			kernel_break("signals a daemon");
+		if (process == kernel.command && number != SIGCONT)
+			invocation_limit(number);
+		if (number != SIGCONT && process->asked == 0)
+			process->asked = kernel.now;
+		if (number == SIGKILL && process->killed == 0)
+			process->killed = kernel.now;
+		if (process == kernel.command && process->life == LIFE_DEAD)
+			kernel.last.asked = process->asked;
+	}
 	if (process->temper.refuses && process->life != LIFE_DEAD) {
 		errno = EPERM;
 		return -1;
