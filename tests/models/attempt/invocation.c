@@ -328,8 +328,10 @@ SPY(void, plan_begin, struct history *history)
 		kernel_break("begins an attempt past the deadline");
 	if (kernel.last.temper.error != 0)
 		kernel_break("leaves an error of exec for the next attempt");
-	if (kernel.meanwhile == NULL && kernel_has_dead())
-		kernel_break("leaves the dead unburied");
+	for (int i = 0; i < kernel.places && kernel.meanwhile == NULL; i++)
+		if (kernel.list[i].life == LIFE_DEAD &&
+		    kernel.list[i].parent == PARENT_SELF)
+			kernel_break("leaves the dead unburied");
 	if (file_count(FILE_PLAIN, FILE_PLAIN) > PLAIN_MOST)
 		kernel_break("leaves temporary files open");
 	if (file_pipes(true) > 0 ||
@@ -407,12 +409,15 @@ FAKE(void, _exit, int status)
  */
 FAKE(pid_t, fork, void)
 {
-	int64_t i = number_lesser(now->launched, COMMANDS - 1);
+	int64_t which = number_lesser(now->launched, COMMANDS - 1);
 	bool command = now->beginning;
 	int *failures = command ? &now->fork_failures : &now->hook_failures;
 	const struct process *process;
 
-	kernel_spare();
+	/* No limit may signal a process that is there now. */
+	for (int i = 0; i < kernel.places; i++)
+		if (kernel_alive(&kernel.list[i]))
+			kernel.list[i].role = ROLE_SPARED;
 	now->beginning = false;
 	if (!command) {
 		if (kernel.hook != NULL ||
@@ -429,7 +434,7 @@ FAKE(pid_t, fork, void)
 		return -1;
 	}
 	process = kernel_spawn(command ? ROLE_COMMAND : ROLE_HOOK, PARENT_SELF,
-	    command ? &now->set.commands[i] : &now->set.hook);
+	    command ? &now->set.commands[which] : &now->set.hook);
 	if (process == NULL && command)
 		kernel_break("leaves more and more processes behind");
 	if (process == NULL)

@@ -308,14 +308,6 @@ kernel_stop(struct process *process, nanos span)
 		post_death(process);
 }
 
-void
-kernel_spare(void)
-{
-	for (int i = 0; i < kernel.places; i++)
-		if (kernel_alive(&kernel.list[i]))
-			kernel.list[i].role = ROLE_SPARED;
-}
-
 /*
  * Whether a process is of a tree, as far as it is known: its parent is, or it
  * is an orphan in a session of the tree's.
@@ -386,16 +378,6 @@ kernel_has_member(const struct process *top, enum lack lack)
 					     : process->killed) == 0))
 			return true;
 	}
-	return false;
-}
-
-bool
-kernel_has_dead(void)
-{
-	for (int i = 0; i < kernel.places; i++)
-		if (kernel.list[i].life == LIFE_DEAD &&
-		    kernel.list[i].parent == PARENT_SELF)
-			return true;
 	return false;
 }
 

@@ -206,17 +206,13 @@ _Noreturn void kernel_break(const char *what);
 
 nanos kernel_boottime(void);
 
-/*
- * Processes. kernel_spawn returns NULL where there is no room. After
- * kernel_spare no process that is there now may be signalled by a limit.
- */
+/* Processes. kernel_spawn returns NULL where there is no room. */
 struct process *
 kernel_spawn(enum role role, int parent, const struct temper *temper);
 int kernel_place(const struct process *process);
 bool kernel_alive(const struct process *process);
 void kernel_end(struct process *process, int status, int signal);
 void kernel_stop(struct process *process, nanos span);
-void kernel_spare(void);
 
 /* Whether TSTP does not stop retry, because nobody could continue it. */
 bool kernel_orphaned(void);
@@ -234,9 +230,6 @@ void kernel_settle(const struct process *top, bool over);
  */
 enum lack { LACK_NOTHING, LACK_SIGNAL, LACK_KILL };
 bool kernel_has_member(const struct process *top, enum lack lack);
-
-/* Whether retry has a child that is dead and not yet waited for. */
-bool kernel_has_dead(void);
 
 /* A signal for retry; one from the terminal, for all that share it. */
 void kernel_post(struct sent sent);
