@@ -43,7 +43,7 @@ BIN = retry
 PURE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(PURE:%=%/*.c)))
 EDGE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(EDGE:%=%/*.c)))
 # Programs that test modules by tables.
-UNITS = unit unit_attempt unit_storm
+UNITS = unit unit_attempt
 UNIT_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c tests/unit/*/*.c))
 # Programs that test what many processes do to the words of a budget at once.
 CONCURRENT = window_check breaker_check fleet_check hammer
@@ -73,10 +73,9 @@ $(BIN): $(B)/retry.o $(FIRST) $(EDGE_OBJS) $(PURE_OBJS)
 # All of retry, main() included; what the fakes name is replaced.
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/models/attempt/*.c)) \
 	$(B)/tests/unit/unit.o $(B)/retry.o $(EDGE_OBJS) $(PURE_OBJS)
-$(B)/unit_storm: $(B)/tests/unit/main.o $(B)/tests/unit/unit.o \
+$(B)/unit: $(UNIT_OBJS) $(EDGE_OBJS) $(PURE_OBJS) \
 	$(patsubst %,$(B)/tests/simulation/%.o,check tally figure queue \
-	scenario capacity) $(PURE_OBJS)
-$(B)/unit: $(UNIT_OBJS) $(EDGE_OBJS) $(PURE_OBJS)
+	scenario capacity)
 # Each includes the source that it checks, with smaller numbers.
 $(B)/window_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $(B)/tests/models/%.o \
 	$(B)/tests/models/explore.o $(B)/src/text/number.o $(B)/src/text/hash.o

@@ -47,7 +47,7 @@
 		.fault = what, \
 	}
 
-#define DRILL "-n inf -d 50ms --max-delay 100ms "
+#define DRILL "-n inf -d 100ms --max-delay 300ms "
 #define DRILL_FLEET "--fleet " SCENARIO_FLEET " --fleet-min 2 "
 #define DRILL_SIZE \
 	.drill = true, .clients = 12, \
