@@ -40,17 +40,6 @@ says()
 	}
 }
 
-# refused LINE WORD...: retry refuses these words, and runs nothing.
-refused()
-{
-	local line=$1 status=0
-	shift
-	"$RETRY" "$@" touch ran >out 2>err || status=$?
-	cat err
-	[ "$status" -eq 125 ] && [ "$(head -n 1 err)" = "$line" ] &&
-	    [ ! -e ran ]
-}
-
 @test "the next attempt waits for as long as a line of the output tells" {
 	"$RETRY" -n 2 -d 1ms --report report --retry-after 'stderr:try again in ' \
 	    -- sh -c 'echo "Limit reached. Please try again in 243ms." >&2
@@ -62,26 +51,28 @@ refused()
 	[[ $(values rule) == '"default" '* ]]
 }
 
-@test "the last match of an attempt counts, wherever the output is cut" {
+@test "the last match counts, wherever the output is cut, and the longest wait of several" {
+	echo 'retry-after=stderr:try again in ' >policy
 	table says <<-'END'
 		3000 'again in 1s\nagain in 2s\nagain in 3s\n' -- --retry-after 'stderr:again in '
-		3000 'again in 1s, no: again in 3s' -- --retry-after 'stderr:again in '
 		3000 'aga' 'in in ' '3' ' sec' 'onds' -- --retry-after 'stderr:again in '
 		90000 'again in 1 minute and ' '30 seconds.\n' -- --retry-after 'stderr:again in '
 		1000 'again in 1s\nagain in vain\n' -- --retry-after 'stderr:again in '
 		# The longest wait of several patterns.
 		9000 'after 9s, or in 7s' -- --retry-after 'stderr:in ' --retry-after 'stderr:after '
-		9000 'in 9s, or after 7s' -- --retry-after 'stderr:in ' --retry-after 'stderr:after '
 		# Without the option, and where no line tells a time, nothing changes.
 		null 'try again in 20s\n' --
 		null 'try again later\n' -- --retry-after 'stderr:try again in '
 		null 'try again in a moment\n' -- --retry-after 'stderr:again in '
 		null 'try again in 20s\n' -- --retry-after 'stdout:try again in '
 		null '' -- --retry-after 'stderr:try again in '
+		# A policy may have it.
+		7000 'try again in 7s' -- --policy ./policy
+		9000 'try again in 7s, wait 9s' -- --policy ./policy --retry-after 'stderr:wait '
+		# It does not make a failure one to retry.
+		20000 'again in 20s' -- --stop-on 1 --retry-after 'stderr:in ' && grep -qF '"reason": "stop-rule",' report
 	END
-}
-
-@test "each attempt tells for itself" {
+	# Each attempt tells for itself.
 	"$RETRY" -n 3 -d 1ms --report report --retry-after 'stderr:in ' -- sh -c '
 		[ "$RETRY_ATTEMPT" != 1 ] || echo "in 20ms" >&2
 		[ "$RETRY_ATTEMPT" != 2 ] || printf "i" >&2
@@ -90,7 +81,7 @@ refused()
 	[ "$(values retry_after_ms)" = '20 null null' ]
 }
 
-@test "of a pattern and of a response the longest wait counts" {
+@test "the longest wait of a pattern and of a response counts" {
 	beside() # beside MS TEXT
 	{
 		"$RETRY" -n 1 --report report --retry-after 'stdout:in ' \
@@ -105,7 +96,7 @@ refused()
 	END
 }
 
-@test "a pattern of a LIST may be the same, and both act" {
+@test "a pattern of a LIST may be the same and both act, and a success needs no wait" {
 	"$RETRY" -n 2 -d 1ms --report report --retry-after 'stderr:busy ' \
 	    --retry-on 'stderr:busy ' -- sh -c 'echo busy 30ms >&2; exit 1' \
 	    2>err || [ $? = 1 ]
@@ -115,11 +106,6 @@ refused()
 	    --retry-after 'stderr:busy ' -- sh -c 'echo busy 30ms >&2; exit 1' \
 	    2>err || [ $? = 1 ]
 	[ "$(values rule; values retry_after_ms)" = $'"stop-on"\n30' ]
-}
-
-@test "it does not make a failure one to retry" {
-	says 20000 'again in 20s' -- --stop-on 1 --retry-after 'stderr:in '
-	grep -qF '"reason": "stop-rule",' report
 	"$RETRY" -n 2 --report report --retry-after 'stderr:in ' \
 	    -- sh -c 'echo "done in 20s" >&2' 2>err
 	grep -qF '"reason": "succeeded",' report
@@ -164,30 +150,19 @@ refused()
 	[[ $(values retry_after_ms) == '30 '* ]]
 }
 
-@test "a policy may have it, and --dry-run names the wait that is not counted" {
-	echo 'retry-after=stderr:try again in ' >policy
-	says 7000 'try again in 7s' -- --policy ./policy
-	says 9000 'try again in 7s, wait 9s' -- --policy ./policy \
-	    --retry-after 'stderr:wait '
-	"$RETRY" --dry-run --retry-after stderr:in --max-retry-after 2m |
-		tr -s ' ' | grep -qx 'Not counted Retry-After up to 2m a retry'
-}
-
 @test "a stream without a pattern, another stream and a bad pattern are refused" {
-	why="retry: --retry-after: neither stderr:ERE nor stdout:ERE"
-	table refused <<-'END'
-		"$why: '20'" --retry-after 20
-		"$why: ''" --retry-after ''
-		"$why: 'stdin:in '" --retry-after 'stdin:in '
-		"$why: '1,stderr:in '" --retry-after '1,stderr:in '
-		"retry: --retry-after: the pattern is empty: ''" --retry-after stderr:
-		"retry: --retry-after: ) without (: ') ' in 'in ) '" --retry-after 'stderr:in ) '
-	END
-	local all=() i
+	local why="--retry-after: neither stderr:ERE nor stdout:ERE" all=() i
+	also=(touch ran)
 	for ((i = 0; i < 64; i++)); do
 		all+=(--retry-after stderr:in)
 	done
 	"$RETRY" "${all[@]}" true
-	refused "retry: --retry-after: more than 64 patterns: 'stdout:in'" \
-	    "${all[@]}" --retry-after stdout:in
+	table refused <<-'END'
+		"$why: '20'" --retry-after 20
+		"$why: 'stdin:in '" --retry-after 'stdin:in '
+		"$why: '1,stderr:in '" --retry-after '1,stderr:in '
+		"--retry-after: the pattern is empty: ''" --retry-after stderr:
+		"--retry-after: ) without (: ') ' in 'in ) '" --retry-after 'stderr:in ) '
+		"--retry-after: more than 64 patterns: 'stdout:in'" "${all[@]}" --retry-after stdout:in
+	END
 }
