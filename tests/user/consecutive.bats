@@ -39,16 +39,16 @@ failing_in()
 }
 
 @test "a success has to come several times in a row, and a failure starts the count again" {
+	echo consecutive=2 >policy
 	table ends <<-'END'
-		0 succeeded 'done' -- true
 		0 succeeded 'done' --consecutive 1 -- true
-		0 succeeded 'repeat repeat done' --consecutive 3 -- true
 		0 succeeded 'repeat repeat retry repeat repeat done' -n 9 --consecutive 3 -- sh -c "$(failing_in 3)"
-		0 succeeded 'repeat retry retry repeat retry repeat done' -n 9 --consecutive 2 -- sh -c "$(failing_in 2 3 5)"
 		0 succeeded 'repeat repeat repeat repeat repeat done' -T 1m --consecutive 6 -- true
+		# A policy may have it.
+		0 succeeded 'repeat done' --policy ./policy -- true
+		0 succeeded 'done' --policy ./policy --consecutive 1 -- true
 		# The attempts left are too few.
 		7 attempts 'retry retry retry retry' -n 5 --consecutive 2 -- sh -c 'exit 7'
-		7 attempts retry -n 3 --consecutive 3 -- sh -c "$(failing_in 1)"
 		7 attempts 'repeat repeat retry' -n 5 --consecutive 3 -- sh -c "$(failing_in 3)"
 	END
 	has_line 'retry: attempt 3/5 failed (exit 7), giving up: too few attempts left' err
@@ -60,17 +60,14 @@ failing_in()
 	also=(touch ran)
 	table refused <<-'END'
 		"--consecutive: $why: '3'" -n 2 --consecutive 3
-		"--consecutive: $why: '6'" --consecutive 6
 		"--consecutive: $why: '2'" --consecutive 2 --retries 0
 		"--consecutive: $why: '6'" -n 5 -T 9 --consecutive 6
 		"--consecutive: $number: '0'" --consecutive 0
-		"--consecutive: $number: '-1'" --consecutive -1
 		"--consecutive: $number: 'inf'" --consecutive inf
-		"--consecutive: $number: ''" --consecutive ''
 	END
 }
 
-@test "the delay between successes is the first one, and so is that after them" {
+@test "the delay between successes is the first one, and --dry-run shows it" {
 	delays() # delays MS OPTION...
 	{
 		"$RETRY" -q --report report --consecutive 3 "${@:2}" >out &&
@@ -85,6 +82,16 @@ failing_in()
 	"$RETRY" -q --report report -d 20ms --seed 7 --consecutive 3 -- true
 	read -r first second _ < <(of delay_ms)
 	((first <= 20 && second <= 20 && first != second))
+	"$RETRY" --dry-run -n 6 --consecutive 3 -t 1 -d 2 -j none -T 1m |
+		tr -s ' ' >plan
+	head -n 9 plan >table
+	holds table 'DELAY LEAST MEAN MOST' '1 2s 2s 2s' '2 4s 4s 4s' \
+	    '3 8s 8s 8s' 'success 2s 2s 2s' 'total 18s 18s 18s' '' \
+	    'Worst case 24s 6 attempts x 1s + 18s of delays' 'Deadline 1m fits'
+	"$RETRY" --dry-run -n 3 --consecutive 3 -d 2 -j decorrelated |
+		tr -s ' ' | grep -qE '^success 2s (4s|3\.9s|4\.1s) 6s$'
+	"$RETRY" --dry-run -n 6 --consecutive 3 -t 1 -d 2 -j none -T 23.5 |
+		grep -q 'does not fit: attempt 6 of 6 would be cut off'
 }
 
 @test "successes that are too few never exit with 0" {
@@ -176,20 +183,4 @@ failing_in()
 	    sh -c 'echo $RETRY_ATTEMPT; exit 7'
 	[ "$status" = 7 ]
 	[ "$output" = 1 ]
-}
-
-@test "a policy may have it, and --dry-run shows the delay between successes" {
-	echo consecutive=2 >policy
-	ends 0 succeeded 'repeat done' --policy ./policy -- true
-	ends 0 succeeded 'done' --policy ./policy --consecutive 1 -- true
-	"$RETRY" --dry-run -n 6 --consecutive 3 -t 1 -d 2 -j none -T 1m |
-		tr -s ' ' >plan
-	head -n 9 plan >table
-	holds table 'DELAY LEAST MEAN MOST' '1 2s 2s 2s' '2 4s 4s 4s' \
-	    '3 8s 8s 8s' 'success 2s 2s 2s' 'total 18s 18s 18s' '' \
-	    'Worst case 24s 6 attempts x 1s + 18s of delays' 'Deadline 1m fits'
-	"$RETRY" --dry-run -n 3 --consecutive 3 -d 2 -j decorrelated |
-		tr -s ' ' | grep -qE '^success 2s (4s|3\.9s|4\.1s) 6s$'
-	"$RETRY" --dry-run -n 6 --consecutive 3 -t 1 -d 2 -j none -T 23.5 |
-		grep -q 'does not fit: attempt 6 of 6 would be cut off'
 }
