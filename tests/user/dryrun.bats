@@ -75,6 +75,7 @@ delays()
 		# What it does not count.
 		'Not counted kill grace up to 2s an attempt' --idle-timeout 1 -k 2
 		'Not counted Retry-After up to 1m a retry' --http --max-retry-after 1m
+		'Not counted Retry-After up to 2m a retry' --retry-after stderr:in --max-retry-after 2m
 		'Not counted budget without limit a retry' -B key -n inf
 	END
 	plan -t 1 -k 2 --http -B key --budget-wait 3
