@@ -33,57 +33,43 @@ link_close(struct link *link)
 void
 link_flush(struct link *link)
 {
-	const char *at = link->sent;
-	size_t left = resp_length(&link->out);
+	size_t length = resp_length(&link->out);
 
 	if (link->out.length > link->out.size)
 		errx(1, "more requests than fit into one write");
-	while (left > 0) {
-		ssize_t count = write(link->fd, at, left);
-
-		if (count <= 0)
-			err(1, "cannot write to the server");
-		at += count;
-		left -= (size_t)count;
-	}
+	/* The socket blocks until all of it is written. */
+	if (write(link->fd, link->sent, length) != (ssize_t)length)
+		err(1, "cannot write to the server");
 	link->out = (struct resp_request){ link->sent, sizeof link->sent, 0 };
-}
-
-static void
-fill(struct link *link)
-{
-	ssize_t count;
-
-	memmove(link->in, link->in + link->start, link->end - link->start);
-	link->end -= link->start;
-	link->start = 0;
-	count =
-	    read(link->fd, link->in + link->end, sizeof link->in - link->end);
-	if (count <= 0)
-		err(1, "cannot read from the server");
-	link->end += (size_t)count;
 }
 
 struct resp_reply
 link_reply(struct link *link)
 {
-	struct resp_reply reply;
-	enum resp_state state;
-
 	for (;;) {
-		state = resp_read((struct strview){ link->in + link->start,
-				      link->end - link->start },
-		    &reply);
-		if (state == RESP_INVALID || link->broken) {
-			link->broken = true;
+		struct resp_reply reply;
+		enum resp_state state =
+		    resp_read((struct strview){ link->in + link->start,
+				  link->end - link->start },
+			&reply);
+		ssize_t count;
+
+		link->broken = link->broken || state == RESP_INVALID;
+		if (link->broken)
 			return (struct resp_reply){ .type = RESP_ERROR };
+		if (state == RESP_WHOLE) {
+			link->start += reply.length;
+			return reply;
 		}
-		if (state == RESP_WHOLE)
-			break;
-		fill(link);
+		link->end -= link->start;
+		memmove(link->in, link->in + link->start, link->end);
+		link->start = 0;
+		count = read(link->fd, link->in + link->end,
+		    sizeof link->in - link->end);
+		if (count <= 0)
+			err(1, "cannot read from the server");
+		link->end += (size_t)count;
 	}
-	link->start += reply.length;
-	return reply;
 }
 
 struct resp_reply

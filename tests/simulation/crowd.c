@@ -16,6 +16,7 @@
 #include "child.h"
 #include "redis.h"
 #include "server.h"
+#include "text/number.h"
 
 /* How long after the first signal a process is killed. */
 #define GRACE (5 * NANOS_SECOND)
@@ -210,16 +211,6 @@ start_client(struct crowd *crowd)
 	crowd->cost.started = clock_now() - crowd->start;
 }
 
-/* When the next client begins; NANOS_MAX: none does. */
-static nanos
-due(const struct crowd *crowd)
-{
-	return crowd->begun == crowd->scenario->clients ||
-		crowd->cost.signal != 0
-	    ? NANOS_MAX
-	    : crowd->start;
-}
-
 static void
 count_client(struct crowd *crowd, int64_t client, int status)
 {
@@ -273,21 +264,16 @@ signal_all(const struct crowd *crowd, int signal)
 			kill(crowd->clients[i], signal);
 }
 
-/* Until a child ends, a client is due, or it is time to look again. */
+/* Until a child ends, or it is time to look again. */
 static void
 nap(struct crowd *crowd, nanos until)
 {
-	nanos now = clock_now(), left = NANOS_SECOND / 4;
+	nanos left;
 	struct timespec span;
 	int signal;
 
-	if (until > due(crowd))
-		until = due(crowd);
-	if (until > crowd->redis.due)
-		until = crowd->redis.due;
-	if (until - now < left)
-		left = until - now;
-	span = clock_span(left > 0 ? left : 0);
+	left = number_lesser(until, crowd->redis.due) - clock_now();
+	span = clock_span(number_greater(left, 0));
 	signal = sigtimedwait(&crowd->signals, NULL, &span);
 	if (signal > 0 && signal != SIGCHLD)
 		crowd->cost.signal = signal;
@@ -311,9 +297,11 @@ run(struct crowd *crowd)
 
 	while (crowd->ended < scenario->clients && crowd->cost.signal == 0 &&
 	    clock_now() < until) {
-		if (due(crowd) <= clock_now())
+		bool all = crowd->begun == scenario->clients;
+
+		if (!all)
 			start_client(crowd);
-		nap(crowd, until);
+		nap(crowd, all ? until : 0);
 		reap(crowd);
 		redis_look(&crowd->redis, clock_now());
 	}
