@@ -614,6 +614,18 @@ special()
 # Who else moves the offset of a file
 #
 
+# reader_left: the first attempt reads a line, and leaves a process that could read
+# on
+reader_left()
+{
+	local got=0
+	"${tells[@]}" sh -c 'exec 7<&0; read -r x
+		(exec sleep 20 <&7 7<&- >/dev/null 2>&1) & echo $! >straggler
+		exit 4' || got=$?
+	kill "$(<straggler)"
+	return "$got"
+}
+
 # bats test_tags=slow
 @test "what others read from the input in the meantime is not read again" {
 	rows beside eval <<-'END'
@@ -659,15 +671,22 @@ special()
 	        exit 5'
 	    attempts 1 input-consumed
 	an attempt left behind what reads on
-	    is 4 "$RETRY" -v -n 3 -d 0 sh -c 'exec 7<&0; read -r x
-	        (exec sleep 20 <&7 7<&- >/dev/null 2>&1) & echo $! >straggler
-	        exit 4' <"$in"
-	    kill "$(<straggler)"
-	    attempts 1 input-consumed
+	    noticed 4 reader_left <"$in"
 	END
 }
 
 @test "a file is read again, whoever has opened it or waits" {
+	rows row scene <<-'END'
+	processes start and end meanwhile
+	    while [ ! -e over ]; do /bin/true; done 3>&- &
+	    for i in 1 2 3; do
+	        exec <"$in"
+	        twice || break
+	    done
+	    : >over
+	    wait
+	    [ "$i" = 3 ]
+	END
 	rows beside scene <<-'END'
 	others have opened it on their own
 	    exec 7<"$in" 8<"$in"
@@ -688,21 +707,20 @@ special()
 	    exec 7<"$in"
 	    gives 0 $'1\n2\n3\n1\n2\n3\nexited 1' \
 	        "$ACTOR" how "$RETRY" -q -n 2 -d 0 sh -c 'cat; exit 1' <&7
-	processes start and end meanwhile
-	    for i in 1 2; do
-	        while [ ! -e over ]; do /bin/true; done 3>&- &
-	    done
-	    for i in 1 2 3 4; do
-	        exec <"$in"
-	        twice || break
-	    done
-	    : >over
-	    wait
-	    [ "$i" = 4 ]
 	END
+	# Otherwise a descriptor of the file at the same offset counts as the same.
 	inject kcmp:error=EPERM
-	beside 'kcmp is forbidden: files and offsets are compared' \
-	    scene 'exec 8<"$in"; twice "${inject[@]}"'
+	inject+=(-e trace=kcmp)
+	rows beside scene <<-'END'
+	kcmp is forbidden, and another process has opened it
+	    exec 8<"$in"
+	    start sleep 20
+	    exec 8<&-
+	    twice "${inject[@]}"
+	kcmp is forbidden, and what an attempt left behind shares it
+	    tells=("${inject[@]}" "${tells[@]}")
+	    noticed 4 reader_left
+	END
 }
 
 @test "without a terminal no caller in another group counts as waiting" {
@@ -729,25 +747,26 @@ special()
 # A socket that was reset
 #
 
-@test "a reset of a socket ends the series, if a command has read it" {
-	local kind reset='touch go; until [ -e gone ]; do sleep 0.01; done'
-	beside 'the command gets the error' gets_reset
-	beside 'nobody has read' retried "$ACTOR" from reset "${tells[@]}" \
-	    sh -c "$reset; exit 7"
-	for kind in reset reset-tcp; do
-		beside "$kind: a blocked reader has taken the error" gives 7 '' \
-			"$ACTOR" from "$kind" "$RETRY" -q -d 0 \
-			sh -c 'touch go; cat; exit 7'
-	done
-	beside 'the second attempt succeeds without reading' gives 0 '' \
-		"$ACTOR" from reset "$RETRY" -q -d 0 \
-		sh -c "$reset; [ \$RETRY_ATTEMPT = 2 ]"
-}
-
-gets_reset()
+# reset STATUS KIND COMMAND...: COMMAND ends with STATUS, and nothing can be read
+# again from its input of this KIND
+reset()
 {
-	is 8 "$ACTOR" from reset "${tells[@]}" \
-	    sh -c "$reset; exec \"\$ACTOR\" receive 1"
+	is "$1" "$ACTOR" from "$2" "${tells[@]}" "${@:3}"
 	attempts 1 input-reset
 	told '.* giving up: standard input was reset by its other end'
+}
+
+@test "a reset of a socket ends the series, if a command has read it" {
+	local kind gone='touch go; until [ -e gone ]; do sleep 0.01; done'
+	beside 'the command gets the error' reset 8 reset \
+	    sh -c "$gone; exec \"\$ACTOR\" receive 1"
+	for kind in reset reset-tcp; do
+		beside "$kind: a blocked reader has taken the error" \
+		    reset 7 "$kind" sh -c 'touch go; cat; exit 7'
+	done
+	beside 'nobody has read' retried "$ACTOR" from reset "${tells[@]}" \
+	    sh -c "$gone; exit 7"
+	beside 'the second attempt succeeds without reading' gives 0 '' \
+		"$ACTOR" from reset "$RETRY" -q -d 0 \
+		sh -c "$gone; [ \$RETRY_ATTEMPT = 2 ]"
 }
