@@ -2,16 +2,13 @@
  * Covers match/pattern.
  *
  * Several texts gathered in one pattern match the same lines as each text by
- * itself, whatever the stream is and however it is cut into chunks. The streams
- * are the captures, and random ones made of pieces of the texts, so that many
- * lines match and more nearly match. Runs where tests/ is.
+ * itself, whatever the stream is and however it is cut into chunks. Streams are
+ * random, and made of pieces of the texts, so that many lines match and more
+ * nearly match. preset/preset.c has the captures.
  */
-#include <dirent.h>
 #include "unit.h"
 #include "match/pattern.h"
 #include "preset/preset.h"
-
-#define CAPTURES "tests/fixtures/tools"
 
 enum { TEXTS = 64, STREAM = 1 << 14, TRIALS = 3, SHORT = 300 };
 
@@ -200,21 +197,6 @@ check_streams(const char *row)
 	check_stream(row);
 }
 
-static bool
-load(const char *file)
-{
-	char path[512];
-	FILE *capture;
-
-	snprintf(path, sizeof path, CAPTURES "/%s", file);
-	capture = fopen(path, "r");
-	if (capture == NULL)
-		return false;
-	length = fread(stream, 1, sizeof stream, capture);
-	fclose(capture);
-	return true;
-}
-
 /*
  * Tests
  */
@@ -252,27 +234,6 @@ TEST(many_presets)
 		HOLDS("several", count > 1);
 		check_streams("many");
 	}
-}
-
-TEST(captures)
-{
-	DIR *directory = opendir(CAPTURES);
-	struct dirent *entry;
-
-	if (directory == NULL)
-		abort();
-	while ((entry = readdir(directory)) != NULL) {
-		if (entry->d_name[0] == '.' || !load(entry->d_name))
-			continue;
-		for (size_t i = 0; i < presets; i += 1 + chance(240)) {
-			count = 0;
-			add_preset(i);
-			add_preset(chance((uint32_t)presets));
-			if (count > 0)
-				check_stream(entry->d_name);
-		}
-	}
-	closedir(directory);
 }
 
 /* What only users write: anchors, empty matches, upper case. */
