@@ -35,31 +35,6 @@ visit(struct caller *caller, struct segment *segment, nanos now)
 		segment_age(&segment->header, now) };
 }
 
-static struct admission
-ask(struct caller *caller, struct segment *segment, bool retry, nanos now)
-{
-	struct visit here = visit(caller, segment, now);
-
-	return admission_ask(&here, retry);
-}
-
-static void
-tell(struct caller *caller, struct segment *segment, enum attempt_result result,
-    bool completed, nanos now)
-{
-	struct visit here = visit(caller, segment, now);
-
-	admission_tell(&here, result, completed);
-}
-
-static void
-look(struct caller *caller, struct segment *segment)
-{
-	struct visit here = visit(caller, segment, 0);
-
-	admission_look(&here);
-}
-
 /* What an invocation is given by its letter; the last row is for all others. */
 static const struct {
 	const char *letters;
@@ -225,8 +200,8 @@ acts(struct world *world, struct script *script)
 
 	for (size_t i = 0; i < LENGTH(ends); i++)
 		if (script_is(script, ends[i].word)) {
-			tell(caller, segment, ends[i].result, ends[i].completed,
-			    world->now);
+			admission_tell(
+			    &here, ends[i].result, ends[i].completed);
 			return true;
 		}
 	if (script_is(script, "retry") || script_is(script, "first")) {
@@ -239,7 +214,7 @@ acts(struct world *world, struct script *script)
 		const char *row = script->rest;
 		bool retry = script_is(script, "retry");
 
-		world->admission = ask(caller, segment, retry, world->now);
+		world->admission = admission_ask(&here, retry);
 		script_next(script);
 		EQUAL(
 		    row, world->admission.answer, SCRIPT_NAME(script, answers));
@@ -266,7 +241,7 @@ acts(struct world *world, struct script *script)
 	else if (script_is(script, "renews"))
 		admission_renew(&here);
 	else if (script_is(script, "looks"))
-		look(caller, segment);
+		admission_look(&here);
 	else
 		return caller->fleet != NULL && settles(world, script);
 	return true;
@@ -281,9 +256,9 @@ disturbs(struct world *world, struct script *script)
 	if (script_is(script, "opens"))
 		for (int i = 0; i < 3; i++) {
 			struct caller other = invocation('Z');
+			struct visit here = visit(&other, segment, world->now);
 
-			tell(
-			    &other, segment, RESULT_FAILURE, false, world->now);
+			admission_tell(&here, RESULT_FAILURE, false);
 		}
 	else if (script_is(script, "pauses"))
 		segment->cooldown = (uint64_t)(world->now + SECONDS(2));
