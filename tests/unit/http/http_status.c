@@ -359,17 +359,13 @@ TEST(bodies)
 #define GZIP "Content-Encoding: gzip\r\n"
 		/* A body of any length, or of one that is told. */
 		{ 200, OK TYPE "\r\n" BUSY },
-		{ 200, OK TYPE "\r\n" BUSY "text" },
 		{ 200, OK TYPE "\r\ntext\n\n" BUSY "\r\n" },
 		{ 200, OK "\r\n" BUSY },
 		{ 200, OK SIZE(16) BUSY },
 		{ 200, OK SIZE(18) BUSY "\r\n" },
 		{ 200, OK SIZE(19) "\n" BUSY "\r\n" },
-		{ 200,
-		    OK "Transfer-Encoding: chunked\r\n\r\n" BUSY "x\r\n\r\n" },
 		{ 200, OK TYPE "\r\nAnswer:\n" BUSY },
 		{ 200, OK TYPE "\r\nAnswer: 1\n" BUSY "\r\n" },
-		{ 503, BUSY SIZE(17) OK },
 		{ 503, BUSY "\r\n" OK TYPE },
 
 		/* Another response behind a body. */
@@ -414,7 +410,6 @@ TEST(bodies)
 
 		/* And where it is not, which asks for more of a head. */
 		{ 503, BUSY "\r\n" OK "\r\n" },
-		{ 503, BUSY DATE "\r\n" OK "\r\n" },
 		{ 200, BUSY DATE "\r\n" OK DATE "\r\n" },
 		{ 503, BUSY "\r\n" OK "\r\n" OK DATE "\r\n" },
 		{ 503, BUSY "\r\n" STATUS(100) "\r\n" OK "\r\n" },
@@ -452,15 +447,12 @@ TEST(bodies)
 
 		/* Bodies that quote a response. */
 		{ -2, "text\n" BUSY "\r\n" },
-		{ -2, "text\n\n" BUSY "\r\n" },
 		{ -2, "text\n< " BUSY "< \n" },
 		{ -2, "text\n  " BUSY "  X: y\n" },
 		{ -2, BUSY "\n200\n" },
 		{ -2, BUSY "200" },
-		{ 503, BUSY TYPE "\n200\n" },
 		{ 200, OK TYPE "\n503\n" },
 		{ 200, OK TYPE "X:\r\n folded\r\n\r\n503\n" },
-		{ 200, OK TYPE "no field\r\n\r\n503\n" },
 		{ 503, "\n\r\n" BUSY "\r\n" },
 
 		/* What clients print. */
