@@ -514,20 +514,3 @@ TEST(corner_words_heal)
 				    },
 				    NANOS_MS);
 }
-
-TEST(random_words_heal)
-{
-	uint64_t seed = 1;
-	nanos held = 0;
-
-	for (int i = 0; i < 20000; i++) {
-		struct breaker breaker = { random_draw(&seed),
-			random_draw(&seed), random_draw(&seed) };
-		nanos now = (nanos)(random_draw(&seed) % (365 * NANOS_DAY));
-
-		held += breaker_look(&breaker, now).next > 0;
-		check_healing("random", breaker, now);
-	}
-	/* A pause of up to a day, of 34 years: it hardly ever denies. */
-	HOLDS("random", held < 20);
-}

