@@ -127,22 +127,6 @@ TEST(mean)
 	     " after=5 retries=6 peak=7 p50=8 p99=9 max=10\n"
 #define CROWD "crowd/full,-budget"
 
-/* What is found in a file of that text; wasted requests, or -1. */
-static int64_t
-found(const char *text, const char *scenario, const char *variant)
-{
-	FILE *file = tmpfile();
-	struct totals totals = { .wasted = -1 };
-
-	if (file == NULL)
-		return -2;
-	fputs(text, file);
-	if (!tally_find(file, scenario, variant, &totals))
-		totals.wasted = -1;
-	fclose(file);
-	return totals.wasted;
-}
-
 TEST(text)
 {
 	static const struct totals totals = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };
@@ -165,9 +149,19 @@ TEST(text)
 	tally_put(file, "crowd", "full, budget", &totals);
 	fclose(file);
 	SAME("put", text, rows[0].text);
-	for (size_t i = 0; i < LENGTH(rows); i++)
-		EQUAL(rows[i].row, found(rows[i].text, "crowd", "full, budget"),
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct totals found;
+		size_t size = strlen(rows[i].text) + 1;
+
+		snprintf(text, sizeof text, "%s", rows[i].text);
+		file = fmemopen(text, size, "r");
+		EQUAL(rows[i].row,
+		    tally_find(file, "crowd", "full, budget", &found)
+			? found.wasted
+			: -1,
 		    rows[i].wasted);
+		fclose(file);
+	}
 }
 
 TEST(words)
@@ -228,38 +222,36 @@ TEST(queue)
 	queue_end(&queue);
 }
 
-/* Requests, one after the other, of a server that was new. */
-static const struct {
-	const char *row;
-	struct capacity capacity;
-	struct {
-		nanos at;
-		bool served;
-	} asked[8];
-} servers[] = {
-	{ "no limit", { 0 }, { { 1, true }, { 1, true } } },
-	{ "an outage", { .begin = S, .end = 2 * S },
-	    { { S - 1, true }, { S, false }, { 2 * S - 1, false },
-		{ 2 * S, true } } },
-	{ "two a second, from the end of an outage", { .rate = 2, .end = S },
-	    { { S, false }, { S / 2 * 3, true }, { S / 2 * 3, false },
-		{ 2 * S, true } } },
-	{ "of one second and no more", { .rate = 2 },
-	    { { 9 * S, true }, { 9 * S, true }, { 9 * S, false } } },
-	{ "one in three fails", { .flaky = 3 },
-	    { { 1, true }, { 1, true }, { 1, false }, { 2, true }, { 2, true },
-		{ 2, false } } },
-};
-
+/* Requests, one after the other, of a server that was new: at so many
+ * milliseconds, served (+) or refused. */
 TEST(capacity)
 {
-	for (size_t i = 0; i < LENGTH(servers); i++) {
-		struct load load = { 0 };
+	static const struct {
+		const char *row;
+		struct capacity capacity;
+		const char *asked;
+	} rows[] = {
+		{ "no limit", { 0 }, "1+ 1+" },
+		{ "an outage", { .begin = S, .end = 2 * S },
+		    "999+ 1000- 1999- 2000+" },
+		{ "two a second, from the end of an outage",
+		    { .rate = 2, .end = S }, "1000- 1500+ 1500- 2000+" },
+		{ "of one second and no more", { .rate = 2 },
+		    "9000+ 9000+ 9000-" },
+		{ "one in three fails", { .flaky = 3 }, "1+ 1+ 1- 2+ 2+ 2-" },
+	};
 
-		for (size_t j = 0; servers[i].asked[j].at > 0; j++)
-			EQUAL(servers[i].row,
-			    capacity_serves(&servers[i].capacity, &load,
-				servers[i].asked[j].at),
-			    servers[i].asked[j].served);
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].asked;
+		struct load load = { 0 };
+		int ms, length;
+		char answer;
+
+		for (; sscanf(text, "%d%c%n", &ms, &answer, &length) == 2;
+		     text += length)
+			EQUAL(rows[i].row,
+			    capacity_serves(&rows[i].capacity, &load, ms * MS),
+			    answer == '+');
+		SAME(rows[i].row, text, "");
 	}
 }

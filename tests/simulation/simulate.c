@@ -97,7 +97,7 @@ differs(int64_t simulated, int64_t real)
 {
 	int64_t apart = llabs(simulated - real);
 
-	return apart > SOME && apart > real * PERCENT / 100;
+	return apart > SOME && apart > real / 100 * PERCENT;
 }
 
 /* Runs some trials; those of which the file has totals are compared with these.
