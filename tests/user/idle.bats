@@ -171,19 +171,19 @@ for i in range(1, 6):
 	    grep -qxE "$silent" out
 	to two terminals, until it stops
 	    pty 124 -- "$PYTHON" -IS -c 'if True:
-	        import os, sys, threading
+	        import os, sys, threading, time
 	        line, other = os.openpty()
 	        def drain():
 	            while os.read(line, 65536):
-	                pass
+	                time.sleep(0.01) # not woken by each byte
 	        threading.Thread(target=drain, daemon=True).start()
 	        os.dup2(other, 2)
 	        sys.exit(os.spawnvp(os.P_WAIT, sys.argv[1], sys.argv[1:]))' \
 	        "${idle[@]}" -- "$PYTHON" -IS -c 'if True:
 	        import os, time
-	        for i in range(600):
-	            os.write(1, b"." * 10)
-	            os.write(2, b"." * 10)
+	        for i in range(6000): # an event each
+	            os.write(1, b".")
+	            os.write(2, b".")
 	        time.sleep(20)'
 	    [ "$(wc -c <out)" -eq 6000 ]
 	Ctrl-S has stopped the terminal
