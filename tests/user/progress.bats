@@ -3,7 +3,7 @@
 # What retry shows while it waits: a countdown on a terminal, and a status to
 # systemd.
 
-# shellcheck disable=SC2016 # what is quoted is for another shell
+# shellcheck disable=SC2016,SC2034 # what is quoted is for another shell
 # shellcheck disable=SC2030,SC2031 # each test has a shell of its own
 # shellcheck disable=SC2154 # draws sets what is read
 
@@ -82,16 +82,6 @@ says()
 	grep -qE "@retry: $1 in ($2)#@.*@#\$" out
 }
 
-to_its_end()
-{
-	draws 1 -- "$RETRY" -n 3 -d 3.5,3.5 -j none -- false
-	shows 'retry: attempt 1/3 failed .* retrying in 3.5s' \
-	    '(@retry: attempt 2/3 in [1-4]s#@)+@#retry: attempt 2/3 failed .*' \
-	    '(@retry: attempt 3/3 in [1-4]s#@)+@#retry: attempt 3/3 failed .*'
-	grep -o '2/3 in [0-9.]*s#' out >seconds
-	diff seconds <(sort -r seconds)
-}
-
 # Of three waits at least one is counted, though the machine may stall.
 some_counted()
 {
@@ -99,70 +89,13 @@ some_counted()
 	grep -q '@retry: attempt [234]/4 in 2s#@' out
 }
 
-ends_by_term()
-{
-	draws 143 'see:in 2' 'type:^M' -- bash -c '
-		{ read -r _ </dev/tty; kill -TERM $$; } &
-		exec "$@"' bash "$RETRY" "${endless[@]}" -- false
-	[[ $(<out) == *'@#' ]]
-}
-
-# A message of another retry does not follow a countdown on its line.
-another_retry()
-{
-	draws 5 'see:in 30s' 'type:^M' -- sh -c 'stty -echo
-		"$RETRY" -n 2 -d 30 -j none -- false &
-		"$RETRY" -n 1 -- sh -c "read line; exit 5" || status=$?
-		kill $!
-		wait
-		exit $status'
-	grep -q '@retry: attempt 1/1 failed (exit 5)' out
-}
-
-stopped_terminal()
-{
-	draws 0 'see:in ' 'type:^S' exists:second exists:third 'type:^Q' \
-	    'see:retry: attempt 2/4' 'type:^M' -- \
-	    "$RETRY" -v -n 4 -d 4,1.1 -j none -- sh -c '
-		case $RETRY_ATTEMPT in
-		2) touch second; exit 1 ;;
-		3) touch third; read x ;;
-		*) exit 1 ;;
-		esac'
-	# Where a countdown stood nothing else was written over it.
-	run ! grep -E '#[^@r]|[^@#]retry:|[^@]#retry:' out
-	run ! grep -E '[^#]retry: attempt [23]/4 (failed|succeeded)' out
-	[[ $(tail -n 1 out) == 'retry: ended after 3 attempts'* ]]
-}
-
 # A shell as it stands before a person.
 person=(bash --norc --noprofile --noediting -i)
 prompt='see:person> '
 export PS1='person> '
 
-background()
-{
-	plain 5 "$prompt" \
-	    'type:"$RETRY" -n 2 -d 1.1 -j none -- false & wait; wait; touch done^M' \
-	    see:retrying exists:done 'type:exit 5^M' -- "${person[@]}"
-}
-
-to_background()
-{
-	draws 5 "$prompt" \
-	    'type:"$RETRY" -d 60 -j none -- false^M' \
-	    'see:in 1m' see:in 'type:^Z' see:Stopped "$prompt" \
-	    'type:bg^M' see:false "$prompt" more:1.5 \
-	    'type:echo type\d^M' see:typed "$prompt" \
-	    'type:fg^M' see:false 'see:in ' 'type:^C' "$prompt" \
-	    'type:exit 5^M' -- "${person[@]}"
-	# From bg to fg there is none.
-	! sed -n '/person> bg/,/^typed/p' out | grep '[@#]'
-}
-
 # bats test_tags=slow
 @test "a wait of more than a second is counted down on one line of the terminal" {
-	beside 'to its end, each wait' to_its_end
 	beside 'a little more than a second' some_counted "$RETRY"
 	beside 'the label' says 'nightly: attempt 2/2' '30s|2.s' \
 	    "$RETRY" --label nightly "${endless[@]}" -- false
@@ -173,13 +106,10 @@ to_background()
 	beside 'hours' says 'attempt 2/5' '2h|1h59m' \
 	    "$RETRY" -d 2h --max-delay 2h -j none -- false
 	beside 'Ctrl-C ends it' counts -- "$RETRY" "${endless[@]}" -- false
-	beside 'TERM ends it' ends_by_term
 	beside 'after the output of a hook' counts early hook -- "$RETRY" \
 	    "${endless[@]}" --on-retry 'echo early; sleep 0.2; echo hook' -- false
 	beside 'after a hook that fails' counts 'retry: --on-retry failed \(exit 3\)' \
 	    -- "$RETRY" "${endless[@]}" --on-retry 'sleep 0.2; exit 3' -- false
-	beside 'another retry on the terminal' another_retry
-	beside 'Ctrl-S stops neither retry nor its lines' stopped_terminal
 	beside 'only standard error is a terminal' counts -- \
 	    sh -c 'exec "$RETRY" "$@" </dev/null >/dev/null' sh "${endless[@]}" -- false
 	beside 'in a CI job, always' counts -- \
@@ -188,7 +118,51 @@ to_background()
 	    'stty cols 26; exec "$RETRY" "$@"' sh "${endless[@]}" -- false
 	beside 'not our terminal, always' some_counted \
 	    setsid -w "$RETRY" --progress always
-	beside 'a job that goes to the background' to_background
+	rows beside eval <<-'END'
+	to its end, each wait
+	    draws 1 -- "$RETRY" -n 3 -d 3.5,3.5 -j none -- false
+	    shows 'retry: attempt 1/3 failed .* retrying in 3.5s' \
+	        '(@retry: attempt 2/3 in [1-4]s#@)+@#retry: attempt 2/3 failed .*' \
+	        '(@retry: attempt 3/3 in [1-4]s#@)+@#retry: attempt 3/3 failed .*'
+	    grep -o '2/3 in [0-9.]*s#' out >seconds
+	    diff seconds <(sort -r seconds)
+	TERM ends it
+	    draws 143 'see:in 2' 'type:^M' -- bash -c '
+	        { read -r _ </dev/tty; kill -TERM $$; } &
+	        exec "$@"' bash "$RETRY" "${endless[@]}" -- false
+	    [[ $(<out) == *'@#' ]]
+	a message of another retry is not on its line
+	    draws 5 'see:in 30s' 'type:^M' -- sh -c 'stty -echo
+	        "$RETRY" -n 2 -d 30 -j none -- false &
+	        "$RETRY" -n 1 -- sh -c "read line; exit 5" || status=$?
+	        kill $!
+	        wait
+	        exit $status'
+	    grep -q '@retry: attempt 1/1 failed (exit 5)' out
+	Ctrl-S stops neither retry nor its lines
+	    draws 0 'see:in ' 'type:^S' exists:second exists:third 'type:^Q' \
+	        'see:retry: attempt 2/4' 'type:^M' -- \
+	        "$RETRY" -v -n 4 -d 4,1.1 -j none -- sh -c '
+	        case $RETRY_ATTEMPT in
+	        2) touch second; exit 1 ;;
+	        3) touch third; read x ;;
+	        *) exit 1 ;;
+	        esac'
+	    # Where a countdown stood nothing else was written over it.
+	    run ! grep -E '#[^@r]|[^@#]retry:|[^@]#retry:' out
+	    run ! grep -E '[^#]retry: attempt [23]/4 (failed|succeeded)' out
+	    [[ $(tail -n 1 out) == 'retry: ended after 3 attempts'* ]]
+	a job that goes to the background
+	    draws 5 "$prompt" \
+	        'type:"$RETRY" -d 60 -j none -- false^M' \
+	        'see:in 1m' see:in 'type:^Z' see:Stopped "$prompt" \
+	        'type:bg^M' see:false "$prompt" more:1.5 \
+	        'type:echo type\d^M' see:typed "$prompt" \
+	        'type:fg^M' see:false 'see:in ' 'type:^C' "$prompt" \
+	        'type:exit 5^M' -- "${person[@]}"
+	    # From bg to fg there is none.
+	    ! sed -n '/person> bg/,/^typed/p' out | grep '[@#]'
+	END
 }
 
 # bats test_tags=slow
@@ -198,7 +172,6 @@ to_background()
 	beside '--progress never' plain 1 -- "$RETRY" "${long[@]}" --progress never -- false
 	beside 'no terminal' plain 1 -- sh -c \
 	    '"$RETRY" "$@" 2>err; s=$?; cat err; exit $s' sh "${always[@]}" -- false
-	beside '-q' quiet
 	beside 'not text' plain 1 -- "$RETRY" "${always[@]}" --log-format json -- false
 	beside 'held' plain 1 -- "$RETRY" "${always[@]}" -vE -- false
 	beside 'TERM=dumb' plain 1 -- env TERM=dumb "$RETRY" "${always[@]}" -- false
@@ -208,13 +181,15 @@ to_background()
 	beside 'not our terminal' plain 1 -- setsid -w "$RETRY" "${long[@]}" -- false
 	beside 'too few columns' plain 1 -- sh -c \
 	    'stty cols 24; exec "$RETRY" "$@"' sh "${long[@]}" -- false
-	beside 'a background job' background
-}
-
-quiet()
-{
-	draws 7 -- "$RETRY" "${long[@]}" --progress always -q -- sh -c 'exit 7'
-	[ ! -s out ]
+	rows beside eval <<-'END'
+	a background job
+	    plain 5 "$prompt" \
+	        'type:"$RETRY" -n 2 -d 1.1 -j none -- false & wait; wait; touch done^M' \
+	        see:retrying exists:done 'type:exit 5^M' -- "${person[@]}"
+	-q
+	    draws 7 -- "$RETRY" "${long[@]}" --progress always -q -- sh -c 'exit 7'
+	    [ ! -s out ]
+	END
 }
 
 #
