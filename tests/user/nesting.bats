@@ -245,7 +245,7 @@ daemon='setsid sh -c "
 	    "$RETRY" -T 100 sh -c "env >told; $daemon"
 	    touch go
 	    wait_for [ -e seen ]
-	    grep -qx RETRY_DEPTH=1 seen
+	    has_line RETRY_DEPTH=1 seen
 	    not grep -x "$(grep '^RETRY_ID=' told)" seen
 	    not grep -E '^RETRY_(DEADLINE|ANCESTOR_RETRY)=' seen
 	a daemon while it lives
@@ -256,7 +256,7 @@ daemon='setsid sh -c "
 	    wait_for grep -q 'retrying in' err
 	    touch go
 	    wait_for [ -e seen ]
-	    grep -qx RETRY_DEPTH=2 seen
+	    has_line RETRY_DEPTH=2 seen
 	    [ "$(grep -cE '^RETRY_(ID|DEADLINE)=' seen)" = 2 ]
 	    diff <(grep -E '^RETRY_(ID|DEADLINE)=' told | sort) \
 	        <(grep -E '^RETRY_(ID|DEADLINE)=' seen | sort)
