@@ -812,21 +812,15 @@ examine(const void *at)
 static void
 mark_rate(struct state *state)
 {
-	static uint64_t word, rate; /* of the state before, which are often */
-	static bool slow, fast; /* the same */
+	uint64_t word = state->breaker.word, rate = state->breaker.rate;
+	bool slow = !recovers(word), fast = false;
 
-	if (word != state->breaker.word || rate != state->breaker.rate) {
-		word = state->breaker.word;
-		rate = state->breaker.rate;
-		slow = !recovers(word);
-		fast = false;
-		for (int now = 0; now <= NOW && recovers(word); now++) {
-			struct ramp ramp = ramp_of(word, rate, clock_at(now));
-			bool first = ramp.over || ramp.rate <= RAMP_FIRST;
+	for (int now = 0; now <= NOW && recovers(word); now++) {
+		struct ramp ramp = ramp_of(word, rate, clock_at(now));
+		bool first = ramp.over || ramp.rate <= RAMP_FIRST;
 
-			slow |= first;
-			fast |= !first;
-		}
+		slow |= first;
+		fast |= !first;
 	}
 	if (fast)
 		nothing_must(state);
@@ -919,8 +913,7 @@ forget_asking(struct actor *actor, const struct breaker *breaker)
 			saw(actor, WORD(BREAKER_RECOVERING) | name_of(word),
 			    rate, (int)step);
 	} else if (word != breaker->word) {
-		/* The end of a recovery: all that matters is whether it is
-		 * over. */
+		/* The end of a recovery: its swap will fail. */
 		saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, NOW);
 	}
 }
