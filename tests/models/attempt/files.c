@@ -262,15 +262,11 @@ FAKE(int, open, const char *path, int flags, ...)
 	return -1;
 }
 
-FAKE(int, memfd_create, const char *name, unsigned flags)
-{
-	return file_open(FILE_PLAIN, 0, O_RDWR);
-}
+FAKE_RESULT(int, memfd_create, file_open(FILE_PLAIN, 0, O_RDWR),
+    const char *name, unsigned flags)
 
-FAKE(int, signalfd, int fd, const sigset_t *set, int flags)
-{
-	return file_open(FILE_SIGNALS, 0, O_RDONLY);
-}
+FAKE_RESULT(int, signalfd, file_open(FILE_SIGNALS, 0, O_RDONLY), int fd,
+    const sigset_t *set, int flags)
 
 FAKE(int, eventfd, unsigned value, int flags)
 {
@@ -287,10 +283,7 @@ FAKE(int, pipe2, int ends[2], int flags)
 	return 0;
 }
 
-FAKE(int, inotify_init1, int flags)
-{
-	return file_open(FILE_WATCH, -1, O_RDONLY);
-}
+FAKE_RESULT(int, inotify_init1, file_open(FILE_WATCH, -1, O_RDONLY), int flags)
 
 /* The watch reports only reads from now on. */
 FAKE(int, inotify_add_watch, int fd, const char *path, uint32_t mask)
@@ -391,10 +384,7 @@ FAKE(void *, mmap, void *address, size_t size, int protection, int flags,
 						 : document;
 }
 
-FAKE(int, munmap, void *address, size_t size)
-{
-	return 0;
-}
+FAKE_RESULT(int, munmap, 0, void *address, size_t size)
 
 /*
  * Writing and copying
@@ -523,10 +513,7 @@ FAKE(int, poll, struct pollfd *fds, nfds_t count, int time)
 	return ready;
 }
 
-FAKE(pid_t, tcgetpgrp, int fd)
-{
-	return kernel.group;
-}
+FAKE_RESULT(pid_t, tcgetpgrp, kernel.group, int fd)
 
 /*
  * Calls by number

@@ -526,20 +526,9 @@ FAKE(int, clock_gettime, clockid_t clock, struct timespec *time)
 	return 0;
 }
 
-FAKE(pid_t, getpid, void)
-{
-	return kernel.self;
-}
-
-FAKE(pid_t, getppid, void)
-{
-	return KERNEL_SHELL;
-}
-
-FAKE(pid_t, getpgrp, void)
-{
-	return kernel.group;
-}
+FAKE_RESULT(pid_t, getpid, kernel.self, void)
+FAKE_RESULT(pid_t, getppid, KERNEL_SHELL, void)
+FAKE_RESULT(pid_t, getpgrp, kernel.group, void)
 
 /* The process with a number; no other process can have that number. */
 static struct process *
@@ -696,10 +685,7 @@ FAKE(int, waitid, idtype_t type, id_t id, siginfo_t *info, int options)
  * all where there is no /proc, are left to retry.
  */
 
-FAKE(bool, procfs_visible, void)
-{
-	return kernel.visible;
-}
+FAKE_RESULT(bool, procfs_visible, kernel.visible, void)
 
 SPY(enum procfs_look, procfs_look, struct procfs *proc, pid_t pid)
 {
