@@ -85,23 +85,6 @@ TEST(names_fit)
 	}
 }
 
-/* Keys that differ only where they are cut have different names. */
-TEST(long_names_differ)
-{
-	char key[SEGMENT_KEY + 1], one[SEGMENT_NAME], two[SEGMENT_NAME];
-
-	memset(key, 'k', SEGMENT_KEY);
-	key[SEGMENT_KEY] = '\0';
-	segment_name(one, 7, key);
-	key[SEGMENT_KEY - 1] = 'l';
-	segment_name(two, 7, key);
-	HOLDS("last byte", strcmp(one, two) != 0);
-	key[SEGMENT_KEY - 1] = '\0';
-	segment_name(one, 7, key);
-	HOLDS("length", strcmp(one, two) != 0);
-	EQUAL("length", (int64_t)strlen(one), SEGMENT_NAME - 1);
-}
-
 /*
  * A new segment
  */
@@ -299,32 +282,6 @@ TEST(checks)
 	    SEGMENT_STRANGE);
 	EQUAL("a shorter key", segment_check(header, "ke", &origin),
 	    SEGMENT_STRANGE);
-}
-
-/* Any single bit changed: no crash, and most headers are refused. */
-TEST(single_bits)
-{
-	struct segment new;
-	char *bytes = (char *)&new.header;
-	int good = 0;
-
-	segment_make(&new, "key", &unsaid, &origin);
-	for (size_t bit = 0; bit < 8 * sizeof new.header; bit++) {
-		bytes[bit / 8] ^= (char)(1 << bit % 8);
-		good +=
-		    segment_check(&new.header, "key", &origin) == SEGMENT_GOOD;
-		HOLDS("epoch",
-		    new.header.slice <= 0 || new.header.origin.base < 0 ||
-			window_epoch(new.header.slice,
-			    segment_age(&new.header, INT64_MAX)) <
-			    WINDOW_EPOCHS);
-		bytes[bit / 8] ^= (char)(1 << bit % 8);
-	}
-	/* The others are in base, wall, slice, and behind the end of the key.
-	 */
-	HOLDS("few pass", good < 8 * (8 + 8 + 8 + 8 + SEGMENT_KEY - 4 + 4));
-	HOLDS("back again",
-	    segment_check(&new.header, "key", &origin) == SEGMENT_GOOD);
 }
 
 /*
