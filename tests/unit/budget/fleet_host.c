@@ -469,10 +469,6 @@ TEST(scenes)
 		play(scenes[i]);
 }
 
-/*
- * The server's clock, and other fleets
- */
-
 TEST(each_server_has_a_tag)
 {
 	static const char *const urls[] = { "redis://cache/0",

@@ -257,10 +257,6 @@ draw_to(uint64_t *state, int64_t most)
 	return (int64_t)(random_draw(state) % ((uint64_t)most + 1));
 }
 
-/*
- * Words
- */
-
 static const struct {
 	const char *row;
 	struct ramp ramp;
@@ -341,10 +337,6 @@ TEST(invalid_words)
 	EQUAL("behind", ramp_next(&got, 0), BEGAN);
 }
 
-/*
- * Anything
- */
-
 TEST(random_words)
 {
 	const nanos most = (MOST(STEP_BITS) + 1) * STEP;
@@ -371,10 +363,6 @@ TEST(random_words)
 		HOLDS("waited", ramp.over || ramp_next(&ramp, now) == 0);
 	}
 }
-
-/*
- * Fleets
- */
 
 TEST(the_slowdown_of_so_many_hosts)
 {

@@ -17,10 +17,6 @@ static const struct origin origin = {
 	.base = MADE, .wall = WALL, .boot = BOOT, .space = SPACE
 };
 
-/*
- * Names
- */
-
 #define TEN(c) c c c c c c c c c c
 #define HUNDRED(c) TEN(TEN(c))
 /* As many bytes as fit after "retry-v4.1000." */
@@ -84,10 +80,6 @@ TEST(names_fit)
 		}
 	}
 }
-
-/*
- * A new segment
- */
 
 static const struct {
 	struct terms terms;

@@ -1,6 +1,4 @@
-/*
- * snapshot: the numbers of a budget, whatever its words contain.
- */
+/* snapshot: the numbers of a budget, whatever its words contain. */
 #include "unit.h"
 #include "script.h"
 #include "budget/snapshot.h"

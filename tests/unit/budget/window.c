@@ -58,10 +58,6 @@ word_of(const struct window *window, int64_t epoch)
 	return window->words[epoch % WINDOW_WORDS];
 }
 
-/*
- * Limits
- */
-
 /* Ratio, minimum and successes; "ever" is INT64_MAX. */
 static const char *const limits[] = {
 	"0.2 10 0 -> 10",
@@ -218,10 +214,6 @@ TEST(full_counters)
 	EQUAL("successes", sums.successes, FULL);
 	HOLDS("kept", word_of(&window, 100) == WORD(100, 1, FULL, FULL));
 }
-
-/*
- * When next
- */
 
 TEST(next)
 {

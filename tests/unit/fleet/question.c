@@ -1,6 +1,4 @@
-/*
- * question, row by row.
- */
+/* question, row by row. */
 #include "unit.h"
 #include "fleet/question.h"
 

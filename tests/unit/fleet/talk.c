@@ -271,10 +271,6 @@ TEST(times)
 	EQUAL("answer", talk.answer.granted, 1);
 }
 
-/*
- * Errors
- */
-
 enum meaning { REFUSED, WHOLE, TIME, MOVED, ASK };
 
 /* What an error in the place of the answer means. */

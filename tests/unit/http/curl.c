@@ -1,6 +1,4 @@
-/*
- * curl, row by row: what retry reads from a command line of curl.
- */
+/* curl, row by row: what retry reads from a command line of curl. */
 #include "unit.h"
 #include "http/curl.h"
 

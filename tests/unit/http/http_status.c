@@ -112,10 +112,6 @@ wait_of(const char *fields)
 	return put_wait(room, &http);
 }
 
-/*
- * captures
- */
-
 /* Waits that are not the number of seconds that expected.tsv has. */
 static const struct {
 	const char *file, *wait;
@@ -182,10 +178,6 @@ TEST(captures)
 	EQUAL("captures", (int64_t)captures, 81);
 	EQUAL("waits", (int64_t)found, (int64_t)LENGTH(waits));
 }
-
-/*
- * forms
- */
 
 TEST(forms)
 {
@@ -620,10 +612,6 @@ TEST(any_bytes_may_stand_between)
 	    http_status_parse(NULL, 0, HTTP_STATUS_FROM_UNKNOWN, NOW).form,
 	    HTTP_STATUS_EMPTY);
 }
-
-/*
- * waits
- */
 
 #define AT(time) "Sat, 22 Aug 2026 " time " GMT"
 #define NONE_LEFT "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: "

@@ -80,10 +80,6 @@ check_stream(const char *row)
 	}
 }
 
-/*
- * Streams
- */
-
 static void
 put(const char *bytes, size_t more)
 {
@@ -148,10 +144,6 @@ make_stream(size_t most)
 			put_filler();
 }
 
-/*
- * Texts
- */
-
 static void
 add(const char *text)
 {
@@ -196,10 +188,6 @@ check_streams(const char *row)
 	length = 0;
 	check_stream(row);
 }
-
-/*
- * Tests
- */
 
 /* Each preset by itself: all are compiled together, and each text is found
  * where it matches. */

@@ -181,9 +181,7 @@ check_stream(const char *text, const char *stream, bool want)
 	HOLDS(text, matches(second, length, length));
 }
 
-/*
- * An empty stream has no lines; there is no line behind the last newline.
- */
+/* An empty stream has no lines; there is no line behind the last newline. */
 TEST(what_matches)
 {
 	for (size_t i = 0; i < LENGTH(cases); i++) {

@@ -165,10 +165,6 @@ status_of(const char *text)
 	return number_put(room, verdict_status(&outcome));
 }
 
-/*
- * verdict
- */
-
 /* What each of the outcomes means, and by which rule. */
 static const char *const verdicts[] = {
 	"exit 0 -> succeeded by exit-status",
@@ -539,10 +535,6 @@ TEST(reasons)
 		    i == 0 || rows[i - 1].reason < rows[i].reason);
 	}
 }
-
-/*
- * plan
- */
 
 /*
  * Attempts, the last one of which is made again and again, and what follows:

@@ -196,10 +196,6 @@ TEST(captures)
 	globfree(&files);
 }
 
-/*
- * The table itself
- */
-
 /* The name of the row that a name or a program finds. */
 static const char *
 found(const char *name)

@@ -1,6 +1,4 @@
-/*
- * date: reading a moment of HTTP, and writing one of RFC 3339.
- */
+/* date: reading a moment of HTTP, and writing one of RFC 3339. */
 #include <time.h>
 #include "unit.h"
 #include "text/date.h"

@@ -1,6 +1,4 @@
-/*
- * durations, row by row, and as they are shown.
- */
+/* durations, row by row, and as they are shown. */
 #include "unit.h"
 #include "text/duration.h"
 

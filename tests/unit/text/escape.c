@@ -1,6 +1,4 @@
-/*
- * escape: any bytes, in each style.
- */
+/* escape: any bytes, in each style. */
 #include "unit.h"
 #include "text/escape.h"
 

@@ -1,6 +1,4 @@
-/*
- * hash: the same hashes on every machine.
- */
+/* hash: the same hashes on every machine. */
 #include "unit.h"
 #include "text/hash.h"
 

@@ -1,6 +1,4 @@
-/*
- * number: whole numbers and decimals, row by row, and sums that saturate.
- */
+/* number: whole numbers and decimals, row by row, and sums that saturate. */
 #include "unit.h"
 #include "text/number.h"
 

@@ -1,13 +1,7 @@
-/*
- * trace and hex, row by row.
- */
+/* trace and hex, row by row. */
 #include "unit.h"
 #include "text/strview.h"
 #include "trace/trace.h"
-
-/*
- * TRACEPARENT
- */
 
 #define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"
 #define SPAN "00f067aa0ba902b7"
@@ -102,10 +96,6 @@ TEST(the_ids_of_a_trace)
 	SAME("zeros", trace_put(room, &trace),
 	    "00-00000000000000010000000000000000-0000000000000001-01");
 }
-
-/*
- * resource
- */
 
 #define TEN "a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,"
 
@@ -206,10 +196,6 @@ TEST(a_resource_has_a_limit)
 	HOLDS("more", !trace_resource_parse(&resource, strview_of(list), room));
 	EQUAL("more", (int64_t)resource.count, 0);
 }
-
-/*
- * hex
- */
 
 TEST(hex)
 {
