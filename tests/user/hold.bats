@@ -40,16 +40,13 @@ nothing()
 # STATUS, and has written these
 leaves()
 {
-	finishes "$1" "${@:4}"
-	wrote "$2" "$3"
+	finishes "$1" "${@:4}" && wrote "$2" "$3"
 }
 
 # drops STATUS OPTION... -- COMMAND...: it writes nothing to its output
 drops()
 {
-	finishes "$@"
-	nothing o
-	grep -q '^retry: .*, giving up: ' e
+	finishes "$@" && nothing o && grep -q '^retry: .*, giving up: ' e
 }
 
 # big: three megabytes of any bytes in $bytes, which take more than one send
@@ -93,49 +90,29 @@ dies_of()
 #
 
 @test "-O writes what the attempt that succeeds wrote, and of no other" {
-	won=3 row 'after failures' leaves 0 'out 3' $'err 1\nerr 2\nerr 3' \
-		-q -O -- "${says[@]}"
-	row 'by rule' leaves 0 'out 1' 'err 1' \
-		--hold-stdout --success-on 7 -- "${says[@]}"
-	row 'nothing when all have failed' \
+	table <<-'END'
+		with won=3 leaves 0 'out 3' $'err 1\nerr 2\nerr 3' -q -O -- "${says[@]}"
+		leaves 0 'out 1' 'err 1' --hold-stdout --success-on 7 -- "${says[@]}"
 		leaves 7 '' $'err 1\nerr 2\nerr 3' -q -n 3 -O -- "${says[@]}"
-	row 'nothing after a stop' drops 7 -O --stop-on 7 -- "${says[@]}"
-	row 'nothing after the deadline' \
+		drops 7 -O --stop-on 7 -- "${says[@]}"
 		drops 124 -O -T 0.2 -k 0 -- sh -c 'echo lost; exec sleep 20'
-	row 'nothing where nothing is run' leaves 127 '' \
-		"retry: cannot run 'nosuch': $(why nosuch)" -O -- nosuch
+		leaves 127 '' "retry: cannot run 'nosuch': $(why nosuch)" -O -- nosuch
+	END
 }
 
 @test "-E writes the stderr of an attempt that fails last, then one line" {
-	local nosuch="-B api --budget-dir nosuch"
-	won=3 row 'nothing on success, with -v' leaves 0 $'out 1\nout 2\nout 3' '' \
-		-v --hold-stderr -- "${says[@]}"
-	row 'when all have failed' leaves 7 $'out 1\nout 2' "err 2"$'\n'"$last2" \
-		-n 2 -E -- "${says[@]}"
-	row 'with -q no line' leaves 7 $'out 1\nout 2' 'err 2' \
-		-q -n 2 -E -- "${says[@]}"
-	row 'after a stop' leaves 7 'out 1' \
-		$'err 1\nretry: attempt 1/5 failed (exit 7), giving up: --stop-on 7' \
-		-E --stop-on 7 -- "${says[@]}"
-	row 'no command' leaves 127 '' \
-		$'retry: cannot run \'5\': No such file or directory\nretry: did you mean -n 5?' \
-		-E -- 5 true
-	# shellcheck disable=SC2086 # words
-	{
-		won=1 row 'no warning on success' leaves 0 'out 1' '' \
-			-E $nosuch -- "${says[@]}"
-		row 'nor on failure' leaves 7 $'out 1\nout 2' "err 2"$'\n'"$last2" \
-			-n 2 -E $nosuch -- "${says[@]}"
-		row 'an error because of which nothing is run' \
-			drops_error -E $nosuch --budget-required -- touch ran
-	}
-}
-
-drops_error()
-{
-	finishes 69 "$@"
-	[ ! -e ran ]
-	grep -q "^retry: budget 'api': " e
+	local unusable=(-E -B api --budget-dir nosuch)
+	table <<-'END'
+		with won=3 leaves 0 $'out 1\nout 2\nout 3' '' -v --hold-stderr -- "${says[@]}"
+		leaves 7 $'out 1\nout 2' "err 2"$'\n'"$last2" -n 2 -E -- "${says[@]}"
+		leaves 7 $'out 1\nout 2' 'err 2' -q -n 2 -E -- "${says[@]}"
+		leaves 7 'out 1' $'err 1\nretry: attempt 1/5 failed (exit 7), giving up: --stop-on 7' -E --stop-on 7 -- "${says[@]}"
+		leaves 127 '' $'retry: cannot run \'5\': No such file or directory\nretry: did you mean -n 5?' -E -- 5 true
+		# No warning, but the error because of which nothing is run.
+		with won=1 leaves 0 'out 1' '' "${unusable[@]}" -- "${says[@]}"
+		leaves 7 $'out 1\nout 2' "err 2"$'\n'"$last2" -n 2 "${unusable[@]}" -- "${says[@]}"
+		finishes 69 "${unusable[@]}" --budget-required -- touch ran && [ ! -e ran ] && grep -q "^retry: budget 'api': " e
+	END
 }
 
 @test "both are held apart or together, and each alone leaves the other as it is" {
@@ -531,9 +508,9 @@ to_socket()
 # tells with these words why it could not deliver output
 undelivered()
 {
-	is 125 "${@:2}"
-	nothing out
-	holds err "retry: cannot write to standard output: $1"
+	rm -f out err
+	is 125 "${@:2}" && nothing out &&
+	    holds err "retry: cannot write to standard output: $1"
 }
 
 to_full=(sh -c 'exec "$@" >/dev/full' sh "$RETRY" -d 0)
@@ -548,12 +525,13 @@ limited()
 
 @test "output that cannot be delivered, or is too large for a file, is an error of ours: 125" {
 	local option
-	row 'full' undelivered "$full" "${to_full[@]}" -O echo lost
-	row 'not open for writing' undelivered 'Bad file descriptor' \
-		sh -c 'exec "$@" 1</dev/null' sh "$RETRY" -q -O echo lost
-	row 'nothing to deliver' is 0 "${to_full[@]}" -O true
-	row 'stderr' is 125 "${stderr_to_full[@]}" "${says[@]}"
-	row 'no stderr to deliver' is 7 "${stderr_to_full[@]}" sh -c 'exit 7'
+	table <<-'END'
+		undelivered "$full" "${to_full[@]}" -O echo lost
+		undelivered 'Bad file descriptor' sh -c 'exec "$@" 1</dev/null' sh "$RETRY" -q -O echo lost
+		is 0 "${to_full[@]}" -O true
+		is 125 "${stderr_to_full[@]}" "${says[@]}"
+		is 7 "${stderr_to_full[@]}" sh -c 'exit 7'
+	END
 	row 'a command that reaches the limit of a file dies of it' limited 10 \
 		drops $((128 + $(kill -l XFSZ))) -n 1 -O -- cat /dev/zero
 	for option in -q --fail-on=stdout:nosuch; do
@@ -628,12 +606,12 @@ read_once()
 	row 'under the output' undelivered "$full" "${with[@]}" \
 		sh -c '"$@" >"$mnt/o"' sh "$RETRY" -O head -c 200000 /dev/zero
 	export TMPDIR=$mnt
-	row 'the command does not check' undelivered "$full" \
-		"${with[@]}" "$RETRY" -O sh -c "$lost"
-	row 'with a pattern' undelivered "$full" "${with[@]}" "$RETRY" -O \
-		--fail-on stdout:nosuch head -c 200000 /dev/zero
-	row 'full before' undelivered "$full" "${before[@]}" -O -n 1 \
-		sh -c 'echo lost 2>/dev/null; exit 0'
+	table <<-'END'
+		# The command does not check, also with a pattern, or it was full before.
+		undelivered "$full" "${with[@]}" "$RETRY" -O sh -c "$lost"
+		undelivered "$full" "${with[@]}" "$RETRY" -O --fail-on stdout:nosuch head -c 200000 /dev/zero
+		undelivered "$full" "${before[@]}" -O -n 1 sh -c 'echo lost 2>/dev/null; exit 0'
+	END
 	rows row eval <<-'END'
 	the command checks, whose error it is
 	    head -c 200000 /dev/zero >some
