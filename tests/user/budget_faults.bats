@@ -55,7 +55,9 @@ required()
 # unharmed: no message is about the budget, except that it is exhausted
 unharmed()
 {
-	! grep "^retry: budget '.*': " err | grep -v ': exhausted, '
+	local noted
+	look_at_notes
+	[[ "${noted[*]/*exhausted*/}" != *[^\ ]* ]]
 }
 
 # fresh [OPTION]...: makes the segment, with what a first attempt leaves
@@ -534,8 +536,6 @@ sweep()
 	}
 	stopped()
 	{
-		local before
-		before=$(counter firsts 2>/dev/null || echo 0)
 		: >trace
 		start strace -D -o trace -e "trace=$name" \
 		    -e "inject=$name:signal=STOP:when=$nth" "${scene[@]}"
@@ -546,8 +546,11 @@ sweep()
 		kill -CONT "$pid" || gone "$pid"
 		ended
 		[ "$status" -eq 1 ]
-		counted firsts "$((before + 2))" successes 1
-		[ "$occasion" = denied ] || [ "$(counter retries)" -eq 1 ]
+		case $occasion in
+		first) counted firsts 2 successes 1 retries 1 ;;
+		found) counted firsts 3 successes 1 retries 1 ;;
+		denied) counted firsts 4 successes 1 retries 2 ;;
+		esac
 	}
 	sweep STOP stopped
 }
