@@ -649,6 +649,9 @@ reader_left()
 	        wait' <"$in" 3>&-
 	    cmp "$in" lines
 	    [ "$(lines ran)" -ge 3 ]
+	a shell without job control has started retry beside it
+	    noticed 4 sh -c 'exec 7<"$0"; "$@" <&7 & wait "$!"' "$in" \
+	        "${tells[@]}" sh -c 'read -r x; exit 4'
 	a file moves in a delay
 	    exec 7<"$in"
 	    start sh -c 'exec "$@" <&7' sh "$RETRY" -v -n 3 -d 4 -j none \
@@ -699,6 +702,9 @@ reader_left()
 	    twice sh -c 'exec <"$0"
 	        out=$("$@")
 	        status=$?; echo "$out"; exit $status' "$in"
+	a shell waits that has given retry a group of its own, at a terminal
+	    pty 1 -- bash -mc '{ "$RETRY" -q -n 2 -d 0 sh -c "cat; exit 1"; } <"$0"' "$in"
+	    holds out 1 2 3 1 2 3
 	a loop waits
 	    gives 0 $'1\n1\n2\n2\n3\n3' bash -c 'while read -r x; do
 	        "$RETRY" -q -n 2 -d 0 sh -c "echo \"\$0\"; exit 1" "$x" </dev/null || :
