@@ -767,8 +767,8 @@ reset()
 	beside 'the command gets the error' reset 8 reset \
 	    sh -c "$gone; exec \"\$ACTOR\" receive 1"
 	for kind in reset reset-tcp; do
-		beside "$kind: a blocked reader has taken the error" \
-		    reset 7 "$kind" sh -c 'touch go; cat; exit 7'
+		beside "$kind: a reader has taken it before retry looks" reset 7 "$kind" \
+		    sh -c 'kill -STOP $PPID; touch go; cat; kill -CONT $PPID; exit 7'
 	done
 	beside 'nobody has read' retried "$ACTOR" from reset "${tells[@]}" \
 	    sh -c "$gone; exit 7"
