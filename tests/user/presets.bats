@@ -53,14 +53,14 @@ gave_up()
 
 # judged TIMES STATUS WORDS ERR OUT [OPTION]... [WORD]... bin/TOOL [WORD]...: a
 # TOOL that prints the lines ERR and OUT and exits with STATUS is run TIMES times
-# of three, and what retry says ends with WORDS. A 0 that failed ends with 1.
+# of two, and what retry says ends with WORDS. A 0 that failed ends with 1.
 judged()
 {
 	local times=$1 status=$2 words=$3 tool=" ${*:6}"
 	tool=${tool#* bin/}
 	stub "${tool%% *}" "$status" "${4:+$4$'\n'}" "${5:+$5$'\n'}"
 	[ "$times $status" = '1 0' ] || [ "$status" -gt 0 ] || status=1
-	ran "$times" "$status" -n 3 "${@:6}" && [[ $said == *"$words" ]] || {
+	ran "$times" "$status" -n 2 "${@:6}" && [[ $said == *"$words" ]] || {
 		echo "not said: $words"
 		cat err
 		return 1
@@ -120,15 +120,15 @@ incurable='cannot be cured by a retry'
 	    >bin/sudo
 	chmod +x bin/sudo
 	table judged <<-'END'
-		3 7 "$spent" '' '' --preset auto bin/curl
+		2 7 "$spent" '' '' --preset auto bin/curl
 		1 7 '' '' '' --preset auto bin/wget
-		3 4 "$spent" '' '' --preset auto bin/wget
-		3 1 "$spent" 'ERROR: HTTP error 503 while getting x' '' --preset auto bin/pip3.11
-		3 7 "$spent" '' '' --preset auto timeout -k 5 -s INT --foreground 9 bin/curl
-		3 7 "$spent" '' '' --preset auto env -u X -C . A=b bin/curl
-		3 7 "$spent" '' '' --preset curl sh -c bin/curl
+		2 4 "$spent" '' '' --preset auto bin/wget
+		2 1 "$spent" 'ERROR: HTTP error 503 while getting x' '' --preset auto bin/pip3.11
+		2 7 "$spent" '' '' --preset auto timeout -k 5 -s INT --foreground 9 bin/curl
+		2 7 "$spent" '' '' --preset auto env -u X -C . A=b bin/curl
+		2 7 "$spent" '' '' --preset curl sh -c bin/curl
 		# A program's name is as good as its preset's.
-		3 100 "$spent" 'E: Could not get lock /var/lib/dpkg/lock.' '' --preset apt-get bin/other
+		2 100 "$spent" 'E: Could not get lock /var/lib/dpkg/lock.' '' --preset apt-get bin/other
 		1 100 '' 'E: Could not get lock /var/lib/dpkg/lock.' '' --preset wget bin/other
 	END
 	stub curl 7
@@ -154,7 +154,7 @@ incurable='cannot be cured by a retry'
 	quiet()
 	{
 		"$RETRY" -d 0 -n 2 "$@" 2>err || :
-		not grep 'preset auto' err
+		not told '.*preset auto.*'
 	}
 	table quiet <<-'END'
 		bin/git
@@ -210,11 +210,11 @@ incurable='cannot be cured by a retry'
 	mirror='W: Failed to fetch http://x  503  Service Unavailable
 W: Some index files failed to download.'
 	table judged <<-'END'
-		3 0 "$spent" '' "$loading" --preset redis bin/redis-cli && [ "$(grep -c LOADING out)" -eq 3 ]
+		2 0 "$spent" '' "$loading" --preset redis bin/redis-cli && [ "$(grep -c LOADING out)" -eq 2 ]
 		1 0 '' '' "$loading" bin/redis-cli
 		1 0 ': succeeded' '' '"a page that says: LOADING Redis is loading"' -v --preset redis bin/redis-cli
 		1 0 ': succeeded' '' "$loading" -v --preset redis --success-on 0 bin/redis-cli
-		3 0 "$spent" "$mirror" '' --preset apt bin/apt-get update
+		2 0 "$spent" "$mirror" '' --preset apt bin/apt-get update
 		1 0 "W: Some index files failed to download." "$mirror" '' bin/apt-get update
 		1 0 ': succeeded' '' 'Reading package lists...' -v --preset apt bin/apt-get update
 	END
@@ -235,10 +235,10 @@ W: Some index files failed to download.'
 	password='FATAL:  password authentication failed for user "x"'
 	unconnected='curl: (7) Failed to connect'
 	table judged <<-'END'
-		3 7 "$spent" '' '' --preset wget,curl bin/tool
-		3 4 "$spent" '' '' --preset curl --preset wget bin/tool
+		2 7 "$spent" '' '' --preset wget,curl bin/tool
+		2 4 "$spent" '' '' --preset curl --preset wget bin/tool
 		1 3 'giving up: the presets: not a transient failure, see --retry-on' '' '' --preset curl,wget bin/tool
-		3 75 "$spent" '' '' --preset auto,sysexits bin/ssh
+		2 75 "$spent" '' '' --preset auto,sysexits bin/ssh
 		1 75 '' '' '' --preset auto bin/ssh
 		# What is fatal to one is final, whatever another one retries.
 		1 75 "preset ssh: \"Permission denied (publickey)\" $incurable" "$denied" '' --preset sysexits,ssh bin/tool
@@ -248,10 +248,10 @@ W: Some index files failed to download.'
 		# The failure of a remote command is not ssh's own.
 		1 1 'giving up: preset ssh: not a transient failure, see --retry-on' 'Connection reset by 10.0.0.5 port 443' '' --preset ssh bin/ssh host deploy
 		# --retry-on adds to what a preset retries.
-		3 9 "$spent" '' '' --retry-on stderr:x --retry-on 9 --preset curl bin/curl
-		3 7 "$spent" '' '' --preset curl --retry-on 9 bin/curl
+		2 9 "$spent" '' '' --retry-on stderr:x --retry-on 9 --preset curl bin/curl
+		2 7 "$spent" '' '' --preset curl --retry-on 9 bin/curl
 		1 3 'giving up: not in --retry-on 9, and not a transient failure for preset curl' '' '' --preset curl --retry-on 9 bin/curl
-		3 3 "$spent" 'curl: out of luck' '' --preset curl --retry-on 'stderr:out of luck' bin/curl
+		2 3 "$spent" 'curl: out of luck' '' --preset curl --retry-on 'stderr:out of luck' bin/curl
 		# --stop-on wins.
 		1 7 'giving up: --stop-on 7' "$unconnected" '' --preset curl --stop-on 7 bin/curl
 		1 7 'giving up: --stop-on stderr:Failed to connect' "$unconnected" '' --preset curl --stop-on 'stderr:Failed to connect' bin/curl
