@@ -5,18 +5,6 @@
 
 load helper
 
-# of NAME [FILE]: the values of this field in ./report, one after another.
-of()
-{
-	local text found=()
-	text=$(<"${2-report}")
-	while [[ $text =~ \"$1\":\ \"?([^,}\"]*)(.*) ]]; do
-		found+=("${BASH_REMATCH[1]}")
-		text=${BASH_REMATCH[2]}
-	done
-	echo "${found[*]}"
-}
-
 # ends STATUS REASON VERDICTS OPTION... -- COMMAND...: retry ends so, after attempts
 # that were judged so; its report is in ./report.
 ends()
@@ -24,7 +12,7 @@ ends()
 	local want="$1 $2 $3" status=0 got
 	shift 3
 	"$RETRY" -v -d 1ms --report report "$@" >out 2>err || status=$?
-	got="$status $(of reason) $(of verdict)"
+	got="$status $(values reason) $(values verdict)"
 	[ "$got" = "$want" ] || {
 		echo "$got instead of $want: $*"
 		cat err
@@ -52,7 +40,7 @@ failing_in()
 		7 attempts 'repeat repeat retry' -n 5 --consecutive 3 -- sh -c "$(failing_in 3)"
 	END
 	has_line 'retry: attempt 3/5 failed (exit 7), giving up: too few attempts left' err
-	[ "$(of consecutive) $(of attempt_count)" = '3 3' ]
+	[ "$(values consecutive) $(values attempt_count)" = '3 3' ]
 }
 
 @test "more successes than attempts are refused, and so are other texts" {
@@ -71,7 +59,7 @@ failing_in()
 	delays() # delays MS OPTION...
 	{
 		"$RETRY" -q --report report --consecutive 3 "${@:2}" >out &&
-			[ "$(of delay_ms)" = "$1" ]
+			[ "$(values delay_ms)" = "$1" ]
 	}
 	table delays <<-'END'
 		'10 20 10 10 20 10 10 null' -n 9 -j none -d 10ms -- sh -c "$(failing_in 1 2 4 5)"
@@ -80,7 +68,7 @@ failing_in()
 		'30 30 null' -d 1ms -j none --retry-after 'stdout:next in ' -- echo next in 30ms
 	END
 	"$RETRY" -q --report report -d 20ms --seed 7 --consecutive 3 -- true
-	read -r first second _ < <(of delay_ms)
+	read -r first second _ < <(values delay_ms)
 	((first <= 20 && second <= 20 && first != second))
 	"$RETRY" --dry-run -n 6 --consecutive 3 -t 1 -d 2 -j none -T 1m |
 		tr -s ' ' >plan
@@ -165,11 +153,11 @@ failing_in()
 	export RETRY_BUDGET_DIR=$PWD
 	ends 0 succeeded 'repeat repeat done' -B api --budget-min 0 --consecutive 3 -- true
 	"$RETRY" --budget-status api --json >seen
-	[ "$(of retries seen), $(of successes seen), $(of firsts seen), $(of denied seen)" = \
+	[ "$(values retries seen), $(values successes seen), $(values firsts seen), $(values denied seen)" = \
 	    '0 0, 1 1, 1, 0' ]
 	ends 0 succeeded 'retry repeat retry repeat done' -B db --consecutive 2 -- sh -c "$(failing_in 1 3)"
 	"$RETRY" --budget-status db --json >seen
-	[ "$(of retries seen), $(of successes seen)" = '2 2, 1 1' ]
+	[ "$(values retries seen), $(values successes seen)" = '2 2, 1 1' ]
 	# The breaker holds back the attempt after a success, too.
 	ends 1 breaker repeat -B web --breaker 1,1h --consecutive 2 -- sh -c '
 		env -u RETRY_ADMITTED "$RETRY" -q -n 1 -B web --breaker 1,1h false

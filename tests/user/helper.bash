@@ -55,6 +55,9 @@
 #                       descriptor 7 is open
 #     choke PIPE        makes a pipe of this name that is full, and that nobody
 #                       reads as long as descriptor 5 is open
+#     values NAME [FILE]
+#                       prints the values of this field in a report, ./report,
+#                       without quotes, one after another
 #     none_left VALUE   no process has MARK=VALUE in its environment
 #
 # A file with a setup() or teardown() of its own calls helper_setup or
@@ -320,6 +323,17 @@ ended()
 	status=0
 	# shellcheck disable=SC2034 # the tests read it
 	wait "$pid" 2>/dev/null || status=$?
+}
+
+values()
+{
+	local text all=()
+	text=$(<"${2-report}")
+	while [[ $text =~ \"$1\":\ \"?([^,}\"]*)(.*) ]]; do
+		all+=("${BASH_REMATCH[1]}")
+		text=${BASH_REMATCH[2]}
+	done
+	echo "${all[*]}"
 }
 
 none_left()
