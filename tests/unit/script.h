@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include "text/duration.h"
 
+#define MS(n) ((nanos)((n)*NANOS_MS))
+#define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
+
 struct script {
 	const char *row; /* the whole text, which names the row */
 	const char *rest;

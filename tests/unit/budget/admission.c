@@ -6,8 +6,6 @@
 #include "script.h"
 #include "budget/admission.h"
 
-#define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
-
 /* A segment with slices of a second, made at 0. */
 static struct segment
 make(int64_t ratio, int64_t min)

@@ -8,8 +8,6 @@
 #include "budget/ramp.h"
 #include "text/random.h"
 
-#define SECONDS(n) ((nanos)((n)*NANOS_SECOND + 0.5))
-
 #define LEAST RAMP_LEAST
 #define QUIET (RAMP_QUIET * RAMP_STEP) /* then the recovery is over */
 /* RAMP_FIRST as attempts per second. */

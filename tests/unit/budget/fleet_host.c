@@ -6,9 +6,6 @@
 #include "script.h"
 #include "budget/fleet_host.h"
 
-#define MS(n) ((nanos)(n)*NANOS_MS)
-#define SECONDS(n) ((nanos)(n)*NANOS_SECOND)
-
 /* The random factor. */
 #define HALF UINT64_C(0)
 #define ONE (UINT64_C(1) << 63)

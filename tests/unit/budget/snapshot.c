@@ -3,8 +3,6 @@
 #include "script.h"
 #include "budget/snapshot.h"
 
-#define SECONDS(n) ((nanos)(n)*NANOS_SECOND)
-
 /* When the segments here were made. */
 #define MADE SECONDS(1000)
 

@@ -14,8 +14,6 @@
 #include "policy/policy.h"
 #include "policy/verdict.h"
 
-#define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
-
 /* Instants are counted from the boot, not from the start of retry. */
 #define BEGAN SECONDS(1000)
 

@@ -8,9 +8,6 @@
 #include "report/dry_run.h"
 #include "text/number.h"
 
-#define MS(n) ((nanos)(n)*NANOS_MS)
-#define SECONDS(n) ((nanos)(n)*NANOS_SECOND)
-
 /* Draws of each delay; a mean is then right to a few hundredths. */
 #define SERIES 4000
 
