@@ -180,9 +180,9 @@ struct actor {
 
 struct state {
 	struct breaker breaker;
-	struct actor actors[ACTORS];
 	uint32_t may; /* how many failures may count at most */
 	uint32_t must; /* how many failures have to count */
+	struct actor actors[ACTORS]; /* explorer.actors of them are used */
 };
 
 /* One step of one actor. */
@@ -192,7 +192,6 @@ static struct {
 	int access; /* the number of the next one */
 	int known; /* accesses of which the result is known */
 	enum breaker_pass pass;
-	int actors; /* their number */
 } run;
 
 static nanos
@@ -268,7 +267,7 @@ active(const struct state *state)
 {
 	uint32_t count = 0;
 
-	for (int i = 0; i < ACTORS; i++)
+	for (int i = 0; i < explorer.actors; i++)
 		if (state->actors[i].operation == TELL_FAILURE)
 			count++;
 	return count;
@@ -380,7 +379,7 @@ static void
 nothing_must(struct state *state)
 {
 	state->must = 0;
-	for (int i = 0; i < ACTORS; i++)
+	for (int i = 0; i < explorer.actors; i++)
 		state->actors[i].counts = false;
 }
 
@@ -549,7 +548,7 @@ commit(_Atomic uint64_t *at, uint64_t new)
 	if (state_of(new) == BREAKER_CLOSED)
 		new &= ~NUMBER_MOST(MS_BITS);
 	*at = new;
-	for (int i = 0; i < ACTORS; i++)
+	for (int i = 0; i < explorer.actors; i++)
 		state->actors[i].holds = false;
 	actor->holds = state_of(new) == BREAKER_HALF_OPEN;
 	if (admits(new) && state_of(new) != state_of(old)) {
@@ -657,7 +656,8 @@ settle(struct state *state, struct actor *actor, uint64_t lease, bool killed)
 		state->may = least(state->may, was.later + active(state));
 	if (was.counts && !killed)
 		state->must++;
-	for (int i = 0; i < ACTORS && was.operation == TELL_FAILURE; i++)
+	for (int i = 0; i < explorer.actors && was.operation == TELL_FAILURE;
+	     i++)
 		if (state->actors[i].operation == TELL_SUCCESS)
 			state->actors[i].later++;
 }
@@ -723,7 +723,7 @@ static void
 tick(struct state *state)
 {
 	state->breaker.word = earlier(state->breaker.word);
-	for (int i = 0; i < ACTORS; i++) {
+	for (int i = 0; i < explorer.actors; i++) {
 		struct actor *actor = &state->actors[i];
 		/* It has read both the rate and the word of a recovery. */
 		bool pair = (actor->operation == ENTER || reads_ramp(actor)) &&
@@ -793,7 +793,7 @@ examine(const void *at)
 	const char *why = ask_alone(state->breaker);
 	int holders = 0;
 
-	for (int i = 0; i < ACTORS; i++)
+	for (int i = 0; i < explorer.actors; i++)
 		holders += state->actors[i].lease != 0 &&
 		    state->actors[i].lease == word;
 	if (state->must >= config.failures && admits(word))
@@ -815,6 +815,8 @@ mark_rate(struct state *state)
 	uint64_t word = state->breaker.word, rate = state->breaker.rate;
 	bool slow = !recovers(word), fast = false;
 
+	if (state->must == 0 && active(state) == 0)
+		return;
 	for (int now = 0; now <= NOW && recovers(word); now++) {
 		struct ramp ramp = ramp_of(word, rate, clock_at(now));
 		bool first = ramp.over || ramp.rate <= RAMP_FIRST;
@@ -824,7 +826,7 @@ mark_rate(struct state *state)
 	}
 	if (fast)
 		nothing_must(state);
-	for (int i = 0; i < ACTORS; i++) {
+	for (int i = 0; i < explorer.actors; i++) {
 		struct actor *actor = &state->actors[i];
 
 		if (actor->operation == TELL_FAILURE && reads_ramp(actor))
@@ -852,7 +854,7 @@ rename_seqs(struct state *state)
 	uint64_t last = UINT64_MAX, next;
 	int count = 2;
 
-	for (int i = 0; i < ACTORS; i++) {
+	for (int i = 0; i < explorer.actors; i++) {
 		struct actor *actor = &state->actors[i];
 
 		all[count++] = (struct numbered){ &actor->lease, 0, MS_BITS };
@@ -990,7 +992,7 @@ forget_streak(struct state *state)
 	if (!admits(word) || streak_seq(streak) == seq_of(word))
 		simple = streak_of(streak_seq(streak), 0,
 		    least(failures, (uint32_t)config.failures));
-	for (int i = 0; i < ACTORS; i++) {
+	for (int i = 0; i < explorer.actors; i++) {
 		struct actor *actor = &state->actors[i];
 
 		for (int j = 0; j < actor->accesses; j++)
@@ -1005,7 +1007,7 @@ forget_streak(struct state *state)
 static bool
 in_use(const struct state *state, uint64_t name)
 {
-	for (int i = 0; i < ACTORS; i++) {
+	for (int i = 0; i < explorer.actors; i++) {
 		const struct actor *actor = &state->actors[i];
 		uint64_t word = last_seen(actor, false);
 
@@ -1067,7 +1069,7 @@ rename_recoveries(struct state *state)
 
 	if (rate != 0 && called(rate_name(rate), present, past) != GONE)
 		simple = simplest(rate, called(rate_name(rate), present, past));
-	for (int i = 0; i < ACTORS; i++) {
+	for (int i = 0; i < explorer.actors; i++) {
 		struct actor *actor = &state->actors[i];
 
 		for (int j = 0; j < actor->accesses; j++) {
@@ -1106,7 +1108,7 @@ normalise(void *at)
 		nothing_must(state);
 	}
 	mark_rate(state);
-	for (int i = 0; i < ACTORS; i++) {
+	for (int i = 0; i < explorer.actors; i++) {
 		struct actor *actor = &state->actors[i];
 
 		forget(actor, &state->breaker);
@@ -1118,7 +1120,7 @@ normalise(void *at)
 	forget_streak(state);
 	rename_recoveries(state);
 	rename_seqs(state);
-	explore_sort(state->actors, ACTORS);
+	explore_sort(state->actors, (size_t)explorer.actors);
 }
 
 /*
@@ -1141,8 +1143,7 @@ may(const void *at, int who, int what, int *first, int *last)
 	*first = *last = NOW;
 	if (what == EXPLORE_CLOCK)
 		return true;
-	/* Absent actors are idle for ever, and so sorted to the front. */
-	if (who < ACTORS - run.actors || what == IDLE)
+	if (what == IDLE)
 		return false;
 	if (what == EXPLORE_KILL)
 		return !idle || actor->lease != 0;
@@ -1176,7 +1177,7 @@ make(void *at, int who, int what, int now)
 	if (what == TELL_FAILURE) {
 		state->may++;
 		actor->counts = true;
-		for (int i = 0; i < ACTORS; i++)
+		for (int i = 0; i < explorer.actors; i++)
 			if (state->actors[i].operation == TELL_SUCCESS)
 				actor->counts = false;
 	}
@@ -1196,12 +1197,14 @@ begin(void *at, int trial, bool large)
 {
 	struct state *first = at;
 
-	run.actors = large ? ACTORS : 2;
+	explorer.actors = large ? ACTORS : 2;
+	explorer.size = offsetof(struct state, actors) +
+	    (size_t)explorer.actors * sizeof(struct actor);
 	first->breaker.word = SEQ << MS_BITS | WORD(BREAKER_CLOSED);
 	return trial == 0;
 }
 
-const struct explorer explorer = { .name = "breaker_check",
+struct explorer explorer = { .name = "breaker_check",
 	.size = sizeof(struct state),
 	.first_actor = offsetof(struct state, actors),
 	.actor_size = sizeof(struct actor),

@@ -29,7 +29,7 @@ struct explorer {
 	int actors, operations;
 	const char *const *names; /* of the operations */
 	/* Makes the first state of a trial; false if there is no such trial.
-	 * There are other trials if the check is "large". */
+	 * There are other trials, or more actors, if the check is "large". */
 	bool (*begin)(void *first, int trial, bool large);
 	/* Whether a step is possible, and the ticks at which the actor may
 	 * read the clock in it. */
@@ -40,7 +40,7 @@ struct explorer {
 	void (*examine)(const void *state); /* a new one; or NULL */
 };
 
-extern const struct explorer explorer;
+extern struct explorer explorer;
 
 /* Makes states equal that differ in the order of these actors. */
 void explore_sort(void *actors, size_t count);

@@ -908,7 +908,7 @@ begin(void *at, int number, bool large)
 	return trial->last > 0;
 }
 
-const struct explorer explorer = { .name = "fleet_check",
+struct explorer explorer = { .name = "fleet_check",
 	.size = sizeof(struct state),
 	.first_actor = offsetof(struct state, actors),
 	.actor_size = sizeof(struct actor),
