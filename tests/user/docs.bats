@@ -61,9 +61,20 @@ need()
 	command -v "$1" >/dev/null || skip "no $1 here"
 }
 
-@test "the manual has the options of --help, in its order, with the same arguments" {
+@test "the manual has the options of --help, in its order, with the same arguments and defaults" {
+	local attempts delay
+	attempts=$("$RETRY" sh -c 'echo "$RETRY_MAX_ATTEMPTS"')
+	delay=$("$RETRY" --dry-run -j none | awk '$1 == 1 { print $2 }')
+	[ "$attempts $delay" = '5 1s' ]
+	"$RETRY" --help >help
+	grep -qF "(default $attempts; with -T, inf)" help
+	grep -qF "(default $delay)" help
+	section retry.1 Limits | grep -qx "The default is $attempts\."
+	section retry.1 Delays | grep -qxF "The default is $delay."
+	tr '\n' ' ' <"$top/README.md" |
+		grep -qF 'makes at most five attempts, or, with `-T` alone,'
 	need mandoc
-	"$RETRY" --help | sed -nE 's/^  (-[a-zA-Z], |    )(--[a-z-]+( [[A-Z][^ ]*)?).*/\1\2/p' |
+	sed -nE 's/^  (-[a-zA-Z], |    )(--[a-z-]+( [[A-Z][^ ]*)?).*/\1\2/p' help |
 		sed 's/^ *//' >options
 	[ "$(lines options)" -ge 70 ]
 	shown "${pages[@]}" >all
@@ -120,20 +131,6 @@ need()
 		[[ $others == *"Xr ${file%.*} ${file##*.}"* ]]
 		has_line ".Nm ${file%.*}" "$top/man/$file"
 	done
-}
-
-@test "help and manual name the default number of attempts and first delay" {
-	local attempts delay
-	attempts=$("$RETRY" sh -c 'echo "$RETRY_MAX_ATTEMPTS"')
-	delay=$("$RETRY" --dry-run -j none | awk '$1 == 1 { print $2 }')
-	[ "$attempts $delay" = '5 1s' ]
-	"$RETRY" --help >help
-	grep -qF "(default $attempts; with -T, inf)" help
-	grep -qF "(default $delay)" help
-	section retry.1 Limits | grep -qx "The default is $attempts\."
-	section retry.1 Delays | grep -qxF "The default is $delay."
-	tr '\n' ' ' <"$top/README.md" |
-		grep -qF 'makes at most five attempts, or, with `-T` alone,'
 }
 
 @test "the variables that retry sets, and those of others that it reads, are those in the manual" {

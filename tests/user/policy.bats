@@ -108,7 +108,7 @@ hands()
 		test "$("$RETRY" --policy own printenv RETRY_MAX_ATTEMPTS)" = 8'
 }
 
-@test "a file that cannot be read is refused, with its path" {
+@test "a file that cannot be read, or is longer than 64 KiB, is refused with its path" {
 	local long why
 	long=$(printf '%05000d' 0)
 	why=$(why "$long")
@@ -128,6 +128,18 @@ hands()
 		"--policy: not a regular file: '$HOME/.config/retry/ci.conf'" --policy ci
 		"--policy: not a regular file: '/dev/zero'" --policy /dev/zero
 	END
+	why='--policy: longer than 64 KiB'
+	{
+		echo attempts=7
+		head -c 65525 /dev/zero | tr '\0' '#'
+	} >policy
+	[ "$(stat -c %s policy)" = 65536 ]
+	most 7 --policy ./policy
+	echo >>policy
+	refused "$why: './policy'" --policy ./policy
+	truncate -s 1M policy
+	refused "$why: './policy'" --policy ./policy
+	refused "$why: '/dev/stdin'" --policy /dev/stdin </dev/zero
 }
 
 @test "a file without permission is refused, and no other one is looked for" {
@@ -301,21 +313,6 @@ hands()
 	refuses "x$e$e$e" "1: unknown option 'x$e$e${e::39*${#e}/80}...'"
 }
 
-@test "a policy of more than 64 KiB is refused, one of so many is taken" {
-	local why='--policy: longer than 64 KiB'
-	{
-		echo attempts=7
-		head -c 65525 /dev/zero | tr '\0' '#'
-	} >policy
-	[ "$(stat -c %s policy)" = 65536 ]
-	most 7 --policy ./policy
-	echo >>policy
-	refused "$why: './policy'" --policy ./policy
-	truncate -s 1M policy
-	refused "$why: './policy'" --policy ./policy
-	refused "$why: '/dev/stdin'" --policy /dev/stdin </dev/zero
-}
-
 #
 # Precedence
 #
@@ -440,9 +437,7 @@ attempts()
 	END
 	RETRY_POLICY=./none "$RETRY" --help | grep -q ^Usage
 	RETRY_POLICY=./none "$RETRY" --version | grep -q '^retry '
-}
-
-@test "a nested retry reads RETRY_POLICY too, and keeps what the outer one gave" {
+	# A nested retry reads it too, and keeps what the outer one gave.
 	export RETRY_BUDGET_DIR=$PWD RETRY_POLICY=$PWD/policy
 	policy attempts=7 budget=policy nested=add
 	[ "$("$RETRY" -n 2 -B outer -- "$RETRY" \
@@ -451,3 +446,4 @@ attempts()
 	    sh -c "echo \$RETRY_MAX_ATTEMPTS; exit \$RETRY_ANCESTOR_RETRY"
 	    exit 1' | tail -n 1)" = 1 ]
 }
+

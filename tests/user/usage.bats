@@ -202,7 +202,7 @@ loud()
 	"$RETRY" --dry-run "$@" | grep -q '^Worst case'
 }
 
-@test "-h and --help print at once: words after them and variables are not read" {
+@test "help and version are printed at once: words after them and variables are not read" {
 	local screen full RETRY_BUDGET_RATIO=x RETRY_NESTED=x
 	screen=$("$RETRY" -h) full=$("$RETRY" --help)
 	[[ $screen == *Usage:* && $full == Usage:* ]]
@@ -218,10 +218,6 @@ loud()
 		"$full" "$RETRY" --help --policy ./none
 		"$full" "$RETRY" -n x --help
 	END
-	"$RETRY" --version | grep -q '^retry'
-}
-
-@test "-V and --version print the version, and which retry this is" {
 	for word in -V --version; do
 		run --separate-stderr "$RETRY" "$word"
 		[ "$status" -eq 0 ]
@@ -333,9 +329,7 @@ unknown()
 		--json=1 --budget-status k
 		--help=x
 	END
-}
-
-@test "an empty argv is an error" {
+	# An empty argv lacks even the name.
 	status=0
 	"$PYTHON" -IS - "$RETRY" 2>err <<'PY' || status=$?
 import ctypes, sys
@@ -474,7 +468,7 @@ PY
 	END
 }
 
-@test "lists of conditions are refused, and taken, by each option that takes one" {
+@test "lists of conditions are refused, and taken, by each option, and not more than there is room for" {
 	local list=7,64-78,255,SEGV,SIGBUS,sigill,signal,timeout,fail,5-5
 	list+=,http:503,http:4xx,http:500-599,over:5m,under:2.5,stderr:a,b
 	condition='not an exit status, signal or condition'
@@ -501,9 +495,6 @@ PY
 	shows ok --stop-on 0 --fail-on 0 --success-on 0 echo ok
 	shows ok --retry-on "$list" --stop-on "$list" --fail-on "$list" \
 	    --success-on "$list" echo ok
-}
-
-@test "--limit is taken up to 16 times, --preset up to eight times" {
 	local text given=() presets=(--preset={curl,wget,ssh,scp,rsync,git,apt,dnf})
 	for text in 0:0 1:timeout 99999999999999999999:http:5xx '3:7,stderr:a,b:c'; do
 		given+=(--limit "$text" --limit "$text" --limit "$text" --limit "$text")
@@ -663,9 +654,7 @@ runs()
 		"--delay: $time: 'x'" -q -d x true
 		'no command given' -q
 	END
-}
-
-@test "bad usage is 125 even if nobody reads the message, or standard error is closed" {
+	# Nobody may be there to read it.
 	mkfifo pipe
 	exec 9<>pipe
 	exec 8>pipe 9<&-

@@ -66,9 +66,7 @@ says()
 		[ "$RETRY_ATTEMPT" != 3 ] || printf "n 7s" >&2
 		exit 1' 2>err || [ $? = 1 ]
 	[ "$(values retry_after_ms)" = '20 null null' ]
-}
-
-@test "the longest wait of a pattern and of a response counts" {
+	# Or of a pattern and of a response.
 	beside() # beside MS TEXT
 	{
 		"$RETRY" -n 1 --report report --retry-after 'stdout:in ' \
