@@ -6,7 +6,7 @@
 #
 #     RETRY             absolute path of the program under test
 #     PYTHON            absolute path of the real python3, not of a wrapper
-#     wait_for CMD...   polls CMD, at last every 40 ms, until it succeeds; fails
+#     wait_for CMD...   polls CMD, at last every 90 ms, until it succeeds; fails
 #                       after 20 s, or $PATIENCE seconds
 #     gone PID          no process PID is running (a zombie is gone)
 #     now               prints milliseconds of a clock that never steps
@@ -261,7 +261,7 @@ wait_for()
 			return 1
 		fi
 		read -rt "0.0$pause" <>"$never" || :
-		((pause = pause < 40 ? pause + pause / 2 : 40))
+		((pause = pause < 60 ? pause + pause / 2 : 90))
 	done
 }
 
