@@ -328,11 +328,16 @@ in_time()
 	each of 520 gets the signal once
 	    limited 124 -k 10 -- "$ACTOR" audience 520
 	    said 'heard 521'
-	300 children from before are spared
-	    mkfifo never
-	    start sh -c 'i=0
-	        while [ $((i += 1)) -le 300 ]; do read -r line <>never & done
-	        exec "$@"' sh "$RETRY" -n 1 -t 0.2 -- sleep 30
+	300 processes from before that become orphans are spared
+	    mkfifo never made go
+	    start sh -c '{
+	            i=0
+	            while [ $((i += 1)) -le 300 ]; do read -r line <>never & done
+	            echo >made
+	            read -r line <go
+	        } &
+	        read -r line <made
+	        exec "$@"' sh "$RETRY" -n 1 -t 0.5 -- sh -c 'echo >go; exec sleep 30'
 	    ended
 	    [ "$status" -eq 124 ]
 	    mark=$MARK
