@@ -5,12 +5,12 @@
  * the kernel, the invocation, and the promises that hold at every step.
  *
  * Each state in which retry waits meets each event that can happen then, in
- * every combination of surroundings, and the outcome must be the one that the
- * tables here name. Then come random settings with random events, the rarest
- * of them the most often.
+ * many surroundings, and the outcome must be the one that the tables here name.
+ * Then come random settings with random events, the rarest of them the most
+ * often.
  *
  *     unit_attempt                           all runs
- *     unit_attempt large                     the same with more random runs
+ *     unit_attempt large                     more, in all surroundings
  *     unit_attempt SEED                      one random run, step by step
  *     unit_attempt STATE EVENT NUMBER AROUND one run of a state and an event
  */
@@ -599,12 +599,13 @@ check_cell(const struct cell *which)
 	quarter = (quarter + 1) % 4;
 	for (int around = 0; around < SURROUNDINGS && unit_failures() == failed;
 	     around++) {
+		/* Whether an odd number of four of them is there, and of four
+		 * others: this divides them into quarters. */
+		int odd = __builtin_parity(around & 0x17);
+		int other_odd = __builtin_parity(around & 0x2e);
 		struct ending ending;
 
-		if (!large &&
-		    __builtin_parity(around & 0x17) +
-			    2 * __builtin_parity(around & 0x2e) !=
-			quarter)
+		if (!large && odd + 2 * other_odd != quarter)
 			continue;
 		ending = run_cell(which, around, false);
 		snprintf(row, sizeof row, "%s; %s; %d %d %d %d",
