@@ -745,6 +745,8 @@ irregular()
 		# A body whose length is told is skipped.
 		leaves 22 1 "attempt 1/2 failed (exit 22, $not_404" 22 "${answer}HTTP/1.1 404 x\n\n"
 		leaves 0 1 '' 0 "HTTP/1.1 503 x\nContent-Length: 4\n\nbusy$answer"
+		# Behind it only a response counts.
+		leaves 0 1 '' 0 "${answer}404\n"
 		# 64 KiB end in the response, its fields, its first line, and before it.
 		cut_at 65415
 		cut_at 65456

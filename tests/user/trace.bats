@@ -138,7 +138,7 @@ ms()
 @test "a span has an error where there is one, and no attribute without a value" {
 	table <<-'END'
 		# The message of the last attempt, and of the invocation.
-		errs 1 'exit 1' 'attempts exhausted' -n 2 false
+		errs 1 'exit 1' 'attempts exhausted' -n 2 false && spans 'each.retry.delay_ms=0,no retry.delay_ms'
 		errs 1 'exit 0' 'attempts exhausted' -n 1 --fail-on 0 true
 		errs 1 'exit 1' 'stop rule' --stop-on 1 false
 		errs 137 'killed by SIGKILL' 'attempts exhausted' -n 1 sh -c 'kill -KILL $$' && spans each.process.exit.code=137
