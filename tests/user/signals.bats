@@ -533,7 +533,9 @@ kill_retry()
 # children N: process $one has N children, zombies included.
 children()
 {
-	[ "$(wc -w <"/proc/$one/task/$one/children")" -eq "$1" ]
+	local all=()
+	read -ra all <"/proc/$one/task/$one/children" || : # it has no newline
+	[ "${#all[@]}" -eq "$1" ]
 }
 
 # What leaves five orphans, which die after that many seconds.
@@ -611,7 +613,7 @@ not_the_command()
 # foretold: what was started has a child, $one, which is PID 1.
 foretold()
 {
-	one=$(tr -d ' ' <"/proc/$pid/task/$pid/children")
+	read -r one <"/proc/$pid/task/$pid/children" || :
 	[ -n "$one" ]
 }
 
