@@ -320,7 +320,9 @@ send_signal(int pidfd, pid_t pid, int signal)
 /*
  * Sends the latest signal to a process. The pidfd is opened first: it keeps
  * meaning the process that is then compared with the member. Old kernels,
- * filters of system calls and a full table of descriptors give no pidfd.
+ * filters of system calls and a full table of descriptors give no pidfd. What
+ * the process starts after the signal may be to tidy up; what it started before
+ * has to get the signal, too.
  */
 static void
 send_to(struct termination *tree, pid_t pid, int64_t start)
@@ -336,6 +338,8 @@ send_to(struct termination *tree, pid_t pid, int64_t start)
 	    (look == PROCFS_SEEN && start != 0 && proc.start != start)) {
 		tree->unsure = true;
 	} else {
+		/* What it started since it was listed: the list grows. */
+		procfs_children(pid, visit, tree);
 		if (send_signal(fd, pid, tree->latest) == -1 && errno == EPERM)
 			tree->refused = pid;
 		/* A stopped process reacts to nothing but KILL. */
@@ -382,9 +386,9 @@ sweep(struct termination *tree, int signal)
 			if (!member->found || member->signalled ||
 			    (signal == 0 && later))
 				continue;
-			send_to(tree, member->pid, member->start);
 			member->signalled = true;
 			child |= member->pid == tree->child;
+			send_to(tree, member->pid, member->start);
 		}
 	} while (tree->unsure && ++rounds < ROUNDS);
 	/* The child is signalled even if /proc shows nothing. */

@@ -276,9 +276,9 @@ stopped='trap "echo TERM; exit 0" TERM; echo ready; kill -STOP $$; sleep 20'
 in_time()
 {
 	local before
-	before=$(now)
 	for _ in 1 2 3; do
-		is 124 "$RETRY" -q -n 1 -t 1 -k 30 -- "$@"
+		before=$(now)
+		is 124 "${under[@]}" "$RETRY" -q -n 1 -t 1 -k 30 -- "$@"
 		[ "$(($(now) - before))" -lt 30000 ]
 	done
 	none_left "$MARK"
@@ -312,6 +312,11 @@ in_time()
 	inject getdents64:error=EIO:when=1..3
 	under=("${inject[@]}")
 	beside 'what the first look missed' hears sh -c '"$ACTOR" listen 1 0 & wait'
+	inject pidfd_open:delay_enter=300000
+	under=("${inject[@]}")
+	beside 'what begins between a look and the signal' in_time \
+	    bash -c 'mkfifo never$$
+	        until read -rt 0.2 <>never$$; do sleep 40 & done'
 }
 
 # bats test_tags=slow
