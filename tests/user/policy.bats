@@ -182,8 +182,8 @@ hands()
 # Contents
 #
 
-@test "a policy may have each long option but those that run no command" {
-	local name argument value
+@test "each long option is accepted, and in a policy all but those that run no command" {
+	local name argument value options
 	export RETRY_BUDGET_DIR=$PWD
 	"$RETRY" --help |
 		sed -nE 's/^  (-., |    )--([a-z-]+) ?([A-Z]?).*/\2 \3/p' >options
@@ -224,6 +224,8 @@ hands()
 	done <options >all
 	[ "$(lines all)" -ge 57 ]
 	gives 0 ok "$RETRY" --policy ./all echo ok 2>err
+	mapfile -t options <all
+	gives 0 ok "$RETRY" "${options[@]/#/--}" echo ok 2>err
 	policy http budget=key budget-required
 	gives 0 ok "$RETRY" --policy ./policy echo ok 2>err
 	policy chronic
