@@ -2,8 +2,6 @@
 # Covers store/budget_client, store/segment_file.
 # The budget: how many retries all invocations with a key have together.
 # budget_faults.bats tests what happens when something goes wrong.
-# shellcheck disable=SC2016 # the rows' and the commands' shells expand
-# shellcheck disable=SC2154 # start and budget.bash set what is read
 
 load helper
 load actor

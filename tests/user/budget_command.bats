@@ -1,8 +1,6 @@
 #!/usr/bin/env bats
 # Covers report/budget_command, report/budget_show, store/segment_store.
 # --budget-status, --budget-reset and --budget-gc.
-# shellcheck disable=SC2016 # the rows' and the commands' shells expand
-# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
 # shellcheck disable=SC2034 # what is set here, budget.bash and the rows read
 
 load helper
@@ -246,7 +244,6 @@ goes_on()
 	local code byte bytes high='' key round starts=(1128 1144 1224)
 	for code in {1..255}; do
 		printf -v byte '\\x%x' "$code"
-		# shellcheck disable=SC2059 # a format of one byte
 		printf -v byte "$byte"
 		high+=$byte
 	done

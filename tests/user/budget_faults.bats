@@ -3,10 +3,7 @@
 # What can go wrong with a budget: its file, the directory, the clock, the
 # processes that share it, other users. The command runs, its status is right,
 # and one line at most says so; where the budget is required, nothing runs.
-# shellcheck disable=SC2016 # the rows' and the commands' shells expand
-# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
 # shellcheck disable=SC2034 # what is set here, budget.bash and the rows read
-# shellcheck disable=SC2154 # start, run, isolate and inject set what is read
 
 load helper
 load actor

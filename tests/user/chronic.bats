@@ -1,9 +1,7 @@
 #!/usr/bin/env bats
 # Covers streams/capture.
 # --chronic: nothing at all of a success, and everything of the last failure.
-# shellcheck disable=SC2016 # the commands' shells expand
 # shellcheck disable=SC2034 # the rows read it
-# shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
 

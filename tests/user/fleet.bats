@@ -2,9 +2,7 @@
 # Covers link/link, link/helper, link/fleet_client.
 # A budget that many hosts share by a server. Here a host is a directory of
 # budgets. Whatever the server does, the command runs, and its status is right.
-# shellcheck disable=SC2016 # the rows' and the commands' shells expand
 # shellcheck disable=SC2034 # what is set here, budget.bash and the rows read
-# shellcheck disable=SC2154 # fleet_start and start set what is read
 
 load helper
 load actor

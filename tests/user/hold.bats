@@ -3,7 +3,6 @@
 # -O and -E hold output until the attempt is judged: which attempt's output is
 # written, where it is kept until then, and that none is lost without a message.
 # shellcheck disable=SC2016,SC2034 # the rows and the commands' shells expand
-# shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
 load actor

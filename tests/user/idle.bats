@@ -3,10 +3,6 @@
 # --idle-timeout: what counts as output, for each kind of standard output, and
 # that the command and its output stay as they are.
 
-# shellcheck disable=SC2016 # what is quoted is for another shell
-# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
-# shellcheck disable=SC2154 # start sets pid, ended sets status
-
 load helper
 load actor
 

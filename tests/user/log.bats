@@ -2,7 +2,6 @@
 # Covers output/log, output/nonblock, report/messages, report/advice.
 # --log-format: messages for people, for programs and for GitHub workflows.
 # shellcheck disable=SC2016,SC2034 # the commands' shells expand, and the tables
-# shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
 load json

@@ -4,8 +4,6 @@
 # systemd.
 
 # shellcheck disable=SC2016,SC2034 # what is quoted is for another shell
-# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
-# shellcheck disable=SC2154 # draws sets what is read
 
 load helper
 load actor

@@ -1,9 +1,6 @@
 #!/usr/bin/env bats
 # Covers report/report, report/report_file, output/writer.
 # --report and --metrics, which are written at the end of an invocation.
-# shellcheck disable=SC2016 # the rows' and the commands' shells expand
-# shellcheck disable=SC2030,SC2031 # a row has variables of its own
-# shellcheck disable=SC2154 # start sets pid, ended sets status
 
 load helper
 load actor
@@ -55,7 +52,6 @@ reports()
 	local want=$1 checks=$2
 	shift 2
 	: >r.json
-	# shellcheck disable=SC2086 # words
 	ends "$want" --report r.json "$@" && report $checks
 }
 

@@ -2,7 +2,6 @@
 # Covers finish, attempt/spawn.
 # The status with which retry ends, and its messages.
 # shellcheck disable=SC2016,SC2034 # the rows and the commands' shells expand
-# shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
 load actor
@@ -213,7 +212,6 @@ sends()
 	for option in '--report report' '-B none --preset curl --http' \
 	    '-I -OE --idle-timeout 9 -t 9'; do
 		for files in {4..12}; do
-			# shellcheck disable=SC2086 # options and their values
 			said=$(cat in | (
 				exec 3>&-
 				ulimit -n "$files"

@@ -3,7 +3,6 @@
 # --trace: the spans of an invocation and of its attempts, and the variables by
 # which commands and nested retries continue the trace.
 # shellcheck disable=SC2016,SC2030,SC2031,SC2034 # the rows and shells expand
-# shellcheck disable=SC2154 # start sets pid, ended sets status
 
 load helper
 load actor
