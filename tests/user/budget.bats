@@ -1,15 +1,12 @@
 #!/usr/bin/env bats
 # Covers store/budget_client, store/segment_file.
 # The budget: how many retries all invocations with a key have together.
-# budget_faults.bats tests what happens when something goes wrong.
+# At most max(min, ratio * successes) in each window. budget_faults.bats tests
+# what happens when something goes wrong.
 
 load helper
 load actor
 load budget
-
-#
-# The rule: retries <= max(min, ratio * successes), in every window
-#
 
 @test "retries are at most min, or a part of the successes, in each window" {
 	rows row scene <<-'END'
@@ -79,10 +76,6 @@ paid()
 	paid "$served"
 	counted denied "$((all / 5 - retried))"
 }
-
-#
-# When the budget is asked
-#
 
 @test "the budget is asked before a retry, and only then" {
 	rows beside scene <<-'END'
@@ -180,10 +173,6 @@ paid()
 	END
 }
 
-#
-# Waiting
-#
-
 # bats test_tags=slow
 @test "--budget-wait waits until a retry is allowed, and no longer than its time" {
 	rows beside scene <<-'END'
@@ -257,10 +246,6 @@ paid()
 	    quiet
 	END
 }
-
-#
-# Keys, and where they come from
-#
 
 @test "each key has a budget of its own, and no key has none" {
 	rows row scene <<-'END'

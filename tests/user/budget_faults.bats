@@ -85,10 +85,6 @@ kept()
 	[ "$(stat -c '%f %u %h %s' "$api" && md5sum "$api")" = "$before" ]
 }
 
-#
-# Files that are not a segment of this budget
-#
-
 @test "what is no segment of this budget is not used, and not changed" {
 	rows row scene <<-'END'
 	a directory
@@ -187,10 +183,6 @@ kept()
 	told "retry: breaker 'api': open after 2 consecutive failures, probe in .*; giving up"
 }
 
-#
-# What happens to the segment while it is in use
-#
-
 # meanwhile WHY ACTION [OPTION]...: of three attempts the second does this to $S,
 # the segment; then it cannot be used because of WHY, or can if that is empty
 meanwhile()
@@ -256,10 +248,6 @@ meanwhile()
 	    ended
 	END
 }
-
-#
-# The directory and its file system
-#
 
 # mounted OPTIONS SETUP: the array with runs a command where ./mnt is a tmpfs
 # with these options, once SETUP is done
@@ -333,10 +321,6 @@ mounted()
 	[ "$failed" -ge 5 ]
 }
 
-#
-# Clocks
-#
-
 # outdated: makes the budget api, two retries of which are used, of an earlier
 # boot
 outdated()
@@ -404,10 +388,6 @@ outdated()
 	END
 }
 
-#
-# Other limits for the same budget
-#
-
 @test "of different limits the stricter ones apply, and one line says so" {
 	rows row scene <<-'END'
 	the stricter of each kind
@@ -422,10 +402,6 @@ outdated()
 	    noted 2 '.*already in use with other limits; using ratio 0.2, min 1,.*'
 	END
 }
-
-#
-# Processes that come and go
-#
 
 @test "24 processes that make a segment at once make one, whichever is killed" {
 	local got
@@ -551,10 +527,6 @@ sweep()
 	}
 	sweep STOP stopped
 }
-
-#
-# Other users
-#
 
 @test "each user has his own, or shares one in a directory with the setgid bit" {
 	rows row scene <<-'END'

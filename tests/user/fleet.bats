@@ -247,10 +247,6 @@ is_connected()
 	END
 }
 
-#
-# A server that does not answer
-#
-
 @test "a host whose server does not answer is alone" {
 	rows beside hosts <<-'END'
 	it makes its share, and says so once

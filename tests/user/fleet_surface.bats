@@ -49,10 +49,6 @@ inside()
 	"$RETRY" "${@:2}" -- sh -c 'eval "echo \${$0-unset}"' "$1"
 }
 
-#
-# Refusals
-#
-
 @test "a URL that is malformed or has a password is refused, and that is not shown" {
 	local why='a URL with a password, which others can see; use --fleet-auth'
 	local scheme='not a URL of redis://, rediss://, valkey://, valkeys:// or unix://'
@@ -135,10 +131,6 @@ inside()
 		--policy ./policy
 }
 
-#
-# Handing on
-#
-
 @test "the options of a fleet are handed on as they were typed, a file as an absolute path" {
 	secret app:hunter2
 	local given=(-B api --fleet valkey://host/ --fleet-auth auth
@@ -158,10 +150,6 @@ inside()
 	"$RETRY" -B api --fleet redis://host --fleet-auth ../auth -- \
 		sh -c 'cd / && exec "$RETRY" true'
 }
-
-#
-# Looking at budgets
-#
 
 # Sets $fleet to the URL of a database of the row's own.
 serve()

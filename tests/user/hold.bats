@@ -84,10 +84,6 @@ dies_of()
 	[ "$status" -eq $((128 + $(kill -l "$1"))) ]
 }
 
-#
-# Whose output is written, and when
-#
-
 @test "-O writes what the attempt that succeeds wrote, and of no other" {
 	table <<-'END'
 		with won=3 leaves 0 'out 3' $'err 1\nerr 2\nerr 3' -q -O -- "${says[@]}"
@@ -188,10 +184,6 @@ dies_of()
 	    nothing err
 	END
 }
-
-#
-# Where it is kept
-#
 
 # writes_later WORDS: for a shell: a process that writes WORDS when retry has
 # learnt that the shell has ended. Such is a process substitution.
@@ -351,10 +343,6 @@ late()
 	END
 }
 
-#
-# How much of it
-#
-
 # told_above N STATUS: the line of an attempt that ended with STATUS, or was ended
 # as soon as retry had looked
 told_above()
@@ -422,10 +410,6 @@ endless()
 	    grep -q '"reason": "internal".*"rule": "hold-max"' report
 	END
 }
-
-#
-# Delivery, byte for byte
-#
 
 # to_pipe READER...: READER copies what it gets
 to_pipe()
@@ -498,10 +482,6 @@ to_socket()
 	    printf 'no newline' | cmp - o
 	END
 }
-
-#
-# Delivery that fails
-#
 
 # undelivered WORDS COMMAND...: COMMAND, which runs retry, ends with 125 and
 # tells with these words why it could not deliver output
@@ -627,10 +607,6 @@ read_once()
 	    nothing err
 	END
 }
-
-#
-# Delivery that takes its time
-#
 
 # Copies what $bytes has, as it comes from the ./pipe of stuck.
 slow_reader()

@@ -35,10 +35,6 @@ through()
 	[ "$(<got)" -eq "$want" ]
 }
 
-#
-# What the limit is
-#
-
 # bats test_tags=slow
 @test "an attempt that writes nothing is ended, like one that is timed out" {
 	rows beside eval <<-'END'
@@ -93,10 +89,6 @@ through()
 	    told 'retry: attempt 1/2 ended after 0.1s without output, giving up: --stop-on idle'
 	END
 }
-
-#
-# What counts as output
-#
 
 # dripping is|through STATUS KIND FD [OPTION]...: with 124 it is silent in the end
 dripping()
@@ -241,10 +233,6 @@ for i in range(1, 6):
 	END
 }
 
-#
-# Bytes and their order
-#
-
 # bats test_tags=slow
 @test "bytes, their order and the end of a command are not changed by --idle-timeout" {
 	rows beside eval <<-'END'
@@ -273,10 +261,6 @@ for i in range(1, 6):
 	    said bye
 	END
 }
-
-#
-# Terminals
-#
 
 # Sets $unwatched to what lets no terminal be watched.
 unwatched()

@@ -33,10 +33,6 @@ warned()
 
 exhausted='giving up: attempts exhausted'
 
-#
-# Text
-#
-
 @test "text is the default, the last format counts, and an unknown one is refused" {
 	finishes 7 -n 2 -- sh -c 'exit 7'
 	holds e 'retry: attempt 1/2 failed (exit 7), retrying in 0s' \
@@ -86,10 +82,6 @@ exhausted='giving up: attempts exhausted'
 		unshown "$(printf %256s x)"
 	END
 }
-
-#
-# JSON
-#
 
 @test "each line is a JSON object that says when, how bad, what, and of which invocation" {
 	local before id pid of at
@@ -159,10 +151,6 @@ exhausted='giving up: attempts exhausted'
 		    'cannot run \'a"\\\n\\xff\u00fc\u20ac\': No such file or directory')
 	END
 }
-
-#
-# GitHub
-#
 
 @test "a workflow gets one warning, at the end, however it ended, and none of a success at once" {
 	workflow() # workflow STATUS WORD...

@@ -56,10 +56,6 @@ long=(-n 2 -d 1.1 -j none)
 first='retry: attempt 1/2 failed \(exit 1\), retrying in 30s'
 counted='(@retry: attempt 2/2 in [0-9]+s#@)+(\^C)?@#'
 
-#
-# Where a countdown is shown
-#
-
 # counts [LINE...] -- COMMAND...: during the endless wait of COMMAND there is a
 # countdown, which Ctrl-C ends, and before it the LINEs.
 counts()
@@ -190,10 +186,6 @@ export PS1='person> '
 	END
 }
 
-#
-# systemd
-#
-
 # notified STATUS COMMAND...: what it sends to NOTIFY_SOCKET, which is $address,
 # is in ./heard, one message a line.
 notified()
@@ -287,10 +279,6 @@ notified()
 	    "$RETRY" -n 1 -- sh -c 'exit 7'
 	[ -s trace ]
 }
-
-#
-# Waits do not spin
-#
 
 # $calm runs a command and writes down each of its waits. A wait that comes back
 # at once, over and over, makes tens of thousands of them in a second.

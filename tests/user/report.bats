@@ -291,10 +291,6 @@ fails=(sh -c 'exit 7')
 	END
 }
 
-#
-# To a descriptor
-#
-
 @test "a report to - is a line of its own on standard error, at the end" {
 	rows beside scene <<-'END'
 	after what the command and retry write
@@ -396,10 +392,6 @@ fails=(sh -c 'exit 7')
 	    only full null
 	END
 }
-
-#
-# Signals
-#
 
 # The attempts are over: ./began says that there was one.
 over()
@@ -527,10 +519,6 @@ dies_in_last_lines()
 	ended
 	[ "$status" -eq 130 ]
 }
-
-#
-# To a file
-#
 
 @test "a report that cannot be written is a warning, and changes no status" {
 	rows row scene <<-'END'
@@ -783,10 +771,6 @@ mounted()
 	    [ "$(<there)" = old ]
 	END
 }
-
-#
-# Metrics
-#
 
 @test "the metrics of a success are what Prometheus reads" {
 	local before

@@ -69,10 +69,6 @@ sends()
 	echo "trap '$2' $1; echo >>ran; (kill -$1 \$PPID); $linger"
 }
 
-#
-# The command's own status
-#
-
 @test "retry ends as the command does, after five attempts unless told otherwise" {
 	table ends <<-'END'
 		'exited 0' 1 '' sh -c 'echo >>ran'
@@ -103,10 +99,6 @@ sends()
 	END
 }
 
-#
-# Limits
-#
-
 @test "an attempt that a limit ended is 124" {
 	table ends <<-'END'
 		'exited 124' 2 'attempt 1/2 timed out after *, retrying in 0s|attempt 2/2 timed out after *s, giving up: attempts exhausted' -n 2 -d 0 -t 300ms sh -c 'echo >>ran; exec sleep 20'
@@ -120,10 +112,6 @@ sends()
 		'exited 0' 0 'attempt 1/5 succeeded (exit 0)|*' -v -t 0 sleep 0.05
 	END
 }
-
-#
-# Signals to retry
-#
 
 @test "after a signal to retry no further attempt is made" {
 	table ends <<-'END'
@@ -139,10 +127,6 @@ sends()
 		'killed INT' 1 'attempt 1/5 failed (exit 7), retrying in 1m40s|ended after 1 attempt in *s: interrupted' -v -d 100 -j none sh -c "echo >>ran; $(then_kill INT)"
 	END
 }
-
-#
-# What cannot be run
-#
 
 @test "a command that cannot be run is not retried, and is no success" {
 	echo >plain
@@ -302,10 +286,6 @@ sends()
 	exec 9>&-
 }
 
-#
-# Quiet and verbose
-#
-
 @test "-q hides every line of retry but why it failed itself, -v says more" {
 	table ends <<-'END'
 		'exited 7' 0 $'theirs\ntheirs' -q -n 2 -d 0 sh -c 'echo theirs >&2; exit 7'
@@ -322,10 +302,6 @@ sends()
 		'exited 124' 0 '*|ended after 1 attempt in *s: deadline' -v -T 50ms sleep 20
 	END
 }
-
-#
-# How it is said
-#
 
 @test "each line is one write, to stderr alone, and has its end, whatever it quotes" {
 	"$PYTHON" -IS - "$RETRY" <<-'END'

@@ -164,10 +164,6 @@ ms()
 	spans retry.reason=interrupted process.exit.code=143 each.process.exit.code=7
 }
 
-#
-# The context
-#
-
 # given: what the attempts were told in ./out, is the ids of their spans in ./t,
 # and the TRACESTATE
 given()
@@ -260,10 +256,6 @@ other=00-$trace_id-0000000000000001-01
 	END
 }
 
-#
-# The resource
-#
-
 @test "the resource and the names are those of the environment and the command" {
 	OTEL_SERVICE_NAME=shop traces 0 true
 	OTEL_RESOURCE_ATTRIBUTES='service.name=list, team = web%2C%20%C3%BC' traces 0 true
@@ -311,10 +303,6 @@ other=00-$trace_id-0000000000000001-01
 		    "x" + "é" * 127, "é" * 127), names
 	END
 }
-
-#
-# The file
-#
 
 @test "a trace is added to the file or descriptor of that name in one write, at the end" {
 	rows row eval <<-'END'
