@@ -691,11 +691,9 @@ judge_pass(const struct actor *actor)
 }
 
 /* Goes on with an operation; after its last access, ends it. */
-static void
-go_on(void *at, void *who)
+void
+check_operate(struct state *state, struct actor *actor)
 {
-	struct state *state = at;
-	struct actor *actor = who;
 	uint64_t lease = operate(&state->breaker, actor->operation,
 	    actor->lease, clock_at(actor->now));
 
@@ -785,10 +783,9 @@ tell_old(struct breaker breaker)
 }
 
 /* Verifies what must hold in each state. */
-static void
-examine(const void *at)
+void
+check_examine(const struct state *state)
 {
-	const struct state *state = at;
 	uint64_t word = state->breaker.word;
 	const char *why = ask_alone(state->breaker);
 	int holders = 0;
@@ -1094,10 +1091,9 @@ rename_recoveries(struct state *state)
  * Makes states equal that differ only in names, in what makes no difference, or
  * in the order of the actors.
  */
-static void
-normalise(void *at)
+void
+check_normalise(struct state *state)
 {
-	struct state *state = at;
 	uint32_t most = (uint32_t)config.failures;
 
 	state->may = least(state->may, most);
@@ -1132,10 +1128,9 @@ normalise(void *at)
  * the ramp keeps the same time for the whole operation. The others use the time
  * only once, and so every time is tried there, where it matters.
  */
-static bool
-may(const void *at, int who, int what, int *first, int *last)
+bool
+check_may(const struct state *state, int who, int what, int *first, int *last)
 {
-	const struct state *state = at;
 	const struct actor *actor = &state->actors[who];
 	enum operation operation = actor->operation;
 	bool idle = operation == IDLE;
@@ -1157,11 +1152,10 @@ may(const void *at, int who, int what, int *first, int *last)
 	return idle && (actor->lease != 0) == (what >= RENEW);
 }
 
-static void
-make(void *at, int who, int what, int now)
+void
+check_make(struct state *state, int who, int what, int now)
 {
 	static const int known_of[] = { 0, 2, 3 };
-	struct state *state = at;
 	struct actor *actor = &state->actors[who];
 
 	if (what == EXPLORE_CLOCK) {
@@ -1188,15 +1182,13 @@ make(void *at, int who, int what, int now)
 	run.access = 0;
 	run.known = known_of[actor->ramp_seen];
 	actor->now = (uint8_t)now;
-	explore_operate(go_on, state, actor);
+	explore_operate(state, actor);
 	run.state = NULL;
 }
 
-static bool
-begin(void *at, int trial, bool large)
+bool
+check_begin(struct state *first, int trial, bool large)
 {
-	struct state *first = at;
-
 	explorer.actors = large ? ACTORS : 2;
 	explorer.size = offsetof(struct state, actors) +
 	    (size_t)explorer.actors * sizeof(struct actor);
@@ -1211,9 +1203,4 @@ struct explorer explorer = { .name = "breaker_check",
 	.operation_at = offsetof(struct actor, operation),
 	.actors = ACTORS,
 	.operations = OPERATIONS,
-	.names = names_of,
-	.begin = begin,
-	.may = may,
-	.make = make,
-	.normalise = normalise,
-	.examine = examine };
+	.names = names_of };

@@ -112,8 +112,8 @@ add(const void *state, struct step step)
 	memcpy(state_at(seen.count), state, explorer.size);
 	seen.steps[seen.count] = step;
 	entry->number = ++seen.count;
-	if (seen.wrong == NULL && explorer.examine != NULL)
-		explorer.examine(state);
+	if (seen.wrong == NULL)
+		check_examine(state);
 }
 
 /* The violation, and the steps that led to it, the last one first. */
@@ -150,13 +150,12 @@ follow(void *next, struct step step)
 {
 	int now, last;
 
-	if (!explorer.may(
-		state_at(step.from), step.who, step.what, &now, &last))
+	if (!check_may(state_at(step.from), step.who, step.what, &now, &last))
 		return;
 	for (; now <= last && seen.wrong == NULL; now++) {
 		memcpy(next, state_at(step.from), explorer.size);
-		explorer.make(next, step.who, step.what, now);
-		explorer.normalise(next);
+		check_make(next, step.who, step.what, now);
+		check_normalise(next);
 		add(next, step);
 		if (seen.wrong != NULL)
 			print(step);
@@ -174,11 +173,11 @@ main(int argc, char **argv)
 		struct step step = { 0 };
 
 		memset(next, 0, explorer.size);
-		if (!explorer.begin(next, trial, large))
+		if (!check_begin(next, trial, large))
 			break;
 		seen.count = 0;
 		make_room(seen.room > 0 ? seen.room : 1 << 16);
-		explorer.normalise(next);
+		check_normalise(next);
 		add(next, step);
 		if (seen.wrong != NULL)
 			print(step);
@@ -212,15 +211,12 @@ explore_sort(void *actors, size_t count)
 	qsort(actors, count, explorer.actor_size, compare);
 }
 
-bool
-explore_operate(
-    void (*operate)(void *state, void *actor), void *state, void *actor)
+void
+explore_operate(struct state *state, struct actor *actor)
 {
 	seen.stepped = false;
-	if (setjmp(seen.leave) != 0)
-		return false;
-	operate(state, actor);
-	return true;
+	if (setjmp(seen.leave) == 0)
+		check_operate(state, actor);
 }
 
 void

@@ -20,34 +20,39 @@
 /* Steps beside the operations, which begin; no operation is number 0. */
 enum { EXPLORE_CLOCK = -3, EXPLORE_KILL, EXPLORE_STEP };
 
-/* What a check decides. */
-struct explorer {
+/* Of the check: a state has a multiple of 8 bytes, without padding. */
+struct state;
+struct actor;
+
+extern struct explorer {
 	const char *name; /* of the check, for messages */
-	size_t size; /* bytes of a state: a multiple of 8, without padding */
-	size_t first_actor, actor_size; /* where they are in a state */
+	size_t size, first_actor, actor_size; /* of a state */
 	size_t operation_at; /* a byte of an actor: what it does */
 	int actors, operations;
 	const char *const *names; /* of the operations */
-	/* Makes the first state of a trial; false if there is no such trial.
-	 * There are other trials, or more actors, if the check is "large". */
-	bool (*begin)(void *first, int trial, bool large);
-	/* Whether a step is possible, and the ticks at which the actor may
-	 * read the clock in it. */
-	bool (*may)(
-	    const void *state, int who, int what, int *first, int *last);
-	void (*make)(void *state, int who, int what, int now);
-	void (*normalise)(void *state); /* makes equal what is alike */
-	void (*examine)(const void *state); /* a new one; or NULL */
-};
+} explorer;
 
-extern struct explorer explorer;
+/* Makes the first state of a trial; false if there is no such trial. There are
+ * other trials, or more actors, if the check is "large". */
+bool check_begin(struct state *first, int trial, bool large);
+
+/* Whether a step is possible, and the ticks at which the actor may read the
+ * clock in it. */
+bool
+check_may(const struct state *state, int who, int what, int *first, int *last);
+void check_make(struct state *state, int who, int what, int now);
+
+/* Goes on with the operation of an actor, to its end. */
+void check_operate(struct state *state, struct actor *actor);
+
+void check_normalise(struct state *state); /* makes equal what is alike */
+void check_examine(const struct state *state); /* a new one */
 
 /* Makes states equal that differ in the order of these actors. */
 void explore_sort(void *actors, size_t count);
 
-/* Continues an operation by one access. True if it has come to its end. */
-bool explore_operate(
-    void (*operate)(void *state, void *actor), void *state, void *actor);
+/* Continues an operation by one access. */
+void explore_operate(struct state *state, struct actor *actor);
 
 /* Before an access that was not made in an earlier step: returns if it is made
  * now, and ends this step if there was one. */

@@ -692,12 +692,10 @@ send_tally(struct state *state, struct actor *actor)
 	become(actor, TOLD);
 }
 
-static void
-operate(void *at, void *who)
+void
+check_operate(struct state *state, struct actor *actor)
 {
 	static const struct terms many = { 0, EPOCHS, 0 };
-	struct state *state = at;
-	struct actor *actor = who;
 	struct fleet_caller caller = usual;
 	const int epoch = slice_at(actor->now);
 	struct window before;
@@ -751,10 +749,9 @@ operate(void *at, void *who)
  * Steps
  */
 
-static void
-make(void *at, int who, int what, int now)
+void
+check_make(struct state *state, int who, int what, int now)
 {
-	struct state *state = at;
 	struct actor *actor = &state->actors[who];
 
 	if (what == EXPLORE_CLOCK) {
@@ -774,7 +771,7 @@ make(void *at, int who, int what, int now)
 		run.state = state;
 		run.actor = actor;
 		run.access = 0;
-		explore_operate(operate, state, actor);
+		explore_operate(state, actor);
 		run.state = NULL;
 	}
 }
@@ -805,10 +802,9 @@ come_late(const struct state *state)
 }
 
 /* Verifies what must hold in each state. */
-static void
-examine(const void *at)
+void
+check_examine(const struct state *state)
 {
-	const struct state *state = at;
 	uint64_t mark = state->host.alone_told;
 
 	for (int i = 0; i < EPOCHS; i++) {
@@ -828,11 +824,9 @@ examine(const void *at)
 		come_late(state);
 }
 
-static void
-sort_actors(void *at)
+void
+check_normalise(struct state *state)
 {
-	struct state *state = at;
-
 	explore_sort(state->actors, ACTORS);
 }
 
@@ -841,10 +835,9 @@ sort_actors(void *at)
  * other operations read the clock when they begin, and may be stopped after
  * their first access.
  */
-static bool
-may(const void *at, int who, int what, int *first, int *last)
+bool
+check_may(const struct state *state, int who, int what, int *first, int *last)
 {
-	const struct state *state = at;
 	const struct actor *actor = &state->actors[who];
 	enum operation operation = actor->operation;
 	bool begins = operation == IDLE && actor->left > 0;
@@ -878,14 +871,13 @@ may(const void *at, int who, int what, int *first, int *last)
 }
 
 /* The words that never change are as all answers make them. */
-static bool
-begin(void *at, int number, bool large)
+bool
+check_begin(struct state *first, int number, bool large)
 {
 	const struct trial *trial = large ? &larger[number] : &small[number];
 	struct fleet_answer answer = { .now = SERVER_TIME,
 		.hosts = trial->hosts };
 	struct fleet_caller caller = usual;
-	struct state *first = at;
 
 	run.trial = trial;
 	fleet_host_store(&first->host, &caller, FLEET_ANSWERED, &answer, 0);
@@ -915,9 +907,4 @@ struct explorer explorer = { .name = "fleet_check",
 	.operation_at = offsetof(struct actor, operation),
 	.actors = ACTORS,
 	.operations = OPERATIONS,
-	.names = names_of,
-	.begin = begin,
-	.may = may,
-	.make = make,
-	.normalise = sort_actors,
-	.examine = examine };
+	.names = names_of };

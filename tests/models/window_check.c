@@ -214,11 +214,9 @@ word_wrong(const struct state *s, uint16_t was, uint16_t is)
  * Steps
  */
 
-static void
-operate(void *at, void *who)
+void
+check_operate(struct state *s, struct actor *actor)
 {
-	const struct state *s = at;
-	struct actor *actor = who;
 	const struct terms *limits = &run.trial->limits;
 	struct window_sums sums;
 	enum window_answer answer = actor->operation == WITHDRAW
@@ -234,10 +232,9 @@ operate(void *at, void *who)
 	*actor = (struct actor){ .left = actor->left };
 }
 
-static void
-make(void *at, int who, int what, int now)
+void
+check_make(struct state *s, int who, int what, int now)
 {
-	struct state *s = at;
 	const struct state before = *s;
 	struct actor *actor = &s->actors[who];
 	const bool withdraws = who < EACH;
@@ -253,7 +250,7 @@ make(void *at, int who, int what, int now)
 	run.actor = actor;
 	run.read = 0;
 	run.counted = -1;
-	explore_operate(operate, s, actor);
+	explore_operate(s, actor);
 	for (int i = 0; i < WINDOW_WORDS; i++)
 		s->words[i] = shorten(run.window.words[i]);
 	if (run.counted >= 0 && !withdraws)
@@ -269,20 +266,18 @@ make(void *at, int who, int what, int now)
 	    memcmp(s, &before, sizeof before) != 0, "a step that never ends");
 }
 
-static void
-sort(void *at)
+void
+check_normalise(struct state *s)
 {
-	struct state *s = at;
-
 	explore_sort(s->actors, EACH);
 	explore_sort(s->actors + EACH, ACTORS - EACH);
 }
 
 /* The clock moves only when a question begins: before, nobody would notice. */
-static bool
-may(const void *at, int who, int what, int *first, int *last)
+bool
+check_may(const struct state *s, int who, int what, int *first, int *last)
 {
-	const struct actor *actor = &((const struct state *)at)->actors[who];
+	const struct actor *actor = &s->actors[who];
 
 	*first = *last = 0;
 	if (what == EXPLORE_STEP)
@@ -292,15 +287,20 @@ may(const void *at, int who, int what, int *first, int *last)
 	    actor->operation == IDLE && actor->left > 0;
 }
 
-static bool
-begin(void *at, int trial, bool large)
+bool
+check_begin(struct state *first, int trial, bool large)
 {
-	struct state *first = at;
-
 	run.trial = large ? &larger[trial] : &small[trial];
 	for (int i = 0; i < ACTORS; i++)
 		first->actors[i].left = run.trial->left[i];
 	return run.trial->last > 0;
+}
+
+/* All has been verified after the step. */
+void
+check_examine(const struct state *s)
+{
+	(void)s;
 }
 
 struct explorer explorer = { .name = "window_check",
@@ -310,8 +310,4 @@ struct explorer explorer = { .name = "window_check",
 	.operation_at = offsetof(struct actor, operation),
 	.actors = ACTORS,
 	.operations = OPERATIONS,
-	.names = names_of,
-	.begin = begin,
-	.may = may,
-	.make = make,
-	.normalise = sort };
+	.names = names_of };
