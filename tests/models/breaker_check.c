@@ -39,22 +39,7 @@
 #include "budget/breaker.h"
 #include "explore.h"
 
-/* The breaker gets these in place of the atomic accesses; it has no others. */
-#undef atomic_load
-#undef atomic_store
-#undef atomic_exchange
-#undef atomic_compare_exchange_strong
-#undef atomic_compare_exchange_weak
-#undef atomic_fetch_add
-#undef atomic_fetch_sub
-#undef atomic_fetch_or
-#undef atomic_fetch_and
-
-static uint64_t load(const _Atomic uint64_t *at);
-static bool swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
-#define atomic_load(at) load(at)
-#define atomic_compare_exchange_strong(at, expected, desired) \
-	swap(at, expected, desired)
+#include "accesses.h"
 
 /* Small fields, so that there are few states; a recovery has two steps. */
 #define FAILURE_BITS 2
@@ -558,7 +543,7 @@ commit(_Atomic uint64_t *at, uint64_t new)
 }
 
 static bool
-swap(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
+exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 {
 	struct actor *actor = run.actor;
 	uint64_t wanted = *expected, seen = *at;

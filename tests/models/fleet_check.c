@@ -49,20 +49,14 @@ static enum window_answer (*const whole_withdraw)(struct window *window,
     const struct terms *limits, int64_t epoch,
     struct window_sums *sums) = window_withdraw;
 
-/* The modules get these in place of the atomic accesses and of the windows. */
-#undef atomic_load
-#undef atomic_compare_exchange_strong
-static uint64_t load(const _Atomic uint64_t *at);
-static bool
-exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
+#include "accesses.h"
+
+/* The host gets these in place of the windows. */
 static enum window_answer withdraw(struct window *window,
     const struct terms *limits, int64_t epoch, struct window_sums *sums);
 static nanos next_retry(const struct window *window, const struct terms *limits,
     nanos slice, nanos age, struct window_sums *sums);
 static struct window_sums slice_of(const struct window *window, int64_t epoch);
-#define atomic_load(at) load(at)
-#define atomic_compare_exchange_strong(at, expected, desired) \
-	exchange(at, expected, desired)
 #define window_withdraw withdraw
 #define window_next next_retry
 #define window_slice slice_of

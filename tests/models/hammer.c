@@ -38,19 +38,9 @@
 #include <unistd.h>
 #include "budget/window.h"
 
-/* The window gets these in place of the atomic accesses. */
-#undef atomic_load
-#undef atomic_compare_exchange_strong
-static uint64_t load(const _Atomic uint64_t *at);
-static bool
-exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
-#define atomic_load(at) load(at)
-#define atomic_compare_exchange_strong(at, expected, desired) \
-	exchange(at, expected, desired)
+#include "accesses.h"
 
 #include "budget/window.c"
-
-#undef atomic_load
 
 enum {
 	WORKERS = 64,
@@ -164,14 +154,14 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 	if (epoch_of(desired) >= run.slices)
 		_exit(EXIT_FAILURE);
 	if (counts)
-		atomic_fetch_add(&count->begun, 1);
+		count->begun++;
 	give_way(counts);
 	swapped = atomic_compare_exchange_strong_explicit(
 	    at, expected, desired, memory_order_seq_cst, memory_order_seq_cst);
 	if (counts && swapped)
-		atomic_fetch_add(&count->done, 1);
+		count->done++;
 	else if (counts)
-		atomic_fetch_sub(&count->begun, 1);
+		count->begun--;
 	return swapped;
 }
 
@@ -198,7 +188,7 @@ work(int who, pid_t parent)
 			window_deposit(window, epoch);
 		else
 			window_withdraw(window, &limits, epoch, &sums);
-		atomic_fetch_add(&run.shared->questions, 1);
+		run.shared->questions++;
 		if (draw(63) == 0)
 			rest(SLICE / 2);
 	}

@@ -25,18 +25,10 @@
 #endif
 #include <err.h>
 #include <string.h>
-#include "explore.h"
 #include "budget/window.h"
+#include "explore.h"
 
-/* The window gets these in place of the atomic accesses. */
-#undef atomic_load
-#undef atomic_compare_exchange_strong
-static uint64_t load(const _Atomic uint64_t *at);
-static bool
-exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
-#define atomic_load(at) load(at)
-#define atomic_compare_exchange_strong(at, expected, desired) \
-	exchange(at, expected, desired)
+#include "accesses.h"
 
 #include "budget/window.c"
 
@@ -170,9 +162,11 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
  * Invariants
  */
 
-static bool
-windows_hold(const struct state *s, const struct terms *limits)
+void
+check_examine(const struct state *s)
 {
+	const struct terms *limits = &run.trial->limits;
+
 	for (int end = 0; end < EPOCHS; end++) {
 		int retries = 0, successes = 0, least;
 
@@ -182,11 +176,10 @@ windows_hold(const struct state *s, const struct terms *limits)
 				successes += s->truth[i].successes;
 		}
 		least = (int)(successes * limits->ratio / WINDOW_RATIO_ONE);
-		if (s->truth[end].retries > 0 && retries > least &&
-		    retries > limits->min)
-			return false;
+		explore_expect(s->truth[end].retries == 0 || retries <= least ||
+			retries <= limits->min,
+		    "a window with too many retries");
 	}
-	return true;
 }
 
 /* What is wrong about the change of a word, or NULL. */
@@ -255,11 +248,8 @@ check_make(struct state *s, int who, int what, int now)
 		s->words[i] = shorten(run.window.words[i]);
 	if (run.counted >= 0 && !withdraws)
 		s->truth[run.counted].successes++;
-	if (run.counted >= 0 && withdraws) {
+	if (run.counted >= 0 && withdraws)
 		s->truth[run.counted].retries++;
-		explore_expect(windows_hold(s, &run.trial->limits),
-		    "a window with too many retries");
-	}
 	for (int i = 0; i < WINDOW_WORDS; i++)
 		explore_wrong(word_wrong(s, before.words[i], s->words[i]));
 	explore_expect(
@@ -294,13 +284,6 @@ check_begin(struct state *first, int trial, bool large)
 	for (int i = 0; i < ACTORS; i++)
 		first->actors[i].left = run.trial->left[i];
 	return run.trial->last > 0;
-}
-
-/* All has been verified after the step. */
-void
-check_examine(const struct state *s)
-{
-	(void)s;
 }
 
 struct explorer explorer = { .name = "window_check",
