@@ -16,7 +16,7 @@ announced()
 	read_delays
 }
 
-# read_delays: sets $delays to what ./err announces
+# read_delays: sets $delays to what ./err announces, $least and $most to their ends
 read_delays()
 {
 	mapfile -t delays < <(exec awk '
@@ -24,6 +24,8 @@ read_delays()
 		/^[0-9.]+ms$/ { $0 = 0 + $0 }
 		/^[0-9.]+s$/ { $0 = 1000 * $0 }
 		{ print }' err)
+	read -r least most < <(printf '%s\n' "${delays[@]}" | sort -n |
+		sed -n '1p;$p' | paste -sd ' ')
 }
 
 # waits 'DELAYS' [OPTION]...: these are the delays before the retries of a
@@ -57,26 +59,6 @@ nth_wait()
 		echo "instead of a wait of $want: ${said[0]}"
 		return 1
 	}
-}
-
-# each EXPRESSION DELAYS...: the awk expression holds for every delay d, which
-# is number n
-each()
-{
-	local expression=$1
-	shift
-	[ $# -gt 0 ] || return 1
-	printf '%s\n' "$@" |
-	    awk "{ n = NR; d = \$1 } !($expression) { print n \": \" d; bad = 1 }
-		END { exit bad }"
-}
-
-# some EXPRESSION DELAYS...: it holds for at least one
-some()
-{
-	local expression=$1
-	shift
-	! each "!($expression)" "$@"
 }
 
 # took MS OPTION... COMMAND...: retry with these takes MS at least, and ends with
@@ -126,7 +108,7 @@ took()
 	    ended
 	    [ "$status" -eq 143 ]
 	    read_delays
-	    each 'd <= 1000' "${delays[0]}"
+	    ((delays[0] <= 1000))
 	END
 }
 
@@ -134,54 +116,32 @@ took()
 # Jitters
 #
 
+# drawn LEAST MOST [OPTION]...: delays are in this range, and in both outer thirds
+drawn()
+{
+	local third=$((($2 - $1) / 3))
+	announced -n 13 --seed 11 -d 12ms -b constant "${@:3}" false
+	((${#delays[@]} == 12 && least >= $1 && least < $1 + third &&
+	    most <= $2 && most > $2 - third))
+}
+
 @test "a jitter draws each delay from its part of the envelope" {
-	rows beside eval <<-'END'
-	full, the default: from 0
-	    for jitter in '' --jitter=full; do
-	        announced -n 13 --seed 11 -d 12ms -b constant $jitter false
-	        [ "${#delays[@]}" -eq 12 ]
-	        each 'd >= 0 && d <= 12' "${delays[@]}"
-	        some 'd < 4' "${delays[@]}"
-	        some 'd > 8' "${delays[@]}"
-	    done
-	each element of a list
-	    announced -n 13 --seed 5 -d 0,20ms,10ms -j full false
-	    [ "${delays[0]}" = 0 ]
-	    each 'n == 1 || n == 2 && d <= 20 || n > 2 && d <= 10' "${delays[@]}"
-	    some 'd < 5' "${delays[@]:2}"
-	    some 'd > 5' "${delays[@]:2}"
-	from the floor
-	    announced -n 13 --seed 3 -d 10ms -b constant --min-delay 7ms false
-	    each 'd >= 7 && d <= 10' "${delays[@]}"
-	    some 'd > 8' "${delays[@]}"
-	    some 'd < 9' "${delays[@]}"
-	equal: the upper half
-	    announced -n 13 --seed 11 -d 12ms -b constant -j equal false
-	    each 'd >= 6 && d <= 12' "${delays[@]}"
-	    some 'd < 8' "${delays[@]}"
-	    some 'd > 10' "${delays[@]}"
-	decorrelated: from the base to three times the delay before
-	    announced -n 13 --seed 11 -d 2ms -j decorrelated --max-delay 20ms false
-	    [ "${#delays[@]}" -eq 12 ]
-	    # what is shown may be off by half a millisecond
-	    each 'd >= 2 && d <= 20 && d <= 3 * (n == 1 ? 2 : before) + 2 && (before = d)' "${delays[@]}"
-	    some 'd < 8' "${delays[@]}"
-	    some 'd > 12' "${delays[@]}"
-	the same seed gives the same, another gives others
-	    for seed in 1 1 2; do
-	        announced -n 6 --seed $seed -d 4ms --max-delay 12ms false
-	        all+=("${delays[*]}")
-	    done
-	    [ -n "${all[0]}" ]
-	    [ "${all[0]}" = "${all[1]}" ]
-	    [ "${all[1]}" != "${all[2]}" ]
-	without a seed no two runs wait alike
-	    announced -n 7 -d 20ms -b constant false
-	    one=${delays[*]}
-	    announced -n 7 -d 20ms -b constant false
-	    [ -n "$one" ]
-	    [ "$one" != "${delays[*]}" ]
+	local seed all=()
+	# Full is the default. Each part of the envelope is seen by the unit.
+	table drawn <<-'END'
+		0 12
+		6 12 -j equal
+		2 20 -d 2ms -j decorrelated --max-delay 20ms
 	END
+	# The same seed gives the same, and without one no two runs wait alike.
+	for seed in 1 1 2 '' ''; do
+		announced -n 7 -d 20ms -b constant ${seed:+--seed "$seed"} false
+		[ "${#delays[@]}" -eq 6 ]
+		all+=("${delays[*]}")
+	done
+	[ "${all[0]}" = "${all[1]}" ]
+	[ "${all[1]}" != "${all[2]}" ]
+	[ "${all[3]}" != "${all[4]}" ]
 }
 
 #
@@ -258,7 +218,7 @@ took()
 	    announced -T 1500ms -d 50ms,1h -j full false
 	    # without trimming: two attempts
 	    [ "${#delays[@]}" -ge 2 ]
-	    each 'd <= 1450' "${delays[@]}"
+	    ((most <= 1450))
 	    [[ $(tail -n 1 err) == *'giving up: deadline' ]]
 	END
 }
