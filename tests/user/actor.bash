@@ -59,14 +59,10 @@ told()
 
 is()
 {
-	local want=$1 got=0
-	shift
-	"$@" >>out 2>>err 3>&- || got=$?
-	[ "$got" -eq "$want" ] || {
-		echo "status $got instead of $want: $*"
-		cat err
+	exits "$@" >>out 2>>err 3>&- || {
+		cat err >&2
 		return 1
-	} >&2
+	}
 }
 
 pty()

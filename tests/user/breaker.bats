@@ -2,8 +2,6 @@
 # Covers store/budget_client, attempt/event_loop.
 # The breaker: what holds attempts back while a dependency is down, and how one
 # of them finds out that it is up again.
-# shellcheck disable=SC2016 # the rows' and the commands' shells expand
-# shellcheck disable=SC2154 # start and budget.bash set what is read here
 
 load helper
 load actor
@@ -53,9 +51,7 @@ items()
 # all_served COUNT: each of them was, once, and all retries ended with 0
 all_served()
 {
-	PATIENCE=${PATIENCE:-240} ended
-	"$RETRY" --budget-status api
-	[ "$status" -eq 0 ]
+	PATIENCE=${PATIENCE:-240} ended 0
 	[ "$(sort -un served | wc -l)" -eq "$1" ]
 	[ "$(lines served)" -eq "$1" ]
 }
@@ -127,10 +123,6 @@ all_served()
 	END
 }
 
-#
-# The probe
-#
-
 @test "after its pause the breaker lets one attempt through, which decides" {
 	rows beside scene <<-'END'
 	a success closes it
@@ -140,8 +132,7 @@ all_served()
 	    note "retry: breaker 'api': open after 1 failure, probe under way, ask again in (3|[12](\..)?)s; command not run"
 	    ran 1
 	    echo 0 >go
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	    is 0 "$RETRY" -B api --breaker 1,10s "${works[@]}"
 	    is 0 "$RETRY" -B api --breaker 1,10s "${works[@]}"
 	    ran 3
@@ -161,9 +152,7 @@ all_served()
 	    start "$RETRY" -B api --breaker 1,20s sh -c 'trap "exit 0" TERM
 	        echo >>probes; while :; do sleep 0.02; done'
 	    reached [ -e probes ]
-	    kill -TERM "$pid"
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended_by TERM 0
 	    tried 7 --breaker 1,20s
 	    tried 75 --breaker 1,20s
 	    note ".*open after 1 failure, probe in (20|1.*)s; command not run"
@@ -184,8 +173,7 @@ all_served()
 	    due
 	    is 0 "$RETRY" -B api --breaker 2,10s true
 	    echo 9 >go
-	    ended
-	    [ "$status" -eq 9 ]
+	    ended 9
 	    tried 7 --breaker 2,10s
 	    tried 7 --breaker 2,10s
 	    ran 4
@@ -216,8 +204,7 @@ all_served()
 	    done
 	    tried 75 -q --breaker 1,10s
 	    echo 7 >go
-	    ended
-	    [ "$status" -eq 7 ]
+	    ended 7
 	    tried 75 --breaker 1,10s
 	    note '.*open after 2 consecutive failures, probe in (20|1.*)s; command not run'
 	END
@@ -228,9 +215,7 @@ all_served()
 	a signal has ended it
 	    opened_due --breaker 1,20s
 	    probe --breaker 1,20s
-	    kill -INT "$pid"
-	    ended
-	    [ "$status" -eq 130 ]
+	    ended_by INT
 	    is 0 "$RETRY" -B api --breaker 1,20s true
 	    is 0 "$RETRY" -B api --breaker 1,20s true
 	    ran 1
@@ -250,10 +235,6 @@ all_served()
 	    ran 2
 	END
 }
-
-#
-# Waiting for the breaker
-#
 
 # bats test_tags=slow
 @test "--budget-wait waits for the breaker, too" {
@@ -289,9 +270,7 @@ all_served()
 	    due
 	    is 0 "$RETRY" -q -B api --breaker 2,1h true
 	    older 60
-	    kill -CONT "$pid"
-	    ended
-	    [ "$status" -eq 7 ]
+	    ended_by CONT 7
 	    ran 2
 	    noted 3 'retry: budget .*; waiting retry: breaker .*; waiting retry: budget .*; giving up'
 	a deadline before the first attempt gives 75
@@ -303,10 +282,6 @@ all_served()
 	    ran 1
 	END
 }
-
-#
-# Several layers
-#
 
 @test "of nested retries the outermost with a breaker asks it" {
 	rows row scene <<-'END'
@@ -327,10 +302,6 @@ all_served()
 	    is 0 "$RETRY" -B api --breaker 3,10s "${works[@]}"
 	END
 }
-
-#
-# What the breaker is for
-#
 
 # outage SECONDS COUNT PARALLEL LATENCY: COUNT items, so many at once, with a
 # dependency that is down for so long; then all of them are served

@@ -19,11 +19,15 @@
 #                       FILE has these lines and nothing else; shows it if not
 #     start CMD...      runs CMD in the background in a process group of its
 #                       own, output appended to ./out and ./err; sets $pid
-#     ended             waits for $pid, sets $status as `run` does
+#     ended [STATUS]    waits for $pid, sets $status as `run` does; it is STATUS
+#     ended_by SIGNAL [STATUS]
+#                       sends $pid this signal, and it ends with STATUS, or as
+#                       what dies of the signal
+#     exits STATUS CMD...
+#                       CMD's exit status is this
 #     row NAME CMD...   a row of a table: runs CMD, a function as a rule, in an
 #                       empty directory and a subshell of its own. The test goes
-#                       on where it fails, and fails in the end, with the NAME.
-#                       A MARK that is set is that of the row
+#                       on where it fails, and fails in the end, with the NAME
 #     beside NAME CMD...
 #                       the same, in the background: rows that wait do so side by
 #                       side, and the test fails in the end
@@ -58,7 +62,8 @@
 #     values NAME [FILE]
 #                       prints the values of this field in a report, ./report,
 #                       without quotes, one after another
-#     none_left VALUE   no process has MARK=VALUE in its environment
+#     none_left         no process has the MARK of this test, or of this row, in
+#                       its environment
 #
 # A file with a setup() or teardown() of its own calls helper_setup or
 # helper_teardown from there. Its teardown() fails where helper_teardown does.
@@ -68,7 +73,6 @@ bats_require_minimum_version 1.5.0
 : "${RETRY:=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)/retry}"
 : "${PYTHON:=$(python3 -c 'import sys; print(sys.executable)')}"
 export RETRY PYTHON
-unset MARK
 for name in "${!RETRY_@}"; do # a suite that runs under a retry of its own
 	[ "$name" = RETRY_SAN ] || unset "$name"
 done
@@ -81,6 +85,7 @@ helper_setup()
 	beside=()
 	look_where_it_fails
 	cd "$BATS_TEST_TMPDIR" || return
+	export MARK=$PWD
 	exec </dev/null # whoever runs the suite keeps his own input
 	export -n RETRY_SAN # of make san: for tests, not for what they run
 }
@@ -143,7 +148,7 @@ run_row()
 	started=() failed=() beside=()
 	trap helper_teardown EXIT
 	cd "$place" || exit
-	[ -z "${MARK-}" ] || MARK=$place
+	MARK=$place
 	trap 'echo "fails: $BASH_COMMAND" >&2' ERR
 	set -e
 	"$@"
@@ -321,8 +326,27 @@ ended()
 {
 	wait_for gone "$pid" || return
 	status=0
-	# shellcheck disable=SC2034 # the tests read it
 	wait "$pid" 2>/dev/null || status=$?
+	[ "$status" -eq "${1-$status}" ] || {
+		echo "ended with $status instead of $1" >&2
+		return 1
+	}
+}
+
+ended_by()
+{
+	kill -s "$1" "$pid"
+	ended "${2-$((128 + $(kill -l "$1")))}"
+}
+
+exits()
+{
+	local got=0
+	"${@:2}" || got=$?
+	[ "$got" -eq "$1" ] || {
+		echo "status $got instead of $1: ${*:2}" >&2
+		return 1
+	}
 }
 
 values()
@@ -338,7 +362,8 @@ values()
 
 none_left()
 {
-	! MARK='' grep -qszxF "MARK=$1" /proc/[0-9]*/environ
+	local mark=MARK=$MARK
+	! MARK='' grep -qszxF "$mark" /proc/[0-9]*/environ
 }
 
 table()
@@ -358,11 +383,7 @@ table()
 
 finishes()
 {
-	local want=$1 got=0
-	shift
-	"$RETRY" -d 0 "$@" >o 2>e 3>&- || got=$?
-	[ "$got" -eq "$want" ] || {
-		echo "status $got instead of $want: $*"
+	exits "$1" "$RETRY" -d 0 "${@:2}" >o 2>e 3>&- || {
 		cat e
 		return 1
 	}

@@ -1,20 +1,10 @@
 #!/usr/bin/env bats
 # Covers attempt/hooks, attempt/termination.
 # Hooks: --on-retry and --on-give-up.
-
-# shellcheck disable=SC2016 # what is quoted is for another shell
-# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
 # shellcheck disable=SC2034 # the rows read it
-# shellcheck disable=SC2154 # start sets pid, ended sets status
 
 load helper
 load actor
-
-setup()
-{
-	helper_setup
-	export MARK=$BATS_TEST_TMPDIR
-}
 
 # gives_up STATUS WORD...: retry with these words runs --on-give-up once
 gives_up()
@@ -166,7 +156,7 @@ masked()
 	        --on-retry 'sleep 20 >/dev/null 2>&1 & echo $! >left' -- sleep 20
 	    not gone "$(<left)"
 	    kill "$(<left)"
-	    wait_for none_left "$MARK"
+	    wait_for none_left
 	orphans of the command do not hide it
 	    is 1 "$RETRY" -T 60 -n 2 -d 0.5 -j none \
 	        --on-retry 'sleep 0.2; exit 3' -- \
@@ -200,13 +190,11 @@ hooked()
 {
 	start "$ACTOR" fresh "$RETRY" -d 60 -j none "${@:3}" -- sh -c 'exit 7'
 	reached test -e began
-	kill -s "$1" "$pid"
-	ended
-	[ "$status" -eq "$2" ]
+	ended_by "$1" "$2"
 	if [ "$1" = KILL ]; then
-		wait_for none_left "$MARK"
+		wait_for none_left
 	fi
-	none_left "$MARK"
+	none_left
 	not told '.*--on-.*'
 }
 
@@ -243,16 +231,12 @@ not_passed_on()
 	    start "$ACTOR" fresh "$RETRY" -d 60 -j none "${never[@]:2}" \
 	        -- sh -c 'exit 7'
 	    reached told '.*retrying in .*'
-	    kill -TERM "$pid"
-	    ended
-	    [ "$status" -eq 143 ]
+	    ended_by TERM
 	    [ ! -e hook ]
 	in an attempt
 	    start "$ACTOR" fresh "$RETRY" -d 0 "${never[@]}" -- "$ACTOR" listen 1 3
 	    reached said ready
-	    kill -TERM "$pid"
-	    ended
-	    [ "$status" -eq 3 ]
+	    ended_by TERM 3
 	    [ ! -e hook ]
 	END
 }
@@ -263,7 +247,7 @@ not_passed_on()
 	    "$RETRY" --progress never -d 60 -j none \
 	    --on-retry 'touch began; sleep 30; true' -- false
 	grep -qx '\(\^C\)\?killed INT' out # after what is said of the hook, or not
-	none_left "$MARK"
+	none_left
 }
 
 # late HOOK [OPTION]...: the deadline comes while --on-retry runs HOOK
@@ -272,7 +256,7 @@ late()
 	is 7 "$RETRY" -T 3 -d 0.1 --on-retry "$1" "${@:2}" -- sh -c 'exit 7'
 	told 'retry: --on-retry ended by the deadline'
 	told 'retry: giving up before attempt 2: deadline'
-	none_left "$MARK"
+	none_left
 }
 
 # bats test_tags=slow
@@ -298,7 +282,7 @@ late()
 	    said=$("$RETRY" -T 3 -d 0.1 --on-retry 'sleep 18; true' -- \
 	        sh -c 'exit 7' 2>&1 3>&-) || :
 	    [[ $said == *'ended by the deadline'* ]]
-	    none_left "$MARK"
+	    none_left
 	--on-give-up has 30 seconds
 	    # Of a clock that is faster, where one can be preloaded.
 	    speed=30
@@ -315,6 +299,6 @@ late()
 	    [ "$(($(now) - before))" -ge "$((30000 / speed))" ]
 	    has_line begun err
 	    told 'retry: --on-give-up ended after 30s'
-	    wait_for none_left "$MARK"
+	    wait_for none_left
 	END
 }

@@ -3,8 +3,6 @@
 # The command's standard input. A file is rewound. --replay-stdin copies a pipe
 # or socket to a file. Without it, nothing is taken from a pipe, and once an
 # attempt has read from the pipe there is no other attempt.
-# shellcheck disable=SC2016 # the commands' shells expand
-# shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
 load actor
@@ -131,10 +129,6 @@ spooling()
 	readlink "/proc/$pid/fd/"* | grep -q "^$TMPDIR.*(deleted)"
 }
 
-#
-# Files
-#
-
 @test "a file is rewound before each retry to where it stood, if it is not written to" {
 	rows row scene <<-'END'
 	from the second line on
@@ -168,10 +162,6 @@ spooling()
 	    holds file 1 2
 	END
 }
-
-#
-# --replay-stdin
-#
 
 # A command that reads no input, half of it, all of it, and all once more: what
 # it has read in attempt N is in read.N.
@@ -293,20 +283,16 @@ all_read()
 	    [ ! -e all ]
 	    echo b >&7
 	    exec 7>&-
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	    holds all a b
 	TERM comes
 	    piped -I touch ran
 	    wait_for spooling
-	    kill -TERM "$pid"
-	    ended
-	    [ "$status" -eq 143 ]
+	    ended_by TERM
 	    [ ! -e ran ]
 	the deadline comes, and no input
 	    piped -T 0.1 -I touch ran
-	    ended
-	    [ "$status" -eq 124 ]
+	    ended 124
 	    [ ! -e ran ]
 	the deadline comes, and input without end
 	    is 124 "$RETRY" -T 0.1 -I touch ran < <(exec yes)
@@ -405,10 +391,6 @@ refuses()
 	[ ! -e ran ]
 }
 
-#
-# Whether an attempt has read from a pipe or socket
-#
-
 # Where retry looks when bytes come, the command reads after that.
 late='switches()
 	{
@@ -479,8 +461,7 @@ ends_unread()
 	        piped -v -n 2 -d 0 sh -c 'echo >ready; read x; exit 5'
 	        wait_for [ -e ready ]
 	        echo line >&7
-	        ended
-	        [ "$status" -eq 5 ]
+	        ended 5
 	        consumed
 	    done
 	a loop keeps its lines
@@ -610,10 +591,6 @@ special()
 	option=-v beside /dev/kmsg noticed 1 "${tells[@]}" false </dev/kmsg
 }
 
-#
-# Who else moves the offset of a file
-#
-
 # reader_left: the first attempt reads a line, and leaves a process that could read
 # on
 reader_left()
@@ -658,8 +635,7 @@ reader_left()
 	        sh -c 'echo >>ran; exit 4'
 	    wait_for grep -q retrying err
 	    read -r line <&7
-	    ended
-	    [ "$status" -eq 4 ]
+	    ended 4
 	    [ "$(lines ran)" -eq 1 ]
 	    attempts 1 input-consumed
 	    has_line 'retry: giving up before attempt 2: standard input was already consumed: use -I or </dev/null' err
@@ -748,10 +724,6 @@ reader_left()
 	END
 	attempts 1 input-consumed
 }
-
-#
-# A socket that was reset
-#
 
 # reset STATUS KIND COMMAND...: COMMAND ends with STATUS, and nothing can be read
 # again from its input of this KIND

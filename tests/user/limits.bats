@@ -1,20 +1,10 @@
 #!/usr/bin/env bats
 # Covers attempt/termination, sys/procfs.
 # Limits: what a timeout and the deadline end, and what they leave alone.
-
-# shellcheck disable=SC2016 # what is quoted is for another shell
-# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
-# shellcheck disable=SC2154 # start sets pid, ended sets status
 # shellcheck disable=SC2034 # rows read it
 
 load helper
 load actor
-
-setup()
-{
-	helper_setup
-	export MARK=$BATS_TEST_TMPDIR
-}
 
 # lend: copies to ./retry and ./actor, which other users can run; they may have
 # no access to the directories of the originals. All may write to ./ran.
@@ -47,7 +37,7 @@ limited()
 	for limit in ${limits-0.5 4}; do
 		: >out 2>err
 		is "$1" "${under[@]}" "$RETRY" -n 1 "$by" "$limit" "${@:2}"
-		none_left "$MARK"
+		none_left
 		seen=0
 		while read -r said; do
 			[ "$said" != ready ] || ((++seen))
@@ -57,10 +47,6 @@ limited()
 	return 1
 }
 
-#
-# What a limit does
-#
-
 # sleeper END OPTION...: a limit of a second in these options ends the command
 sleeper()
 {
@@ -69,7 +55,7 @@ sleeper()
 	is 124 "$RETRY" -n 1 "${@:2}" -- sleep 20
 	[ "$(($(now) - before))" -ge 980 ]
 	told "retry: attempt 1/1 $1 after .*, giving up: .*"
-	none_left "$MARK"
+	none_left
 }
 
 @test "a limit ends the attempt and gives 124" {
@@ -83,7 +69,7 @@ sleeper()
 	    told 'retry: attempt 1/3 timed out after 0.1s, retrying in 0s'
 	    told 'retry: attempt 2/3 timed out after 0.2s, retrying in 0s'
 	    told 'retry: attempt 3/3 timed out after 0.2s, giving up: .*'
-	    none_left "$MARK"
+	    none_left
 	0 is no timeout
 	    is 0 "$RETRY" -n 2 -t 0.1,0 -d 0 -- sh -c '
 	        [ "$RETRY_ATTEMPT" = 2 ] || exec sleep 20
@@ -173,10 +159,6 @@ fate()
 	    limited 124 -k 20 -s KILL -- "$ACTOR" listen 9 3
 	END
 }
-
-#
-# Which processes a limit reaches
-#
 
 # Two grandchildren: one ends at the signal, the other ignores it.
 pair='"$ACTOR" listen 1 0 & "$ACTOR" stubborn & wait'
@@ -281,7 +263,7 @@ in_time()
 		is 124 "${under[@]}" "$RETRY" -q -n 1 -t 1 -k 30 -- "$@"
 		[ "$(($(now) - before))" -lt 30000 ]
 	done
-	none_left "$MARK"
+	none_left
 }
 
 @test "a limit's signal reaches the command and its grandchildren, stopped or not" {
@@ -343,8 +325,7 @@ in_time()
 	        } &
 	        read -r line <made
 	        exec "$@"' sh "$RETRY" -n 1 -t 0.5 -- sh -c 'echo >go; exec sleep 30'
-	    ended
-	    [ "$status" -eq 124 ]
+	    ended 124
 	    mark=$MARK
 	    unset MARK # or grep and wc would be found, too
 	    spared=$(grep -lszxF "MARK=$mark" /proc/[0-9]*/environ | wc -l)
@@ -352,10 +333,6 @@ in_time()
 	    [ "$spared" -eq 300 ]
 	END
 }
-
-#
-# Which processes a limit spares
-#
 
 # spared FILE...: the processes that these files name live on; then they end
 spared()
@@ -365,7 +342,7 @@ spared()
 		not gone "$(<"$file")"
 	done
 	dismiss "$@"
-	wait_for none_left "$MARK"
+	wait_for none_left
 }
 
 # For a shell: waits until this file is there and not empty, but not for ever.
@@ -407,12 +384,11 @@ foreign()
 	process=$(sed -n 's/^pid //p' out)
 	reached told "retry: attempt 1/2: process $process cannot be signalled: Operation not permitted"
 	[[ $1 != exec* || $(lines ran) -eq 1 ]]
-	ended
-	[ "$status" -eq 0 ]
+	ended 0
 	[ "$(lines ran)" -eq 2 ]
 	[[ $1 != exec* ]] || gone "$process"
 	wait_for gone "$process"
-	none_left "$MARK"
+	none_left
 }
 
 # bats test_tags=slow
@@ -493,14 +469,12 @@ foreign()
 	KILL does not end it: named and waited for
 	    held
 	    dismiss holder
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	    [ "$(lines ran)" -eq 2 ]
 	    [ "$(grep -c 'still alive' err)" -eq 1 ]
 	KILL does not end it: abandoned at the deadline
 	    held -T 6
-	    ended
-	    [ "$status" -eq 124 ]
+	    ended 124
 	    [ "$(lines ran)" -eq 1 ]
 	    spared undead holder
 	KILL does not end it: TERM comes
@@ -544,13 +518,9 @@ foreign()
 	    not said survived
 	    holds <(grep ^retry: err) \
 	        'retry: attempt 1/2 timed out after 3s, retrying in 0s'
-	    none_left "$MARK"
+	    none_left
 	END
 }
-
-#
-# Attempts never overlap
-#
 
 # Says "overlap" where another one runs, too.
 exclusive='trap "sleep 0.3 && rmdir running; exit 1" TERM
@@ -564,7 +534,7 @@ overlaps_not()
 	is 124 "${@:2}" "$RETRY" -n 2 -d 0 -t 0.5 -k 20 -- sh -c "$1" "$exclusive"
 	[ "$(grep -c 'timed out' err)" -eq 2 ]
 	not said overlap
-	none_left "$MARK"
+	none_left
 }
 
 @test "a second attempt waits until the first has ended" {
@@ -577,21 +547,15 @@ overlaps_not()
 	beside 'as PID 1' overlaps_not 'eval "$0"' "${isolate[@]}"
 }
 
-#
-# The deadline, and signals
-#
-
 # signalled STATUS NAME LINE [OPTION]... -- COMMAND...: a signal comes once COMMAND
 # has written LINE, and then or before a timeout
 signalled()
 {
 	start "$ACTOR" fresh "$RETRY" -n 3 -d 0 -t 3 "${@:4}"
 	reached said "$3"
-	kill -s "$2" "$pid"
-	ended
-	[ "$status" -eq "$1" ]
+	ended_by "$2" "$1"
 	told 'retry: attempt 1/3 .*, giving up: interrupted'
-	none_left "$MARK"
+	none_left
 }
 
 # bats test_tags=slow
@@ -613,9 +577,7 @@ signalled()
 	    echo 1<>go
 	    read -rd ' ' child <"/proc/$pid/task/$pid/children"
 	    wait_for gone "$child"
-	    kill -CONT "$pid"
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended_by CONT 0
 	TERM, then a timeout
 	    signalled 143 TERM ready -k 0.2 -- "$ACTOR" stubborn
 	TERM within the grace of a timeout
@@ -635,5 +597,5 @@ signalled()
 	not told 'retry: no /proc.*'
 	is 124 "${bare[@]}" "$RETRY" -v -n 1 -t 0.5 -k 0.2 -- "$ACTOR" stubborn
 	told 'retry: no /proc: limits reach the command itself only'
-	none_left "$MARK"
+	none_left
 }

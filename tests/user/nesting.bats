@@ -1,8 +1,7 @@
 #!/usr/bin/env bats
 # Covers attempt/environment.
 # The variables that retry sets for an attempt, and how a nested retry uses them.
-# shellcheck disable=SC2016,SC2034 # the commands' shells and the rows expand
-# shellcheck disable=SC2154 # run and start set what is read here
+# shellcheck disable=SC2034 # the commands' shells and the rows expand
 
 load helper
 load actor

@@ -2,7 +2,6 @@
 # Covers run.
 # What doc/comparison.md says of other tools: this program does what each row of "Coming
 # from another retry" says, and so does the other tool if it is installed.
-# shellcheck disable=SC2016 # what is quoted is for another shell
 
 load helper
 load actor

@@ -3,8 +3,7 @@
 # Patterns: stderr:ERE and stdout:ERE, and the relay through which retry sees
 # what the command writes. The syntax of patterns is tested in
 # tests/unit/match/pattern.c.
-# shellcheck disable=SC2016,SC2034 # the rows and the commands' shells expand
-# shellcheck disable=SC2154 # run and start set what is read here
+# shellcheck disable=SC2034 # the rows and the commands' shells expand
 
 load helper
 load actor
@@ -87,9 +86,7 @@ command_gone()
 # terminated: TERM ends retry, which dies of it
 terminated()
 {
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
+	ended_by TERM
 }
 
 @test "output passes unchanged, and at once" {
@@ -128,8 +125,7 @@ terminated()
 	        read -r line <seen; echo whole >&2; exit 3'
 	    wait_for grep -qxa half err
 	    echo >seen
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	    holds err halfwhole
 	standard input still goes to the command
 	    finishes 0 "${both[@]}" -- cat <<<'given'
@@ -373,8 +369,7 @@ whole()
 	! gone "$pid" || return
 	exec 8<pipe 7>&-
 	seq 20000 | cmp - <(cat <&8)
-	ended
-	[ "$status" -eq 3 ]
+	ended 3
 }
 
 # undelivered TO PATTERN: a success past the deadline is none
@@ -382,8 +377,7 @@ undelivered()
 {
 	to=$1
 	stuck -T 2 --fail-on "$2" -- sh -c "exec head -c 110000 /dev/zero >&$1"
-	ended
-	[ "$status" -eq 125 ]
+	ended 125
 }
 
 # bats test_tags=slow
@@ -405,17 +399,14 @@ undelivered()
 	    [ -n "${RETRY_SAN-}" ] || ((peak < 4096))
 	    exec 8<pipe 7>&-
 	    [ "$(wc -c <&8)" -eq 4194304 ]
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	the timeout fires
 	    stuck -q -n 1 -t 0.3 "${both[@]}" -- sh -c "$flood"
-	    ended
-	    [ "$status" -eq 124 ]
+	    ended 124
 	the deadline fires while it takes nothing of what is left
 	    before=$(now)
 	    stuck -n 1 -T 2 "${both[@]}" -- sh -c 'seq 20000; exit 3'
-	    ended
-	    [ "$status" -eq 3 ]
+	    ended 3
 	    (($(now) - before >= 1980))
 	a success that could not be delivered is none
 	    undelivered 1 stdout:zzz

@@ -2,7 +2,7 @@
 # Covers cli/option_rules, streams/relay.
 # --preset. A stub in ./bin has a tool's name, prints what a test says and exits
 # as it says; tests/tools/replay does this with captures of real tools.
-# shellcheck disable=SC2016,SC2034,SC2154 # the rows expand
+# shellcheck disable=SC2034 # the rows expand
 
 load helper
 load actor
@@ -261,7 +261,6 @@ W: Some index files failed to download.'
 @test "a fatal failure is told with the words of the tool, wherever they were cut" {
 	gives_up()
 	{
-		# shellcheck disable=SC2086 # it may have an option behind it
 		ran 0 1 --preset $1 -- sh -c "$2; exit 1"
 		gave_up "$3"
 	}

@@ -1,10 +1,6 @@
 #!/usr/bin/env bats
 # Covers sys/signals, attempt/event_loop, finish.
 # Signals: which of them reach the command, and which end the series.
-
-# shellcheck disable=SC2016 # what is quoted is for another shell
-# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
-# shellcheck disable=SC2154 # start sets pid, ended sets status
 # shellcheck disable=SC2034 # rows read it
 
 load helper
@@ -26,9 +22,7 @@ sent()
 {
 	start "$ACTOR" fresh "${@:4}"
 	reached "$3"
-	kill -s "$1" "$pid"
-	ended
-	[ "$status" -eq "$2" ]
+	ended_by "$1" "$2"
 }
 
 # heard [NAME]...: the signals that came to the command, in order.
@@ -85,8 +79,7 @@ manual='eee??????p?pppepcp?ppppppppppp?'
 	            ;;
 	        esac
 	    done
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	    sed 1d out | diff want -
 	    told 'retry: attempt 2/2 succeeded \(exit 0\)'
 	real-time signals are queued
@@ -95,8 +88,7 @@ manual='eee??????p?pppepcp?ppppppppppp?'
 	    for _ in {1..5}; do
 	        kill -s RTMIN+1 "$pid"
 	    done
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	    heard RTMIN+1 RTMIN+1 RTMIN+1 RTMIN+1 RTMIN+1
 	END
 }
@@ -120,7 +112,7 @@ answers_its_parent()
 	        sh -c 'echo "$PPID" >pid; exec sleep 20'
 	    reached test -s pid
 	    kill -TERM "$(<pid)"
-	    ended
+	    ended 0
 	    said 'killed TERM'
 	    told 'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
 	the command has sent it
@@ -155,9 +147,7 @@ dies_in_delay()
 	in the splay: nothing is run
 	    start "$ACTOR" fresh "$RETRY" -v --splay 1h --seed 1 -- touch ran
 	    reached grep -q '^SigBlk:.*ffff' "/proc/$pid/status"
-	    kill -s INT "$pid"
-	    ended
-	    [ "$status" -eq 130 ]
+	    ended_by INT
 	    [ ! -e ran ]
 	    told 'retry: ended after 0 attempts in .*: interrupted'
 	with -v the last line says so
@@ -172,8 +162,7 @@ dies_in_delay()
 	    for name in USR1 USR2 ALRM RTMIN+3; do
 	        kill -s "$name" "$pid" || : # a machine that stalls is too late
 	    done
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	    [ "$(($(now) - before))" -ge 980 ]
 	END
 }
@@ -202,10 +191,6 @@ dies_in_delay()
 	heard INT
 }
 
-#
-# Ignored, blocked or pending on entry
-#
-
 # ignores COMMAND NAME...: retry, which COMMAND runs, and its command ignore these
 # signals. The second attempt shows them.
 ignores()
@@ -219,8 +204,7 @@ ignores()
 	for name in "${names[@]}" USR1; do
 		kill -s "$name" "$(<pid)"
 	done
-	ended
-	[ "$status" -eq 0 ]
+	ended 0
 	heard USR1 "${names[@]/#/ignored }"
 }
 
@@ -232,9 +216,7 @@ ignores()
 	    start "$ACTOR" fresh nohup "$RETRY" -d 60 -j none -- false
 	    reached in_delay
 	    kill -HUP "$pid"
-	    kill -TERM "$pid"
-	    ended
-	    [ "$status" -eq 143 ]
+	    ended_by TERM
 	a background job of a script
 	    ignores '"$@" & echo $! >pid; wait $!' INT QUIT
 	all: nothing but KILL ends it
@@ -245,8 +227,7 @@ ignores()
 	    for name in HUP INT QUIT TERM USR1; do
 	        kill -s "$name" "$pid"
 	    done
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	    heard USR1
 	CHLD
 	    "$ACTOR" ignoring CHLD "$RETRY" "$ACTOR" mask >through
@@ -329,10 +310,6 @@ kept()
 	END
 }
 
-#
-# Stopped processes. A limit is longer than a machine stalls.
-#
-
 # stopped PID...: each of these processes is stopped.
 stopped()
 {
@@ -352,7 +329,7 @@ pause()
 
 # halted NAME WHOM: for longer than a limit of 4 s, WHOM is stopped by this signal,
 # while retry's command waits for ./go. Another signal that comes meanwhile does
-# not shorten the attempt.
+# not shorten the attempt. A limit is longer than a machine stalls.
 halted()
 {
 	mkfifo go
@@ -370,8 +347,7 @@ halted()
 	kill -CONT -- "${2/PID/$pid}"
 	sleep 0.1
 	echo 1<>go
-	ended
-	[ "$status" -eq 5 ]
+	ended 5
 }
 
 # bats test_tags=slow
@@ -395,8 +371,7 @@ halted()
 	    pause 4.2
 	    sleep 0.02
 	    echo 1<>go
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	--kill-after
 	    mkfifo go
 	    start "$RETRY" -n 1 -t 3 -k 4 -- sh -c '
@@ -406,23 +381,20 @@ halted()
 	    pause 4.2
 	    sleep 0.1
 	    echo 1<>go
-	    ended
-	    [ "$status" -eq 124 ]
+	    ended 124
 	    said tidied
 	the timeout is reached later
 	    before=$(now)
 	    start "$RETRY" -n 1 -t 3 -- sh -c 'touch ready; exec sleep 20'
 	    reached test -e ready
 	    pause 1
-	    ended
-	    [ "$status" -eq 124 ]
+	    ended 124
 	    [ "$(($(now) - before))" -ge 3980 ]
 	the deadline is not
 	    start "$RETRY" -T 3 -- sh -c 'touch ready; exec sleep 20'
 	    reached test -e ready
 	    pause 3.2
-	    ended
-	    [ "$status" -eq 124 ]
+	    ended 124
 	    told 'retry: attempt 1 ended by the deadline after .*, giving up: deadline'
 	END
 }
@@ -452,8 +424,7 @@ stops()
 	        sh -c 'echo "$PPID" >pid; exec sleep 20'
 	    reached test -s pid
 	    kill -s TSTP "$(<pid)"
-	    ended
-	    [ "$status" -eq 124 ]
+	    ended 124
 	END
 }
 
@@ -466,22 +437,15 @@ stops()
 	    reached told '.*retrying in 3s'
 	    kill -s TSTP "$pid"
 	    wait_for stopped "$pid"
-	    kill -s CONT "$pid"
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended_by CONT 0
 	STOP to the command
 	    start "$RETRY" -n 1 -- sh -c 'echo $$ >pid; kill -STOP $$; exit 5'
 	    reached test -s pid
 	    wait_for stopped "$(<pid)"
 	    kill -CONT "$(<pid)"
-	    ended
-	    [ "$status" -eq 5 ]
+	    ended 5
 	END
 }
-
-#
-# The group of retry, and its children that are not its command
-#
 
 # kill_retry NAME [OPTION]...: retry, of which KILL leaves its command this signal
 kill_retry()
@@ -491,8 +455,6 @@ kill_retry()
 }
 
 @test "KILL leaves nothing of the group, and of retry alone gives its command -s" {
-	local MARK=$BATS_TEST_TMPDIR
-	export MARK
 	# Another second is tried where the machine stalls in the first.
 	rows beside eval <<-'END'
 	the command is in the group and the session of retry
@@ -500,19 +462,17 @@ kill_retry()
 	    reached test -s pid
 	    [ "$(cut -d ' ' -f 5-8 "/proc/$pid/stat")" = \
 	        "$(cut -d ' ' -f 5-8 "/proc/$(<pid)/stat")" ]
-	    kill -TERM "$pid"
-	    ended
-	    [ "$status" -eq 143 ]
+	    ended_by TERM
 	to the group
 	    start "$RETRY" -t 60 -- sh -c 'sleep 20 & touch ready; sleep 20'
 	    reached test -e ready
 	    kill -KILL -- "-$pid"
-	    wait_for none_left "$MARK"
+	    wait_for none_left
 	to the group, by an outer timeout
 	    for seconds in 1 4; do
 	        is 137 timeout -s KILL "$seconds" \
 	            "$RETRY" -- sh -c 'touch ready; sleep 20; true'
-	        wait_for none_left "$MARK"
+	        wait_for none_left
 	        [ ! -e ready ] || break
 	    done
 	    [ -e ready ]
@@ -552,8 +512,7 @@ reaps()
 	[ -z "${isolate-}" ] || foretold
 	reached children "$1"
 	kill -TERM "$one"
-	ended
-	[ "$status" -eq 143 ]
+	ended 143
 }
 
 # Ten attempts. Each writes into ./counts how many children retry has, and leaves
@@ -606,10 +565,6 @@ not_the_command()
 	END
 }
 
-#
-# As PID 1, which no signal ends or stops by default
-#
-
 # foretold: what was started has a child, $one, which is PID 1.
 foretold()
 {
@@ -625,8 +580,7 @@ first()
 	reached foretold
 	reached "$3"
 	kill -s "$2" "$one"
-	ended
-	[ "$status" -eq "$1" ]
+	ended "$1"
 }
 
 # first_dies NAME: retry exits with 128 + n where its command dies of signal n.
@@ -636,8 +590,7 @@ first_dies()
 	reached in_attempt
 	foretold
 	kill -s "$1" "$(tr -d ' ' <"/proc/$one/task/$one/children")"
-	ended
-	[ "$status" -eq $((128 + $(kill -l "$1"))) ]
+	ended $((128 + $(kill -l "$1")))
 }
 
 # An orphan that dies with the command is not the command.

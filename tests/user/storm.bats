@@ -120,9 +120,7 @@ cut_short()
 	start "${driver[@]}" drill-endless
 	wait_for clients_there
 	files_there
-	kill -s "$1" "$pid"
-	ended
-	[ "$status" = "$2" ]
+	ended_by "$1" "$2"
 	wait_for nothing_left
 }
 
@@ -149,8 +147,7 @@ cut_short()
 	grep -qF 'no redis-server or valkey-server here, left out' <<<"$output"
 	for file in "$PWD/missing" "$(command -v false)"; do
 		FLEET_SERVER=$file start "${driver[@]}" drill-hosts 'fleet budget'
-		ended
-		[ "$status" = 1 ]
+		ended 1
 		grep -qF "$file does not start" err
 		wait_for nothing_left
 	done

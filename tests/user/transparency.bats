@@ -2,8 +2,7 @@
 # Covers attempt/spawn, streams/streams, sys/sys.
 # A command cannot tell that it runs under retry: `cmd` is compared with
 # `retry cmd`.
-# shellcheck disable=SC2016,SC2034 # the rows and the commands' shells expand
-# shellcheck disable=SC2154 # run and start set what is read here
+# shellcheck disable=SC2034 # the rows and the commands' shells expand
 
 load helper
 
@@ -290,8 +289,7 @@ idle()
 # ends_with STATUS RUNS: retry ends so, and the command has run so often
 ends_with()
 {
-	ended
-	[ "$status" -eq "$1" ]
+	ended "$1"
 	[ "$(lines ran)" -eq "$2" ]
 }
 
@@ -322,9 +320,8 @@ ends_with()
 	    exec 6<full # so that there always is somebody who could read
 	    cat <&6 >drained 3>&- 5>&- 6<&- &
 	    exec 5>&- 6<&-
-	    ended
+	    ended 7
 	    wait $!
-	    [ "$status" -eq 7 ]
 	    [ "$(lines ran)" -eq 2 ]
 	    tr -d '\0' <drained >told
 	    holds told 'retry: attempt 1/2 failed (exit 7), retrying in 0s' \
@@ -539,8 +536,7 @@ busy()
 		retry: attempt 1/2 not started (Text file busy), retrying in 0s
 		retry: attempt 2/2 not started (Text file busy), giving up: attempts exhausted
 	END
-	ended
-	[ "$status" -eq 0 ]
+	ended 0
 	[ "$(head -n 1 err)" = \
 	    'retry: attempt 1 not started (Text file busy), retrying in 20ms' ]
 }

@@ -1,10 +1,6 @@
 #!/usr/bin/env bats
 # Covers attempt/spawn, attempt/termination.
 # On a terminal: keys, job control, hang-up.
-
-# shellcheck disable=SC2016 # what is quoted is for another shell
-# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
-# shellcheck disable=SC1003 # a backslash is a key
 # shellcheck disable=SC2034 # rows read it
 
 load helper
@@ -13,7 +9,7 @@ load actor
 setup()
 {
 	helper_setup
-	export MARK=$BATS_TEST_TMPDIR HOME=$BATS_TEST_TMPDIR HISTFILE=
+	export HOME=$BATS_TEST_TMPDIR HISTFILE=
 }
 
 # typed STATUS [N=REGEX]... STEP... -- COMMAND...: pty, and then N lines of ./out
@@ -93,11 +89,8 @@ echo after'
 	    "$RETRY" -- "$ACTOR" listen 1 0
 }
 
-#
 # Job control. What is stopped is so for longer than its limit, which is longer
 # than a machine stalls.
-#
-
 greets='echo read\y; read x; echo got:\$x'
 hello=('type:hello^M' see:got:hello)
 
@@ -167,7 +160,7 @@ resumed()
 	    at_prompt 5 '"$RETRY" -d 0 -- sh -c "echo read\y; exec sleep 20"' \
 	        next:ready 'type:^Z' see:Stopped "$prompt" \
 	        'type:fg^M' see:sh more:0.1 'type:^C'
-	    none_left "$MARK"
+	    none_left
 	END
 }
 
@@ -237,10 +230,6 @@ resumed()
 	END
 }
 
-#
-# Hang-up
-#
-
 # hung_up COMMAND...: runs it on a terminal, which hangs up once there is a file
 # ./ready; then no process of it is left.
 hung_up()
@@ -249,7 +238,7 @@ hung_up()
 	"$ACTOR" terminal exists:ready hangup -- "$@" >out 2>late 3>&- || status=$?
 	cat late
 	[ "$status" -ne 99 ]
-	wait_for none_left "$MARK"
+	wait_for none_left
 }
 
 # Waits for HUP, and a while for another.

@@ -2,8 +2,6 @@
 # Covers cli/options.
 # The examples of the manual's section "Waiting for a service", each with a
 # service that begins to listen after the first attempt has failed.
-# shellcheck disable=SC2016 # the commands' shells expand
-# shellcheck disable=SC2154 # run and start set what is read here
 
 load helper
 
