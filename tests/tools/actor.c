@@ -362,11 +362,11 @@ wait_until(bool (*done)(const char *), const char *text)
 	const long end = milliseconds() + 20000;
 
 	while (!done(text)) {
-		bool hope = take();
+		bool gone = ended(), hope = take();
 
 		if (done(text))
 			return;
-		if ((!hope && ended()) || milliseconds() > end) {
+		if ((!hope && gone) || milliseconds() > end) {
 			fprintf(stderr, "terminal: never came: %s\n", text);
 			print_came();
 			close(terminal.line);
@@ -422,7 +422,7 @@ let_come(double seconds)
 {
 	const long end = milliseconds() + (long)(seconds * 1000);
 
-	while (milliseconds() < end && take())
+	while (take() && milliseconds() < end)
 		continue;
 }
 
@@ -494,7 +494,7 @@ at_terminal(char **args)
 			fail(*args);
 	}
 	wait_until(over, "the end");
-	let_come(0.05);
+	let_come(0.5); /* less if nobody holds the terminal any more */
 	print_came();
 	exit(WIFEXITED(terminal.status) ? WEXITSTATUS(terminal.status)
 					: 128 + WTERMSIG(terminal.status));
