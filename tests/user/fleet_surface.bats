@@ -6,6 +6,7 @@
 # shellcheck disable=SC2016,SC2034 # $ in single quotes is for others, and the rows
 
 load helper
+load budget
 load fleet
 
 setup()
@@ -13,20 +14,12 @@ setup()
 	helper_setup
 	[ -z "$FLEET_SERVER" ] || fleet_share
 	also=(touch ran)
-	look :
+	make_directory
 }
 
 teardown()
 {
 	fleet_teardown
-}
-
-# look CODE: evaluates CODE, a row of `rows`, where there is no budget
-look()
-{
-	mkdir budgets
-	export RETRY_BUDGET_DIR=$PWD/budgets
-	eval "$1"
 }
 
 # taken WORD...: with these words the command is run.
@@ -75,7 +68,7 @@ inside()
 		refused "--fleet: only with --budget: 'redis://host'" --fleet redis://host
 		refused "--fleet: only with --budget: 'redis://host'" -B '' --fleet redis://host
 		# A variable does nothing, and an empty --fleet is none.
-		with RETRY_FLEET=redis://host RETRY_FLEET_AUTH_FILE=none taken
+		with RETRY_FLEET=redis://host RETRY_FLEET_AUTH_FILE=none taken --report report && [ "$(values fleet)" = 'null null' ]
 		taken --fleet ''
 		refused "--fleet-timeout: $time: '0'" "${words[@]}" --fleet-timeout 0
 		refused "--fleet-timeout: $time: '-1'" "${words[@]}" --fleet-timeout -1
@@ -192,7 +185,7 @@ fails()
 }
 
 @test "--budget-status with --fleet shows what the server knows, too" {
-	rows beside look <<-'END'
+	rows beside scene <<-'END'
 	a second row, with a column for the scope and one for the hosts
 	    serve
 	    "$RETRY" -q -n 2 -d 0 -B api false || :
@@ -218,14 +211,6 @@ fails()
 	    fleet_cli FLUSHDB
 	    "$RETRY" --budget-status all --fleet "$fleet" --budget-min 1
 	    [ -z "$(fleet_cli KEYS '*')" ]
-	without --fleet the form is as ever
-	    "$RETRY" -B api true
-	    "$RETRY" --budget-status api | head -n 1 | xargs >header
-	    holds header 'KEY RETRIES LIMIT LEFT NEXT SUCCESSES WINDOW FIRSTS PROBES TURNS DENIED AMPLIFICATION BREAKER'
-	    "$RETRY" --budget-status api --json >seen
-	    "$RETRY" --budget-status api --prom >>seen
-	    grep -q retry_budget_limit seen
-	    not grep -E 'fleet|error|hosts|on_host' seen
 	in JSON and metrics, what the server knows, and the host of the server
 	    serve
 	    "$RETRY" -B api true
@@ -272,7 +257,7 @@ fails()
 }
 
 @test "what a server keeps can be reached, forgotten and forecast" {
-	rows row look <<-'END'
+	rows row scene <<-'END'
 	the account of the manual can do all, and its password is never shown
 	    serve
 	    read -ra words < <(fleet_account)
@@ -319,17 +304,6 @@ fails()
 	    grep -qE '^Not counted +fleet +up to 3s a retry$' out
 	    "$RETRY" --dry-run -B api >out
 	    not grep -i fleet out
-	the report and the metrics have the fleet, and null where it was not asked
-	    "$RETRY" -B api --fleet redis://host/2 --report seen --metrics job.prom true
-	    field 'redis://host/2 null' '"\(.fleet) \(.attempts[0].fleet)"'
-	    has_line 'retry_fleet_granted{name="job"} 0' job.prom
-	    has_line 'retry_fleet_denied{name="job"} 0' job.prom
-	    has_line 'retry_fleet_alone{name="job"} 0' job.prom
-	    RETRY_FLEET=redis://host "$RETRY" --report seen true
-	    field null .fleet
-	    "$RETRY" -B api --metrics job.prom true
-	    has_line 'retry_attempts{name="job"} 1' job.prom
-	    not grep fleet job.prom
 	END
 }
 

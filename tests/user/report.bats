@@ -4,26 +4,8 @@
 
 load helper
 load actor
+load budget
 load json
-
-setup()
-{
-	helper_setup
-	make_directory
-}
-
-make_directory()
-{
-	mkdir budgets
-	export RETRY_BUDGET_DIR=$PWD/budgets
-}
-
-# scene CODE: evaluates CODE, a row of `rows`
-scene()
-{
-	make_directory
-	eval "$1"
-}
 
 # ends STATUS [OPTION]... COMMAND...: so ends retry, which has no delays unless
 # the options say so, below the command $guard. What it writes is in ./out and
@@ -100,13 +82,7 @@ only()
 		-printf '%P\n' | sort)
 }
 
-# childless PID: it has no child any more.
-childless()
-{
-	[ -z "$(<"/proc/$1/task/$1/children")" ]
-}
-
-fails=(sh -c 'exit 7')
+seven=(sh -c 'exit 7')
 
 @test "the report of a success has every field, and nothing else" {
 	local version
@@ -148,7 +124,7 @@ fails=(sh -c 'exit 7')
 		printf "HTTP/1.1 503 X\r\nRetry-After: 3600\r\n\r\n" >status
 		exit 22'
 	ends 1 --report limit.json -q --limit 1:1,7 -n inf false
-	is 7 "$RETRY" -q -n 1 -B api --breaker 1,60s "${fails[@]}"
+	is 7 "$RETRY" -q -n 1 -B api --breaker 1,60s "${seven[@]}"
 	ends 75 --report none.json -B api --breaker 1,60s true
 	"$PYTHON" -IS - <<-'END'
 		import json
@@ -191,7 +167,7 @@ fails=(sh -c 'exit 7')
 		0 'attempts_max=1 deadline_ms=259200000 budget=null' --retries 0 -T 3d -B '' true
 		3 'timeout_ms=10000 each.timeout_ms=10000,null,60000' -n 3 -t 10,0,1m sh -c 'exit 3'
 		# A delay that is shorter than a millisecond is not none.
-		7 'each.delay_ms=1,null' -n 2 -d 0.01ms -j none "${fails[@]}"
+		7 'each.delay_ms=1,null' -n 2 -d 0.01ms -j none "${seven[@]}"
 		# The rule that decided, its verdict, and the reason.
 		0 'each.rule=success-on each.verdict=done reason=succeeded status=0 each.status=3' --success-on 3 sh -c 'exit 3'
 		1 'each.rule=default,default each.verdict=retry,retry reason=attempts limit=null each.delay_ms=0,null each.budget_exhausted=false,false' -n 2 --limit 1:1 false
@@ -208,14 +184,14 @@ fails=(sh -c 'exit 7')
 		124 'idle_timeout_ms=50 each.end=idle status=124 each.status=124 each.elapsed_ms>=50' -n 1 --idle-timeout 50ms sleep 60
 		124 'reason=deadline status=124 deadline_ms=200 each.end=deadline each.rule=deadline elapsed_ms>=200' -T 200ms sleep 60
 		# A delay that would pass the deadline is none.
-		7 'reason=deadline status=7 each.delay_ms=null each.slept_ms=null each.verdict=retry' -T 10 -d 60 -j none "${fails[@]}"
+		7 'reason=deadline status=7 each.delay_ms=null each.slept_ms=null each.verdict=retry' -T 10 -d 60 -j none "${seven[@]}"
 		# What the server answered.
 		0 'each.http_status=503,204 each.rule=http,exit-status each.verdict=retry,done' --http-status status sh -c '[ "$RETRY_ATTEMPT" = 1 ] || { echo 204 >status; exit 0; }; echo 503 >status; exit 22'
 		22 each.http_status=null --http-status status -n 1 sh -c 'echo 000 >status; exit 22'
 		22 'reason=retry-after each.retry_after_ms=3600000' --http-status status -T 10 sh -c 'printf "HTTP/1.1 503 X\r\nRetry-After: 3600\r\n\r\n" >status; exit 22'
 		# Where the budget or its breaker held a retry back.
-		7 'reason=budget status=7 budget=api each.budget_exhausted=false,true' -B api --budget-min 1 --budget-ratio 0 "${fails[@]}"
-		7 'reason=breaker status=7 each.budget_exhausted=false' -B other --breaker 1,60s "${fails[@]}"
+		7 'reason=budget status=7 budget=api each.budget_exhausted=false,true' -B api --budget-min 1 --budget-ratio 0 "${seven[@]}"
+		7 'reason=breaker status=7 each.budget_exhausted=false' -B other --breaker 1,60s "${seven[@]}"
 		# That breaker is open now: no attempt is made.
 		75 'reason=breaker status=75 attempt_count=0 attempts_omitted=0' -B other --breaker 1,60s true
 	END
@@ -303,7 +279,7 @@ fails=(sh -c 'exit 7')
 	    rm r.json
 	    only
 	alone under -q
-	    ends 7 --report - -q "${fails[@]}"
+	    ends 7 --report - -q "${seven[@]}"
 	    report @err status=7
 	alone after a success under -E
 	    ends 0 --report - -E sh -c 'echo err >&2; [ "$RETRY_ATTEMPT" = 2 ]'
@@ -313,7 +289,7 @@ fails=(sh -c 'exit 7')
 	    grep '^{' err >r.json
 	    report status=7
 	a long one is whole, however slow the reader
-	    timeout -s KILL 60 "$RETRY" --report - -q -d 0 -n 2 "${fails[@]}" x \
+	    timeout -s KILL 60 "$RETRY" --report - -q -d 0 -n 2 "${seven[@]}" x \
 	        "$(printf '%0100000d' 7)" 2>&1 >out 3>&- |
 	        timeout -s KILL 60 "$ACTOR" sip >all 3>&- || :
 	    report @all attempt_count=2
@@ -327,7 +303,7 @@ fails=(sh -c 'exit 7')
 	    [ "$got" -eq 3 ]
 	a full standard error, or a closed one, changes nothing
 	    is 7 sh -c 'exec "$@" 2>/dev/full' sh "$RETRY" --report - -d 0 \
-	        "${fails[@]}"
+	        "${seven[@]}"
 	    is 0 sh -c 'exec "$@" 2>/dev/full' sh "$RETRY" --report - true
 	    is 0 sh -c 'exec "$@" 2>&-' sh "$RETRY" --report - true
 	END
@@ -344,7 +320,7 @@ fails=(sh -c 'exit 7')
 	        report status=7
 	    done
 	    is 7 sh -c '"$@" 4>fd4' sh "$RETRY" -q --report /dev/fd/4 -n 1 \
-	        "${fails[@]}"
+	        "${seven[@]}"
 	    # What follows it in the same file does not overwrite it.
 	    sh -c '{ "$@"; echo after; } >both' sh "$RETRY" --report /dev/stdout true
 	    [ "$(tail -n 1 both)" = after ]
@@ -403,7 +379,7 @@ over()
 	rows beside scene <<-'END'
 	during a delay
 	    start "$RETRY" --report r.json --metrics m.prom \
-	        -n inf -d 60 -j none "${fails[@]}"
+	        -n inf -d 60 -j none "${seven[@]}"
 	    reached told '.*retrying in .*'
 	    kill -s INT "$pid"
 	    ended
@@ -526,7 +502,7 @@ dies_in_last_lines()
 	    echo x >file
 	    mkdir dir
 	    while read -r file why; do
-	        ends 7 --report "$file" --metrics "$file" -n 1 "${fails[@]}"
+	        ends 7 --report "$file" --metrics "$file" -n 1 "${seven[@]}"
 	        unwritten "$file" "$file" "$why"
 	    done <<<"nowhere/r.json No such file or directory
 	        file/r.json Not a directory
@@ -561,7 +537,7 @@ dies_in_last_lines()
 	    echo old >m.prom
 	    is 7 sh -c '(ulimit -f 0; exec "$@") 2>&1 | cat >said
 	        exit 7' sh "$RETRY" --report r.json --metrics m.prom -n 1 \
-	        "${fails[@]}"
+	        "${seven[@]}"
 	    cp said err
 	    unwritten r.json m.prom 'File too large'
 	    [ "$(cat r.json m.prom)" = $'old\nold' ]
@@ -678,7 +654,7 @@ powerless()
 	chmod 555 dir
 	inode=$(stat -c %i dir/r.json dir/m.prom)
 	is 7 "${as[@]}" ./retry -q --report dir/r.json --metrics dir/m.prom -n 1 \
-	    "${fails[@]}"
+	    "${seven[@]}"
 	[ ! -s err ]
 	report @dir/r.json status=7
 	metrics @dir/m.prom 'exit_status{name="m"} 7'
@@ -687,7 +663,7 @@ powerless()
 	# Where the file is not writable either, the old report stays.
 	echo old >dir/r.json
 	chmod 444 dir/r.json
-	is 7 "${as[@]}" ./retry -d 0 --report dir/r.json -n 1 "${fails[@]}"
+	is 7 "${as[@]}" ./retry -d 0 --report dir/r.json -n 1 "${seven[@]}"
 	is 0 "${as[@]}" ./retry --report dir/new.json true
 	chmod 755 dir
 	unwritten dir/r.json '' 'Permission denied'
@@ -729,7 +705,7 @@ mounted()
 	    mounted 7 ': >place/r.json && : >place/m.prom &&
 	        mount --bind there place/r.json &&
 	        mount --bind there.prom place/m.prom' \
-	        "$RETRY" --report place/r.json --metrics place/m.prom -n 1 "${fails[@]}"
+	        "$RETRY" --report place/r.json --metrics place/m.prom -n 1 "${seven[@]}"
 	    ! grep 'cannot write' err || exit
 	    report @there status=7
 	    metrics @there.prom 'exit_status{name="m"} 7'
@@ -801,7 +777,7 @@ mounted()
 @test "the metrics tell of each invocation, under the name of the file or a label" {
 	rows row scene <<-'END'
 	a failure, with its status, reason and times
-	    ends 7 --report r.json --metrics m.prom -n 3 -d 30ms -j none "${fails[@]}"
+	    ends 7 --report r.json --metrics m.prom -n 3 -d 30ms -j none "${seven[@]}"
 	    report attempt_count=3
 	    metrics 'attempts{name="m"} 3' 'success{name="m"} 0' \
 	        'exit_status{name="m"} 7' 'reason{name="m",reason="attempts"} 1'
@@ -824,7 +800,7 @@ mounted()
 	    ends 1 --metrics m.prom --keep-status --success-on 1 false
 	    metrics 'success{name="m"} 1' 'exit_status{name="m"} 1'
 	with the label of --label, as the report
-	    ends 7 --report r.json --metrics m.prom --label 'a "b", ü' -n 1 "${fails[@]}"
+	    ends 7 --report r.json --metrics m.prom --label 'a "b", ü' -n 1 "${seven[@]}"
 	    report 'label=a \"b\", ü'
 	    [ "$(grep -c '^retry' m.prom)" -eq 7 ]
 	    [ "$(grep -cF '{name="m",label="a \"b\", ü"' m.prom)" -eq 7 ]
