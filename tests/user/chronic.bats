@@ -99,7 +99,7 @@ stopped='retry: attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end'
 	start sh -c 'exec "$@" >log 2>&1' sh "$RETRY" --chronic -d 60 -j none \
 		--report r.json sh -c 'echo out; echo err >&2; : >ran; exit 7'
 	wait_for test -e ran
-	wait_for eval '[ -z "$(<"/proc/$pid/task/$pid/children")" ]'
+	wait_for childless "$pid"
 	kill -TERM "$pid"
 	ended
 	[ "$status" -eq 143 ]

@@ -9,6 +9,7 @@
 #     wait_for CMD...   polls CMD, at last every 90 ms, until it succeeds; fails
 #                       after 20 s, or $PATIENCE seconds
 #     gone PID          no process PID is running (a zombie is gone)
+#     childless PID     it has no child any more
 #     now               prints milliseconds of a clock that never steps
 #     why PATH          prints what the program's libc says where PATH cannot be
 #                       run: libcs differ in the text of some errors
@@ -276,6 +277,11 @@ gone()
 	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
 	stat=${stat##*) }
 	[[ ${stat%% *} == [ZX] ]]
+}
+
+childless()
+{
+	[ -z "$(<"/proc/$1/task/$1/children")" ]
 }
 
 why()

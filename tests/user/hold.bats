@@ -64,12 +64,6 @@ choked()
 	"$ACTOR" unread 7 60000
 }
 
-# retry has no child any more: it waits.
-delayed()
-{
-	[ -z "$(<"/proc/$pid/task/$pid/children")" ]
-}
-
 # past TIME: now() is TIME or later
 past()
 {
@@ -84,7 +78,8 @@ dies_of()
 	[ "$status" -eq $((128 + $(kill -l "$1"))) ]
 }
 
-@test "-O writes what the attempt that succeeds wrote, and of no other" {
+@test "-O writes what the attempt that succeeds wrote, -E what the last one that fails did" {
+	local unusable=(-E -B api --budget-dir nosuch)
 	table <<-'END'
 		with won=3 leaves 0 'out 3' $'err 1\nerr 2\nerr 3' -q -O -- "${says[@]}"
 		leaves 0 'out 1' 'err 1' --hold-stdout --success-on 7 -- "${says[@]}"
@@ -92,12 +87,7 @@ dies_of()
 		drops 7 -O --stop-on 7 -- "${says[@]}"
 		drops 124 -O -T 0.2 -k 0 -- sh -c 'echo lost; exec sleep 20'
 		leaves 127 '' "retry: cannot run 'nosuch': $(why nosuch)" -O -- nosuch
-	END
-}
-
-@test "-E writes the stderr of an attempt that fails last, then one line" {
-	local unusable=(-E -B api --budget-dir nosuch)
-	table <<-'END'
+		# With -E one line comes after it.
 		with won=3 leaves 0 $'out 1\nout 2\nout 3' '' -v --hold-stderr -- "${says[@]}"
 		leaves 7 $'out 1\nout 2' "err 2"$'\n'"$last2" -n 2 -E -- "${says[@]}"
 		leaves 7 $'out 1\nout 2' 'err 2' -q -n 2 -E -- "${says[@]}"
@@ -160,7 +150,7 @@ dies_of()
 	    start "$RETRY" -d 20 -j none -n 2 -O -E sh -c \
 	        'echo held >&2; echo lost; echo >>over; exit 7'
 	    wait_for test -s over
-	    wait_for delayed
+	    wait_for childless "$pid"
 	    dies_of INT
 	    [[ $(<err) == held$'\nretry: '* ]]
 	    [ "$(lines err)" -eq 2 ]
@@ -265,11 +255,10 @@ late()
 @test "what other processes write is delivered, if they write soon" {
 	local PATIENCE=4
 	rows row eval <<-'END'
-	just after the end
-	    wait_for leaves 0 hi '' -O -n 1 -- sh -c "$(writes_later hi)"
-	just after the end, with a pattern
-	    wait_for leaves 0 hi '' -O -n 1 --fail-on stdout:nosuch -- \
-	        sh -c "$(writes_later hi)"
+	just after the end, with a pattern and without
+	    for option in -q --fail-on=stdout:nosuch; do
+	        wait_for leaves 0 hi '' -O -n 1 $option -- sh -c "$(writes_later hi)"
+	    done
 	just after the end, to stderr
 	    wait_for leaves 7 '' hi -q -E -n 1 -- \
 	        sh -c "{ $(writes_later hi) } >&2; exit 7"
@@ -293,7 +282,7 @@ late()
 	    start "$RETRY" -q -n 1 -E sh -c 'echo held >&2; sleep 20 >/dev/null &
 	        echo $! >job; echo $PPID >parent; exit 7'
 	    wait_for test -s parent
-	    wait_for delayed
+	    wait_for childless "$pid"
 	    kill -TERM "$pid" 2>/dev/null || : # at the latest it is over by then
 	    ended
 	    kill "$(<job)"
@@ -350,33 +339,18 @@ told_above()
 	tail -n 1 e | grep -qxE "retry: attempt 1/$1 (failed \(exit $2\)|killed by SIGTERM), $above"
 }
 
-above_stdout()
-{
-	finishes 125 -O --hold-max 1k -- sh -c "head -c 1025 /dev/zero; exit $1"
-	nothing o
-	told_above 5 "$1"
-	[ "$(lines e)" -eq 1 ]
-}
-
-# endless OPTION...: retry looks while the command runs
-endless()
-{
-	leaves 125 '' "retry: attempt 1/5 killed by SIGTERM, $above" \
-		-O "$@" --hold-max 1k -- \
-		sh -c 'echo >>ran; head -c 1025 /dev/zero; exec sleep 20'
-	[ "$(lines ran)" -eq 1 ]
-}
-
 @test "more than --hold-max is an error of ours, whatever the command does: 125" {
 	# What other processes write later does not count.
 	local late='echo all
 		{ while [ -d "/proc/$$" ]; do sleep 0.01; done
 		  sleep 0.03; head -c 2000 /dev/zero; sleep 0.3; } &'
 	rows row eval <<-'END'
-	-O, success
-	    above_stdout 0
-	-O, failure
-	    above_stdout 7
+	-O, success and failure
+	    for code in 0 7; do
+	        drops 125 -O --hold-max 1k -- sh -c 'head -c 1025 /dev/zero; exit $0' $code
+	        told_above 5 $code
+	        [ "$(lines e)" -eq 1 ]
+	    done
 	-E: delivered, and then a line
 	    finishes 125 -E -n 3 --hold-max 1k -- sh -c 'echo >>ran; seq 1000 >&2'
 	    seq 1000 | cmp - <(head -n -1 e)
@@ -386,14 +360,15 @@ endless()
 	    finishes 0 -O -E --hold-max 1k -- sh -c 'head -c 1024 /dev/zero
 	        head -c 1024 /dev/zero >&2; exec sleep 0.2'
 	    [ "$(stat -c %s o)" -eq 1024 ]
-	before the command ends
-	    endless
-	before the command ends, with a pattern
-	    endless --fail-on stdout:nosuch
-	later
-	    leaves 0 all '' -O --hold-max 1k -- sh -c "$late"
-	later, with a pattern
-	    leaves 0 all '' -O --hold-max 1k --fail-on stdout:nosuch -- sh -c "$late"
+	before the command ends and later, with a pattern and without
+	    for option in '' --fail-on=stdout:nosuch; do
+	        : >ran
+	        leaves 125 '' "retry: attempt 1/5 killed by SIGTERM, $above" \
+	            -O $option --hold-max 1k -- \
+	            sh -c 'echo >>ran; head -c 1025 /dev/zero; exec sleep 20'
+	        [ "$(lines ran)" -eq 1 ]
+	        leaves 0 all '' -O --hold-max 1k $option -- sh -c "$late"
+	    done
 	where the command ignores TERM, all its processes are killed
 	    finishes 125 -O -k 0.1 --hold-max 1k -- sh -c 'trap "" TERM
 	        sleep 60 2>/dev/null &
@@ -411,32 +386,15 @@ endless()
 	END
 }
 
-# to_pipe READER...: READER copies what it gets
-to_pipe()
-{
-	"$RETRY" -q -d 0 -O sh -c "$copies" | "$@" | cmp "$bytes" -
-}
-
-to_socket()
-{
-	"$PYTHON" -IS - "$RETRY" "$copies" <<-'END'
-		import os, socket, subprocess, sys, time
-		ours, theirs = socket.socketpair()
-		child = subprocess.Popen(
-		    [sys.argv[1], '-q', '-d', '0', '-O', 'sh', '-c', sys.argv[2]],
-		    stdout=theirs)
-		theirs.close()
-		time.sleep(0.2)
-		got = b''
-		while True:
-		    some = ours.recv(1 << 20)
-		    if not some:
-		        break
-		    got += some
-		assert child.wait() == 0
-		assert got == open(os.environ['bytes'], 'rb').read(), len(got)
-	END
-}
+# At first nothing is read, and less fits into the socket.
+to_socket='import os, socket, subprocess, sys, time
+ours, theirs = socket.socketpair()
+child = subprocess.Popen(sys.argv[1:], stdout=theirs)
+theirs.close()
+time.sleep(0.2)
+with ours.makefile("rb") as file:
+    assert file.read() == open(os.environ["bytes"], "rb").read()
+assert child.wait() == 0'
 
 @test "held output is delivered exactly" {
 	big
@@ -457,11 +415,11 @@ to_socket()
 	    finishes 0 -q -O --retry-on stdout:wrong -- sh -c "$copies"
 	    cmp "$bytes" o
 	to a pipe
-	    to_pipe cat
+	    "$RETRY" -q -d 0 -O sh -c "$copies" | cmp "$bytes" -
 	to a slow reader
-	    to_pipe "$ACTOR" sip
+	    "$RETRY" -q -d 0 -O sh -c "$copies" | "$ACTOR" sip | cmp "$bytes" -
 	to a socket
-	    to_socket
+	    "$PYTHON" -IS -c "$to_socket" "$RETRY" -q -d 0 -O sh -c "$copies"
 	to a terminal
 	    seq 20000 >some
 	    bytes=some
@@ -655,7 +613,7 @@ slow_reader()
 	    stuck -d 20 -j none -n 2 -E sh -c 'head -c 200000 /dev/zero >&2
 	        echo >over; exit 7'
 	    wait_for test -s over
-	    wait_for delayed
+	    wait_for childless "$pid"
 	    dies_of TERM
 	an interruption of an attempt, and a reader that is stuck
 	    to=2
