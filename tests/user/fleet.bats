@@ -172,14 +172,20 @@ is_connected()
 	    fails one 3 --fleet-min 1
 	    warned '*exhausted, 1 of 1 *; giving up'
 	the report and the metrics have what the fleet said
-	    fails one 3 --fleet-min 1 --report report --metrics metrics
-	    grep -q '"fleet": *[^,}]*granted' report
-	    grep -q '"fleet": *[^,}]*denied' report
-	    grep -q '^retry_fleet_granted.* 1$' metrics
-	    grep -q '^retry_fleet_denied.* 1$' metrics
+	    counts() # counts GRANTED DENIED ALONE
+	    {
+	        holds <(sed -n 's/^retry_fleet_//p' m.prom) "granted{name=\"m\"} $1" \
+	            "denied{name=\"m\"} $2" "alone{name=\"m\"} $3"
+	    }
+	    fails one 3 --fleet-min 1 --report report --metrics m.prom
+	    [ "$(values fleet)" = "$url granted denied" ]
+	    counts 1 1 0
+	    # Nobody asks it before a first attempt.
+	    fails one 1 --report report
+	    [ "$(values fleet)" = "$url null" ]
 	    url=unix://$PWD/none
-	    fails three 2 --metrics metrics
-	    grep -q '^retry_fleet_alone.* 1$' metrics
+	    fails three 2 --metrics m.prom
+	    counts 0 0 1
 	without --fleet no word of a fleet is touched
 	    is 0 "$RETRY" -B api --budget-dir one --breaker on -n 2 -d 0 -- \
 	        sh -c 'test "$RETRY_ATTEMPT" = 2'
