@@ -15,8 +15,7 @@ two()
 	: >ran
 	: >err
 	is 7 timeout -k 1 30 "${with[@]}" "$RETRY" -B api -n 2 -d 0 "$@" \
-	    "${fails[@]}"
-	ran 2
+	    "${fails[@]}" && ran 2
 }
 
 # unusable WHY [OPTION]...: the segment is not used; the reason matches WHY
@@ -24,8 +23,8 @@ unusable()
 {
 	local why=$1
 	shift
-	two "$@"
-	note "retry: budget 'api': cannot be used: $why, in .*; counting for this command alone"
+	two "$@" &&
+		note "retry: budget 'api': cannot be used: $why, in .*; counting for this command alone"
 }
 
 # usable [OPTION]...: the segment is used, without a message
@@ -85,59 +84,42 @@ kept()
 	[ "$(stat -c '%f %u %h %s' "$api" && md5sum "$api")" = "$before" ]
 }
 
+# all_there: what is in ./budgets, and what it holds
+all_there()
+{
+	stat -c '%n %f %u %h %s' budgets/*
+	find budgets -type f -size -100k -exec md5sum {} +
+}
+
+# alien WHY CODE: CODE makes something that is not used, and not changed
+alien()
+{
+	rm -rf "$api" budgets/*
+	eval "$2"
+	all_there >before
+	unusable "$1" && all_there | diff before -
+}
+
 @test "what is no segment of this budget is not used, and not changed" {
+	table alien <<-'END'
+		'not a regular file' 'mkdir "$api"'
+		'not a regular file' 'fresh; mv "$api" budgets/real; ln -s real "$api"'
+		'not a regular file' 'ln -s "$PWD/nowhere" "$api"' && [ ! -e nowhere ]
+		'not a regular file' 'mkfifo "$api"'
+		'not a regular file' 'mknod "$api" c 1 5 2>/dev/null || mkdir "$api"'
+		'has other links' 'fresh; ln "$api" budgets/other'
+		'mode is not 0600' 'fresh; chmod 604 "$api"'
+		'mode is not 0600' 'fresh; chmod 4600 "$api"'
+		'of another size' 'fresh; truncate -s -1 "$api"'
+		'of another size' 'fresh; truncate -s 4G "$api"'
+		'of another version' 'fresh; put_bytes 7 "$api" 51' # retry-v3
+		'of another key' 'fresh -B apI; mv "$v4.apI" "$api"'
+		'.*' 'fresh; spoil 0 "$SEGMENT_SIZE"'
+	END
+	[ "$EUID" -ne 0 ] ||
+		row 'of somebody else' scene \
+		    "alien 'owned by another user' 'fresh; chown $ANN \$api'"
 	rows row scene <<-'END'
-	a directory
-	    mkdir "$api"
-	    unusable 'not a regular file'
-	a symbolic link, wherever it points
-	    fresh
-	    mv "$api" budgets/real
-	    before=$(md5sum budgets/real)
-	    ln -s real "$api"
-	    unusable 'not a regular file'
-	    [ "$(md5sum budgets/real)" = "$before" ]
-	    ln -sf "$PWD/nowhere" "$api"
-	    unusable 'not a regular file'
-	    [ ! -e nowhere ]
-	a pipe, which is not waited for
-	    mkfifo "$api"
-	    unusable 'not a regular file'
-	a device
-	    ! mknod "$api" c 1 5 2>/dev/null || unusable 'not a regular file'
-	a file with a second name
-	    fresh
-	    ln "$api" budgets/other
-	    kept unusable 'has other links'
-	a file that others may read
-	    fresh
-	    for mode in 604 4600; do
-	        chmod "$mode" "$api"
-	        kept unusable 'mode is not 0600'
-	    done
-	a file of another length
-	    for size in $((SEGMENT_SIZE - 1)) 4G; do
-	        fresh
-	        truncate -s "$size" "$api"
-	        unusable 'of another size'
-	    done
-	a file of another version
-	    fresh
-	    put_bytes 7 "$api" 51 # retry-v3
-	    kept unusable 'of another version'
-	the file of another key
-	    fresh -B apI
-	    mv "$v4.apI" "$api"
-	    kept unusable 'of another key'
-	the file of another user
-	    [ "$EUID" -eq 0 ] || exit 0
-	    fresh
-	    chown "$ANN" "$api"
-	    kept unusable 'owned by another user'
-	random bytes
-	    fresh
-	    spoil 0 "$SEGMENT_SIZE"
-	    kept unusable '.*'
 	a window of random bytes
 	    fresh
 	    spoil "$RING_AT" "$((8 * RING_WORDS))"
@@ -151,13 +133,11 @@ kept()
 	    is 7 timeout 20 "$RETRY" -B api -n 2 -d 0 "${fails[@]}"
 	    look_at_notes
 	    [ "${#noted[@]}" -le 2 ] # one each
-	a directory that is missing, and not made
+	a directory that is missing, and not made, or is none, or not for files
 	    unusable '.*No such file or directory' --budget-dir nowhere/at/all
 	    [ ! -e nowhere ]
-	a directory that is a file
 	    touch file
 	    unusable '.*Not a directory' --budget-dir file
-	a directory that is not for files
 	    unusable '.*' --budget-dir /proc/self/fd
 	a directory that may not be written to
 	    become "$ANN"
