@@ -205,10 +205,6 @@ under_sudo='curl under sudo cannot write to $RETRY_HTTP_STATUS, put sudo in fron
 share='curl makes several requests: they share one idempotency key'
 multiply='curl has a --retry of its own: attempts multiply'
 
-#
-# The real curl
-#
-
 @test "the real curl takes retry's options in front of each operation, and its output stays its own" {
 	serve
 	echo 'user-agent = curlrc' >.curlrc
@@ -287,10 +283,6 @@ multiply='curl has a --retry of its own: attempts multiply'
 		"$url/503/200?null" 2>said || got=$?
 	[ "$got" = 23 ]
 }
-
-#
-# Any curl
-#
 
 advice="curl exits with 0 even if the server answers with an error: use --http, \
 or curl's own -f"
@@ -449,10 +441,6 @@ or curl's own -f"
 	END
 }
 
-#
-# Waits that the server asks for
-#
-
 # slowly MS STATUS TIMES WORDS EXIT HEADS...: curls takes so long at least.
 slowly()
 {
@@ -480,10 +468,6 @@ slowly()
 		curls 22 2 '*' 22 '503 x\nRetry-After: soon' -v --http -- "$curl" URL && [ "$(grep -c "^retry: status file '.*': a Retry-After was not understood$" e)" -eq 2 ]
 	END
 }
-
-#
-# --http and other commands
-#
 
 @test "the command is told the file by RETRY_HTTP_STATUS, and the key, and one of each only" {
 	table <<-'END'
@@ -631,10 +615,6 @@ bare()
 	spotless
 }
 
-#
-# --http-status
-#
-
 @test "a status file is named to the command, emptied before each attempt, and stays the same" {
 	ends 1 --http-status "a b" sh -c 'echo 503 >"$RETRY_HTTP_STATUS"
 		echo "${RETRY_LAST_STATUS-none}" >>last'
@@ -771,10 +751,6 @@ irregular()
 	ends 22 -n 1 --http-status "$F" sh -c 'mv many "$F"; exit 22'
 	tells "attempt 1/1 failed (exit 22)$spent"
 }
-
-#
-# HTTP statuses in lists, and what cannot be
-#
 
 @test "http: in the lists of conditions" {
 	slow=(sh -c 'echo "HTTP/1.1 200 OK" >heads; exec sleep 20')

@@ -262,13 +262,6 @@ for i in range(1, 6):
 	END
 }
 
-# Sets $unwatched to what lets no terminal be watched.
-unwatched()
-{
-	inject inotify_add_watch:error=EACCES
-	unwatched=("${inject[@]}")
-}
-
 # refused MESSAGE COMMAND...: on a terminal retry, which COMMAND runs, refuses it.
 refused()
 {
@@ -289,19 +282,19 @@ accepted()
 @test "a terminal that cannot be watched is refused with 125, if it is used" {
 	local piped=(bash -c 'set -o pipefail; "$@" | cat' bash)
 	local both=(bash -c 'set -o pipefail; "$@" 2>&1 | cat' bash)
-	unwatched
+	inject inotify_add_watch:error=EACCES # no terminal can be watched
 	beside 'both outputs' refused "output: Permission denied; command not run; use 2>&1 | cat, and script -qec 'COMMAND' /dev/null if the command needs a terminal" \
-	    "${unwatched[@]}" "$RETRY"
+	    "${inject[@]}" "$RETRY"
 	beside 'error output' refused 'error: Permission denied; ' \
-	    "${piped[@]}" "${unwatched[@]}" "$RETRY"
+	    "${piped[@]}" "${inject[@]}" "$RETRY"
 	beside 'the kernel does not tell of writes to terminals' \
 	    refused 'output: .*[Nn]ot supported; ' \
 	    strace -qq -o /dev/null -P /dev/ptmx \
 	    -e 'inject=?open,openat:error=ENOENT' "$RETRY"
-	beside 'neither' accepted out "${both[@]}" "${unwatched[@]}" "$RETRY"
+	beside 'neither' accepted out "${both[@]}" "${inject[@]}" "$RETRY"
 	beside 'files' accepted kept sh -c '"$@" >kept 2>&1' sh \
-	    "${unwatched[@]}" "$RETRY"
-	beside 'held' accepted out "${unwatched[@]}" "$RETRY" -OE
+	    "${inject[@]}" "$RETRY"
+	beside 'held' accepted out "${inject[@]}" "$RETRY" -OE
 }
 
 # bats test_tags=slow
