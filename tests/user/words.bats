@@ -7,7 +7,8 @@
 load helper
 
 # says MS TEXT... -- OPTION...: the command writes each TEXT, a format of
-# printf, to its error output and fails; the next attempt is told to wait MS.
+# printf, to its error output, $head to ./head, and fails; the next attempt is
+# told to wait MS.
 says()
 {
 	local want=$1 texts=() got
@@ -18,7 +19,8 @@ says()
 	done
 	shift
 	"$RETRY" -n 1 --report report "$@" \
-	    -- sh -c 'for text; do printf "$text" >&2; done; exit 1' sh \
+	    -- sh -c 'printf "$head" >head
+		for text; do printf "$text" >&2; done; exit 1' sh \
 	    "${texts[@]}" >out 2>err || :
 	got=$(values retry_after_ms)
 	[ "$got" = "$want" ] || {
@@ -36,28 +38,42 @@ says()
 	read -r slept _ < <(values slept_ms)
 	[ "$delay" -ge 243 ] && [ "$slept" -ge 243 ]
 	[[ $(values rule) == 'default '* ]]
+	# Without jitter the wait is exact, with it longer.
+	"$RETRY" -n 2 -d 10ms -j none --report report --retry-after 'stderr:in ' \
+	    -- sh -c 'echo in 30ms >&2; exit 1' 2>err || [ $? = 1 ]
+	[ "$(values delay_ms)" = '30 null' ]
+	"$RETRY" -n 4 -d 10ms --seed 1 --report report --retry-after 'stderr:in ' \
+	    -- sh -c 'echo in 30ms >&2; exit 1' 2>err || [ $? = 1 ]
+	[[ $(values delay_ms) =~ ^(3[0-9]|40)' '(3[0-9]|40)' '(3[0-9]|40)' null'$ ]]
+	[ "${BASH_REMATCH[*]:1:2}" != "${BASH_REMATCH[*]:2:2}" ]
 }
 
-@test "the last match counts, wherever the output is cut, and the longest wait of several" {
+@test "the last match counts, wherever the output is cut, and the longest wait of several; a success needs none" {
 	echo 'retry-after=stderr:try again in ' >policy
-	table says <<-'END'
-		3000 'again in 1s\nagain in 2s\nagain in 3s\n' -- --retry-after 'stderr:again in '
-		3000 'aga' 'in in ' '3' ' sec' 'onds' -- --retry-after 'stderr:again in '
-		90000 'again in 1 minute and ' '30 seconds.\n' -- --retry-after 'stderr:again in '
-		1000 'again in 1s\nagain in vain\n' -- --retry-after 'stderr:again in '
+	table <<-'END'
+		says 3000 'again in 1s\nagain in 2s\nagain in 3s\n' -- --retry-after 'stderr:again in '
+		says 3000 'aga' 'in in ' '3' ' sec' 'onds' -- --retry-after 'stderr:again in '
+		says 90000 'again in 1 minute and ' '30 seconds.\n' -- --retry-after 'stderr:again in '
+		says 1000 'again in 1s\nagain in vain\n' -- --retry-after 'stderr:again in '
 		# The longest wait of several patterns.
-		9000 'after 9s, or in 7s' -- --retry-after 'stderr:in ' --retry-after 'stderr:after '
+		says 9000 'after 9s, or in 7s' -- --retry-after 'stderr:in ' --retry-after 'stderr:after '
+		# Or of a pattern and of a response.
+		with head='HTTP/1.1 503\nRetry-After: 5\n\n' says 9000 'in 9s' -- --retry-after stderr:in --http-status head
+		with head='HTTP/1.1 503\nRetry-After: 5\n\n' says 5000 'in 3s' -- --retry-after stderr:in --http-status head
 		# Without the option, and where no line tells a time, nothing changes.
-		null 'try again in 20s\n' --
-		null 'try again later\n' -- --retry-after 'stderr:try again in '
-		null 'try again in a moment\n' -- --retry-after 'stderr:again in '
-		null 'try again in 20s\n' -- --retry-after 'stdout:try again in '
-		null '' -- --retry-after 'stderr:try again in '
+		says null 'try again in 20s\n' --
+		says null 'try again later\n' -- --retry-after 'stderr:try again in '
+		says null 'try again in a moment\n' -- --retry-after 'stderr:again in '
+		says null 'try again in 20s\n' -- --retry-after 'stdout:try again in '
+		says null '' -- --retry-after 'stderr:try again in '
 		# A policy may have it.
-		7000 'try again in 7s' -- --policy ./policy
-		9000 'try again in 7s, wait 9s' -- --policy ./policy --retry-after 'stderr:wait '
+		says 7000 'try again in 7s' -- --policy ./policy
+		says 9000 'try again in 7s, wait 9s' -- --policy ./policy --retry-after 'stderr:wait '
 		# It does not make a failure one to retry.
-		20000 'again in 20s' -- --stop-on 1 --retry-after 'stderr:in ' && grep -qF '"reason": "stop-rule",' report
+		says 20000 'again in 20s' -- --stop-on 1 --retry-after 'stderr:in ' && grep -qF '"reason": "stop-rule",' report
+		# The same pattern in a LIST acts, too.
+		says 30 'busy 30ms' -- --retry-after 'stderr:busy ' --retry-on 'stderr:busy ' && [ "$(values rule)" = retry-on ]
+		says 30 'busy 30ms' -- --stop-on 'stderr:busy ' --retry-after 'stderr:busy ' && [ "$(values rule)" = stop-on ]
 	END
 	# Each attempt tells for itself.
 	"$RETRY" -n 3 -d 1ms --report report --retry-after 'stderr:in ' -- sh -c '
@@ -66,31 +82,7 @@ says()
 		[ "$RETRY_ATTEMPT" != 3 ] || printf "n 7s" >&2
 		exit 1' 2>err || [ $? = 1 ]
 	[ "$(values retry_after_ms)" = '20 null null' ]
-	# Or of a pattern and of a response.
-	beside() # beside MS TEXT
-	{
-		"$RETRY" -n 1 --report report --retry-after 'stdout:in ' \
-		    --http-status f -- sh -c '
-			printf "HTTP/1.1 503\nRetry-After: 5\n\n" >f
-			echo "$0"; exit 1' "$2" >out 2>err
-		[ "$(values retry_after_ms)" = "$1" ]
-	}
-	table beside <<-'END'
-		9000 'in 9s'
-		5000 'in 3s'
-	END
-}
-
-@test "a pattern of a LIST may be the same and both act, and a success needs no wait" {
-	"$RETRY" -n 2 -d 1ms --report report --retry-after 'stderr:busy ' \
-	    --retry-on 'stderr:busy ' -- sh -c 'echo busy 30ms >&2; exit 1' \
-	    2>err || [ $? = 1 ]
-	[ "$(values rule; values retry_after_ms)" = \
-	    $'retry-on retry-on\n30 30' ]
-	"$RETRY" -n 2 -d 1ms --report report --stop-on 'stderr:busy ' \
-	    --retry-after 'stderr:busy ' -- sh -c 'echo busy 30ms >&2; exit 1' \
-	    2>err || [ $? = 1 ]
-	[ "$(values rule; values retry_after_ms)" = $'stop-on\n30' ]
+	# A success needs no wait.
 	"$RETRY" -n 2 --report report --retry-after 'stderr:in ' \
 	    -- sh -c 'echo "done in 20s" >&2' 2>err
 	grep -qF '"reason": "succeeded",' report
@@ -109,16 +101,6 @@ says()
 		'attempt 1/5 failed (exit 3), giving up: Retry-After too long (11s)' 'again in 11' --max-retry-after 10s
 		'attempt 1 failed (exit 3), giving up: Retry-After too long (1m)' 'again in 1m' -T 20
 	END
-}
-
-@test "without jitter the wait is exact, with jitter it is longer" {
-	"$RETRY" -n 2 -d 10ms -j none --report report --retry-after 'stderr:in ' \
-	    -- sh -c 'echo in 30ms >&2; exit 1' 2>err || [ $? = 1 ]
-	[ "$(values delay_ms)" = '30 null' ]
-	"$RETRY" -n 4 -d 10ms --seed 1 --report report --retry-after 'stderr:in ' \
-	    -- sh -c 'echo in 30ms >&2; exit 1' 2>err || [ $? = 1 ]
-	[[ $(values delay_ms) =~ ^(3[0-9]|40)' '(3[0-9]|40)' '(3[0-9]|40)' null'$ ]]
-	[ "${BASH_REMATCH[*]:1:2}" != "${BASH_REMATCH[*]:2:2}" ]
 }
 
 @test "the output is relayed unchanged, and held where that is asked for" {
