@@ -26,11 +26,6 @@ setup()
 	[ "$(lines options)" -ge 70 ]
 }
 
-need()
-{
-	command -v "$1" >/dev/null || skip "no $1 here"
-}
-
 #
 # What a shell offers. in_SHELL prints for each line of standard input, which
 # lacks the name of retry, what the shell offers, on a line; '' is an empty word
@@ -357,18 +352,17 @@ all_become()
 		fooey x;fooey since-2.12-1
 		--policy=a fooey x;--policy=a fooey since-2.12-4
 	END
+	helpers=/usr/share/bash-completion/bash_completion
+	[ -e "$helpers" ] || skip 'no bash-completion here'
+	becomes <<-'END'
+		--jitter=n;--jitter=none
+		-d 1,2 fooey a;-d 1,2 fooey argument
+		-- fooey -- x a;-- fooey -- x argument
+	END
 }
 
 # bats test_tags=slow
 @test "a Tab in bash completes options, values, policies and the command" {
-	start_bash
-	all_become
-}
-
-# bats test_tags=slow
-@test "a Tab in bash does the same with bash-completion" {
-	helpers=/usr/share/bash-completion/bash_completion
-	[ -e "$helpers" ] || skip 'no bash-completion here'
 	start_bash
 	all_become
 }

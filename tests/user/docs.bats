@@ -57,11 +57,6 @@ shown()
 	mandoc -Tascii -Owidth="${width-80}" "$@" | sed 's/.\x08//g'
 }
 
-need()
-{
-	command -v "$1" >/dev/null || skip "no $1 here"
-}
-
 @test "the manual has the options of --help, in its order, with the same arguments and defaults" {
 	local attempts delay
 	attempts=$("$RETRY" sh -c 'echo "$RETRY_MAX_ATTEMPTS"')
@@ -381,7 +376,6 @@ says()
 	diff /dev/null missing
 }
 
-# fields FILE: the names of fields in JSON, in order.
 # fields FILE: the names of fields in JSON, in order.
 fields()
 {
@@ -720,23 +714,6 @@ function_runs()
 	function_runs 4 "$fish" fish --no-config
 }
 
-# keeps SHELL...: a function of this shell has its arguments, and retry its status.
-keeps()
-{
-	command -v "$1" || return 0
-	gives 7 '<a b><><c>' "$@"
-}
-
-@test "a function keeps its arguments, and retry its status" {
-	fetch() { printf '<%s>' "$@"; return 7; }
-	export -f fetch
-	table keeps <<-'END'
-		bash -c '"$RETRY" -q -n 1 -- bash -c "fetch \"\$@\"" fetch "a b" "" c'
-		zsh -fc 'fetch() { printf "<%s>" "$@"; return 7; }; "$RETRY" -q -n 1 -- zsh -fc "$(functions fetch); fetch \"\$@\"" fetch "a b" "" c'
-		fish --no-config -c 'function fetch; printf "<%s>" $argv; return 7; end; "$RETRY" -q -n 1 -- fish --no-config -c "$(functions fetch); fetch \$argv" "a b" "" c'
-	END
-}
-
 @test "README's first commands print what it says, of which the first succeeds at the third attempt" {
 	stage
 	awk '/^```/ { inside = 0 } inside { print n, $0 }
@@ -763,8 +740,8 @@ keeps()
 		<(sed 's/in [0-9.]*m\{0,1\}s$/in a moment/' <<<"$stderr")
 }
 
-@test "the examples of README and of --help run" {
-	stage nc pg_isready make ssh git npm rsync psql gh docker
+@test "the examples of README and of --help run, and the entrypoint of a container" {
+	stage nc pg_isready make ssh git npm rsync psql gh docker worker
 	# The third block of shell.
 	awk '/^```/ { inside = 0 } inside && n == 3
 		/^```sh$/ { inside = 1; n++ }' "$top/README.md" >readme
@@ -775,24 +752,9 @@ keeps()
 		[ "$count" -ge 2 ]
 		example sh -e "$file"
 	done
-}
-
-@test "the entrypoint of a container starts the worker again, and SIGTERM ends both" {
-	local words
-	words=$(sed -n 's/^`ENTRYPOINT \[\(.*\)\]`.*/\1/p' "$top/doc/install.md")
-	eval "set -- ${words//,/}"
-	[ "$1" = retry ]
-	shift
-	mkdir bin
-	printf '%s\n' '#!/bin/sh' 'echo "$RETRY_ATTEMPT" >>calls' \
-		'[ "$RETRY_ATTEMPT" != 1 ] || exit 1' 'exec sleep 60' >bin/worker
-	chmod +x bin/worker
-	PATH=$PWD/bin:$PATH start "$RETRY" -d 1ms "$@"
-	wait_for grep -qx 2 calls
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
-	holds calls 1 2
+	count=1
+	command=$(sed -n 's/^`ENTRYPOINT \[\(.*\)\]`.*/\1/p' "$top/doc/install.md")
+	example sh -c "${command//\", \"/\" \"}"
 }
 
 @test "each curl in an example exits with an error if the server answers with one" {

@@ -38,6 +38,7 @@
 #                       rule code that CMD evaluates. HOW is row or beside
 #     with [VARIABLE=VALUE]... CMD...
 #                       runs CMD, a function, with these variables
+#     need CMD          skips the test where there is no CMD
 #     not CMD...        CMD fails: a "!" before it would not make a test fail
 #     gives STATUS TEXT CMD...
 #                       CMD ends with STATUS, and TEXT is its standard output
@@ -214,6 +215,11 @@ not()
 	if "$@"; then
 		return 1
 	fi
+}
+
+need()
+{
+	command -v "$1" >/dev/null || skip "no $1 here"
 }
 
 gives()
