@@ -113,9 +113,8 @@ masked()
 	    [ ! -s out ]
 	    [ "$(grep -cxE 'retried|given|up' err)" -eq 3 ]
 	not standard output, where standard error is closed
-	    "$RETRY" -n 2 -d 0 --on-retry 'echo retried' --on-give-up 'echo given' \
-	        -- sh -c 'echo attempt; exit 7' >out 2>&- 3>&- || got=$?
-	    [ "$got" -eq 7 ]
+	    exits 7 "$RETRY" -n 2 -d 0 --on-retry 'echo retried' \
+	        --on-give-up 'echo given' -- sh -c 'echo attempt; exit 7' >out 2>&- 3>&-
 	    holds out attempt attempt
 	no descriptor that the command does not have
 	    export RETRY_BUDGET_DIR=$PWD
@@ -191,23 +190,9 @@ hooked()
 	start "$ACTOR" fresh "$RETRY" -d 60 -j none "${@:3}" -- sh -c 'exit 7'
 	reached test -e began
 	ended_by "$1" "$2"
-	if [ "$1" = KILL ]; then
-		wait_for none_left
-	fi
+	[ "$1" != KILL ] || wait_for none_left
 	none_left
 	not told '.*--on-.*'
-}
-
-not_passed_on()
-{
-	start "$ACTOR" fresh "$RETRY" -d 60 -j none --on-retry '
-		trap "echo heard" USR1; touch began
-		while [ ! -e enough ]; do sleep 0.1; done; touch hook' -- sh -c 'exit 7'
-	reached test -e began
-	kill -USR1 "$pid"
-	touch enough
-	reached test -e hook
-	not told heard
 }
 
 @test "a signal to retry ends its hook with all that this has started" {
@@ -221,7 +206,24 @@ not_passed_on()
 	beside '--on-give-up' hooked TERM 143 -n 1 \
 	    --on-give-up 'touch began; sleep 30; true'
 	beside 'KILL' hooked KILL 137 --on-retry 'touch began; exec sleep 30'
-	beside 'USR1 does not, and is not passed on' not_passed_on
+	rows beside eval <<-'END'
+	USR1 does not, and is not passed on
+	    start "$ACTOR" fresh "$RETRY" -d 60 -j none --on-retry '
+	        trap "echo heard" USR1; touch began
+	        while [ ! -e enough ]; do sleep 0.1; done; touch hook' -- sh -c 'exit 7'
+	    reached test -e began
+	    kill -USR1 "$pid"
+	    touch enough
+	    reached test -e hook
+	    not told heard
+	Ctrl-C ends it, and retry by SIGINT
+	    pty 0 exists:began 'type:^C' -- \
+	        "$ACTOR" ignoring INT "$ACTOR" how "$ACTOR" fresh \
+	        "$RETRY" --progress never -d 60 -j none \
+	        --on-retry 'touch began; sleep 30; true' -- false
+	    grep -qx '\(\^C\)\?killed INT' out # after what is said of the hook, or not
+	    none_left
+	END
 }
 
 @test "no hook runs where a signal has ended the series" {
@@ -239,15 +241,6 @@ not_passed_on()
 	    ended_by TERM 3
 	    [ ! -e hook ]
 	END
-}
-
-@test "Ctrl-C in a delay ends a hook, and retry by SIGINT" {
-	pty 0 exists:began 'type:^C' -- \
-	    "$ACTOR" ignoring INT "$ACTOR" how "$ACTOR" fresh \
-	    "$RETRY" --progress never -d 60 -j none \
-	    --on-retry 'touch began; sleep 30; true' -- false
-	grep -qx '\(\^C\)\?killed INT' out # after what is said of the hook, or not
-	none_left
 }
 
 # late HOOK [OPTION]...: the deadline comes while --on-retry runs HOOK

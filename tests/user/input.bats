@@ -26,9 +26,7 @@ teardown()
 # again N OPTION... -- COMMAND...: N attempts without delay, with -q
 again()
 {
-	local attempts=$1
-	shift
-	"$RETRY" -n "$attempts" -d 0 -j none -q "$@"
+	"$RETRY" -q -d 0 -n "$@"
 }
 
 # twice [COMMAND]...: both attempts of retry, which COMMAND runs, read all of $in
@@ -57,9 +55,8 @@ attempts()
 	}
 }
 
-# consumed: after one attempt retry gave up because input was consumed, and
-# named the remedies
-# With the option -vI the advice is another one.
+# consumed [OPTION]: after one attempt retry gave up because input was consumed,
+# and named the remedies, which are others with the option -vI
 consumed()
 {
 	local advice=': use -I or </dev/null'
@@ -75,10 +72,7 @@ tells=("$RETRY" -v -n 3 -d 0)
 # after one attempt that has read input; $option is -v or -vI
 noticed()
 {
-	local want=$1 got=0
-	shift
-	"$@" >out 2>err || got=$?
-	[ "$got" -eq "$want" ] && consumed "${option--v}"
+	exits "$@" >out 2>err && consumed "${option--v}"
 }
 
 # retried COMMAND...: COMMAND, of which $tells is a part, makes three attempts
@@ -88,7 +82,7 @@ retried()
 	attempts 3 attempts
 }
 
-# ab COMMAND...: COMMAND with a pipe in which are two lines
+# ab COMMAND...: COMMAND with a pipe that has two lines
 ab()
 {
 	printf 'a\nb\n' | "$@"
@@ -304,9 +298,7 @@ all_read()
 # nothing, and says one line, which begins with WORDS
 refuses()
 {
-	local status=0
-	"${@:2}" 2>err || status=$?
-	[ "$status" -eq 125 ]
+	exits 125 "${@:2}" 2>err
 	[ ! -e ran ]
 	[ "$(lines err)" -eq 1 ]
 	grep -qE "^retry: $1" err

@@ -83,12 +83,6 @@ command_gone()
 	[ -s command ] && gone "$(<./command)"
 }
 
-# terminated: TERM ends retry, which dies of it
-terminated()
-{
-	ended_by TERM
-}
-
 @test "output passes unchanged, and at once" {
 	rows row eval <<-'END'
 	every byte in each of both streams at the same time
@@ -305,21 +299,17 @@ holding='read -r line <go &'
 	a verdict is not delayed by much
 	    mkfifo go
 	    began=$(now)
-	    status=0
-	    timeout 20 "$RETRY" -n 4 -d 0 -q --retry-on 'stderr:again' \
-	        --stop-on stdout:never sh -c "$holding echo again >&2; exit 3" \
-	        2>err || status=$?
+	    exits 3 timeout 20 "$RETRY" -n 4 -d 0 -q --retry-on 'stderr:again' \
+	        --stop-on stdout:never sh -c "$holding echo again >&2; exit 3" 2>err
 	    exec 9<>go
-	    [ "$status" -eq 3 ]
 	    holds err again again again again
 	    (($(now) - began < 4 * 1000)) # ten times as long as retry waits
 	nor by one that keeps writing
 	    began=$(now)
-	    "$RETRY" -n 1 --retry-on stderr:x sh -c \
+	    exits 3 "$RETRY" -n 1 --retry-on stderr:x sh -c \
 	        'timeout 15 sh -c "until [ -e over ]; do echo on >&2; done" & exit 3' \
-	        2>err && status=0 || status=$?
+	        2>err
 	    touch over
-	    [ "$status" -eq 3 ]
 	    (($(now) - began < 5000))
 	it outlives its attempt, and what it writes still arrives
 	    mkfifo go
@@ -343,17 +333,15 @@ holding='read -r line <go &'
 	    echo >go
 	    wait_for grep -qx late out
 	    wait_for test -e alive
-	    terminated
+	    ended_by TERM
 	many that hold all descriptors prevent no attempt
 	    mkfifo go
-	    got=0
 	    (
 	        ulimit -n 20
-	        exec "$RETRY" -q -n 16 -d 0 --stop-on 'stdout:never' \
+	        exits 3 "$RETRY" -q -n 16 -d 0 --stop-on 'stdout:never' \
 	            --stop-on stderr:never sh -c "$holding echo >>ran; exit 3" 2>err
-	    ) || got=$?
+	    )
 	    exec 9<>go
-	    [ "$got" -eq 3 ]
 	    [ "$(lines ran)" -eq 16 ]
 	END
 }
@@ -416,7 +404,7 @@ undelivered()
 	TERM ends the command
 	    stuck -n 5 "${both[@]}" --retry-on signal -- sh -c "$flood"
 	    wait_for held_back
-	    terminated
+	    ended_by TERM
 	    wait_for gone "$(<./command)"
 	TERM ends a failure that is held up
 	    stuck -n 5 "${both[@]}" --retry-on 3 -- \
@@ -430,7 +418,7 @@ undelivered()
 	    stuck "${both[@]}" --on-give-up 'touch hooked' -- \
 	        sh -c 'seq 20000; echo $$ >command'
 	    wait_for command_gone
-	    terminated
+	    ended_by TERM
 	    [ ! -e hooked ]
 	an attempt's output comes before that of the next
 	    mkfifo slow

@@ -82,9 +82,7 @@ incurable='cannot be cured by a retry'
 	grep -qE '^redis .* \(redis-cli[ )]' out
 	grep -qE '^net +[a-z][^(]{10,}$' out
 	not grep -vE '^[a-z][a-z0-9_-]* +[A-Za-z][^(]{10,57}( \([^()]+\))?$' out
-	local status=0
-	"$RETRY" --preset list >/dev/full 2>err || status=$?
-	[ "$status" -eq 125 ]
+	exits 125 "$RETRY" --preset list >/dev/full 2>err
 	holds err 'retry: cannot write to standard output: No space left on device'
 }
 

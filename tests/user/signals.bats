@@ -455,7 +455,6 @@ kill_retry()
 }
 
 @test "KILL leaves nothing of the group, and of retry alone gives its command -s" {
-	# Another second is tried where the machine stalls in the first.
 	rows beside eval <<-'END'
 	the command is in the group and the session of retry
 	    start "$ACTOR" fresh "$RETRY" -- sh -c 'echo $$ >pid; exec sleep 20'
@@ -463,19 +462,14 @@ kill_retry()
 	    [ "$(cut -d ' ' -f 5-8 "/proc/$pid/stat")" = \
 	        "$(cut -d ' ' -f 5-8 "/proc/$(<pid)/stat")" ]
 	    ended_by TERM
-	to the group
-	    start "$RETRY" -t 60 -- sh -c 'sleep 20 & touch ready; sleep 20'
-	    reached test -e ready
-	    kill -KILL -- "-$pid"
-	    wait_for none_left
-	to the group, by an outer timeout
-	    for seconds in 1 4; do
-	        is 137 timeout -s KILL "$seconds" \
-	            "$RETRY" -- sh -c 'touch ready; sleep 20; true'
+	to the group, with a limit and without
+	    for limit in 60 0; do
+	        start "$RETRY" -t "$limit" -- sh -c 'sleep 20 & touch ready; sleep 20'
+	        reached test -e ready
+	        kill -KILL -- "-$pid"
 	        wait_for none_left
-	        [ ! -e ready ] || break
+	        rm ready
 	    done
-	    [ -e ready ]
 	to retry alone
 	    kill_retry TERM
 	to retry alone, -s RTMIN+2
@@ -593,13 +587,6 @@ first_dies()
 	ended $((128 + $(kill -l "$1")))
 }
 
-# An orphan that dies with the command is not the command.
-first_is_not_fooled()
-{
-	is 7 "${here[@]}" -n 1 -- \
-	    sh -c '(exit 9 & :); (exit 8 & :); sleep 0.05; exit 7'
-}
-
 @test "as PID 1 retry passes signals on, does not stop, and reaps orphans" {
 	local here delay=(-d 60 -j none)
 	isolate -p -f --mount-proc
@@ -623,10 +610,11 @@ first_is_not_fooled()
 	        sh -c "${orphans}touch ready; exec sleep 20" 0.1
 	reaps in a delay
 	    reaps 0 in_delay "${here[@]}" "${delay[@]}" -- sh -c "${orphans}false" 0.5
-	an orphan dies with the command
-	    first_is_not_fooled
-	an orphan dies with the command, again
-	    first_is_not_fooled
+	an orphan that dies with the command is not the command
+	    for _ in 1 2; do
+	        is 7 "${here[@]}" -n 1 -- \
+	            sh -c '(exit 9 & :); (exit 8 & :); sleep 0.05; exit 7'
+	    done
 	zombies do not pile up
 	    tidies "${here[@]}"
 	END

@@ -71,11 +71,9 @@ activated()
 # started, by the rule of sd_listen_fds(3) and sd_watchdog_enabled(3)
 served()
 {
-	local status=0
-	activated "$@" sh -c 'echo $((LISTEN_PID - $$)) $((WATCHDOG_PID - $$)) \
+	exits 7 activated "$@" sh -c 'echo $((LISTEN_PID - $$)) $((WATCHDOG_PID - $$)) \
 		$LISTEN_FDS ${LISTEN_PIDFDID-none} $(readlink /proc/self/fd/3)
-		exit 7' >out || status=$?
-	[ "$status" -eq 7 ]
+		exit 7' >out
 	holds out '0 0 1 none /dev/null' '0 0 1 none /dev/null'
 }
 
@@ -163,7 +161,7 @@ looked()
 	eval "sh -c '$look'" "$1" || :
 	cat seen seen >direct
 	rm seen
-	eval '"$RETRY" -n 2 -d 0 -q' "${*:2} sh -c '$look'" "$1" || [ $? -eq 3 ]
+	eval 'exits 3 "$RETRY" -n 2 -d 0 -q' "${*:2} sh -c '$look'" "$1"
 	diff direct seen
 }
 
@@ -183,13 +181,9 @@ looked()
 # unseen REDIRECTIONS: with these and stderr closed messages of retry go nowhere
 unseen()
 {
-	local fd status=0
-	for fd in {3..9}; do
-		: >"f$fd"
-	done
-	eval '"$RETRY" -v -n 2 -d 0 sh -c "echo >>ran; exit 7" <f3 >f4 2>&- \
-	    3<>f3 4<>f4 5<>f5 6<>f6 7<>f7 8>>f8 9<>f9' "$1" || status=$?
-	[ "$status" -eq 7 ]
+	touch f{3..9}
+	eval 'exits 7 "$RETRY" -v -n 2 -d 0 sh -c "echo >>ran; exit 7" <f3 >f4 2>&- \
+	    3<>f3 4<>f4 5<>f5 6<>f6 7<>f7 8>>f8 9<>f9' "$1"
 	[ "$(lines ran)" -eq 2 ]
 	[ "$(cat f?)" = '' ]
 }
@@ -197,22 +191,19 @@ unseen()
 # hardly MOST CLOSED: nothing is different where that many descriptors are allowed
 hardly()
 {
-	local status=0
 	(
 		eval "exec $2"
 		ulimit -n "$1"
-		exec timeout 20 "$RETRY" -v -n 2 -d 0 \
+		exits 127 timeout 20 "$RETRY" -v -n 2 -d 0 \
 		    sh -c 'touch "ran.$RETRY_ATTEMPT"; exit 127'
-	) || status=$?
-	[ "$status" -eq 127 ]
+	)
 	[ -e ran.2 ]
 }
 
 # ordered HOW: lines of retry and of the command keep their order in ./both
 ordered()
 {
-	eval '"$RETRY" -n 2 -d 0 sh -c "echo theirs >&2; exit 7"' "$1"both ||
-		[ $? -eq 7 ]
+	eval 'exits 7 "$RETRY" -n 2 -d 0 sh -c "echo theirs >&2; exit 7"' "$1"both
 	holds both theirs 'retry: attempt 1/2 failed (exit 7), retrying in 0s' \
 		theirs \
 		'retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted'
@@ -235,8 +226,8 @@ ordered()
 	    mkfifo pipe
 	    exec 5<>pipe
 	    grep flags /proc/self/fdinfo/2 >direct 2>pipe
-	    "$RETRY" -n 3 -d 0 -v sh -c 'grep flags /proc/self/fdinfo/2; exit 3' \
-	        >under 2>pipe || [ $? -eq 3 ]
+	    exits 3 "$RETRY" -n 3 -d 0 -v \
+	        sh -c 'grep flags /proc/self/fdinfo/2; exit 3' >under 2>pipe
 	    cat direct direct direct | diff - under
 	    read -r -t 20 line <&5
 	    [ "$line" = 'retry: attempt 1/3 failed (exit 3), retrying in 0s' ]
@@ -245,28 +236,19 @@ ordered()
 	    mkfifo pipe
 	    exec 5<>pipe
 	    for sink in file pipe; do
-	        status=0
-	        "$RETRY" -v -n 2 -d 0 sh -c 'echo >>ran; exit 7' 2<"$sink" ||
-	            status=$?
-	        [ "$status" -eq 7 ]
+	        exits 7 "$RETRY" -v -n 2 -d 0 sh -c 'echo >>ran; exit 7' 2<"$sink"
 	    done
 	    [ "$(lines ran)" -eq 4 ]
 	    holds file precious
 	    run -1 read -r -t 0 <&5
 	a full disk
-	    status=0
-	    "$RETRY" -v -n 2 -d 0 sh -c 'echo out; exit 7' >out 2>/dev/full ||
-	        status=$?
-	    [ "$status" -eq 7 ]
+	    exits 7 "$RETRY" -v -n 2 -d 0 sh -c 'echo out; exit 7' >out 2>/dev/full
 	    holds out out out
 	    "$RETRY" -v true 2>/dev/full
 	a stderr without a reader
 	    mkfifo pipe
 	    exec 5<>pipe 6>pipe 5>&-
-	    status=0
-	    "$RETRY" -v -n 3 -d 0 sh -c 'echo out; exit 7' >out 2>&6 6>&- ||
-	        status=$?
-	    [ "$status" -eq 7 ]
+	    exits 7 "$RETRY" -v -n 3 -d 0 sh -c 'echo out; exit 7' >out 2>&6 6>&-
 	    holds out out out out
 	END
 }
@@ -286,13 +268,6 @@ idle()
 		grep -q '^State:.S' "/proc/$pid/status"
 }
 
-# ends_with STATUS RUNS: retry ends so, and the command has run so often
-ends_with()
-{
-	ended "$1"
-	[ "$(lines ran)" -eq "$2" ]
-}
-
 # bats test_tags=slow
 @test "a full stderr puts nothing off" {
 	rows beside eval <<-'END'
@@ -300,20 +275,25 @@ ends_with()
 	    start_full -d 100 -j none sh -c 'echo >>ran; exit 7'
 	    wait_for idle
 	    kill -TERM "$pid"
-	    ends_with 143 1
+	    ended 143
+	    [ "$(lines ran)" -eq 1 ]
 	a timeout
 	    start_full -v -n 2 -t 200ms -k 100ms -d 0 \
 	        sh -c 'trap "" TERM; echo >>ran; exec sleep 20'
-	    ends_with 124 2
+	    ended 124
+	    [ "$(lines ran)" -eq 2 ]
 	the deadline
 	    start_full -v -T 2 sh -c 'echo >>ran; exec sleep 20'
-	    ends_with 124 1
+	    ended 124
+	    [ "$(lines ran)" -eq 1 ]
 	the end
 	    start_full -v -n 1 sh -c 'echo >>ran; exit 1'
-	    ends_with 1 1
+	    ended 1
+	    [ "$(lines ran)" -eq 1 ]
 	the end where nothing is run
 	    start_full ./nosuch
-	    ends_with 127 0
+	    ended 127
+	    [ "$(lines ran)" -eq 0 ]
 	messages, which arrive whole once it is read
 	    start_full -n 2 -d 0 sh -c 'echo >>ran; exit 7'
 	    wait_for test -e ran
@@ -359,12 +339,6 @@ full_sockets()
 	    head -c 1000000 /dev/urandom >bytes
 	    "$RETRY" cat < <(cat bytes) | cmp - bytes
 	    "$RETRY" -q sh -c 'exec cat bytes >&2' 2>&1 | cmp - bytes
-	lines of a loop
-	    printf 'a\nb\nc\n' | while read -r line; do
-	        "$RETRY" -q -n 2 -d 0 -T 20 sh -c 'echo "$0"; exit 3' "$line" ||
-	            [ $? -eq 3 ]
-	    done >out
-	    holds out a a b b c c
 	what a background child of a success writes
 	    mkfifo go
 	    "$RETRY" sh -c '{ read -r line; echo late; } <go &' >out
@@ -372,20 +346,6 @@ full_sockets()
 	    echo >go
 	    wait_for holds out late
 	END
-}
-
-# exits STATUS: retry, as its command
-exits()
-{
-	local status=0
-	"$RETRY" -q -n 1 sh -c "exit $1" || status=$?
-	[ "$status" -eq "$1" ]
-}
-
-@test "retry exits with the status of its command, and dies of its signal" {
-	local code
-	# Those of retry, of shells and of signals among them.
-	table exits <<<"$(printf '%s\n' 0 2 75 {123..129} 137 143 255)"
 }
 
 @test "retry dies of the SEGV of its command, without a core" {
