@@ -471,25 +471,16 @@ table_of()
 }
 
 @test "the manual names presets that there are, and the bounds of patterns" {
-	local nested64 opening closing
 	"$RETRY" --preset list | sed 's/ .*//' | sort >listed
 	items man/retry-presets.7 'SINGLE PRESETS' | sed -n 's/^Cm //; T; s/[, ]\+/\n/gp' |
 		grep . | sort >named
 	[ "$(lines named)" -ge 5 ]
 	comm -23 named listed | diff /dev/null -
-	section man/retry-rules.7 PATTERNS | grep -owE '1000|250|64' | sort -un | xargs >bounds
-	holds bounds '64 250 1000'
-	printf -v opening '(%.0s' {1..250}
-	printf -v closing ')%.0s' {1..250}
-	printf -v nested64 -- '--stop-on stderr:%s ' {1..63}
-	# shellcheck disable=SC2086 # words
-	for pattern in 'a{1000}' "${opening}a$closing" x; do
-		gives 0 ok "$RETRY" $nested64 --stop-on "stderr:$pattern" echo ok
-	done
-	# shellcheck disable=SC2086 # words
-	for pattern in 'a{1001}' "(${opening}a$closing)" 'y --stop-on stderr:x'; do
-		run -125 "$RETRY" $nested64 --stop-on stderr:$pattern true
-	done
+	grep -ohE '\<(NESTING =|MOST_COUNT =|CONDITIONS_WATCHES) [0-9]+' \
+		"$top"/src/match/ere.c "$top"/src/policy/conditions.h |
+		grep -oE '[0-9]+$' | sort -n >bounds
+	section man/retry-rules.7 PATTERNS | grep -owE '1000|250|64' | sort -un |
+		diff bounds -
 }
 
 # meant CODE WORDS: --http does with this status as these words of the manual say.
