@@ -104,9 +104,7 @@ failing_in()
 			trap "exit 0" TERM; : >"ready$0"
 			while :; do sleep 0.01; done' "$2"
 		wait_for test -e "ready$2"
-		kill -TERM "$pid"
-		ended
-		[ "$status" = "$1" ] && [ "$(lines "ran$2")" = "$2" ]
+		ended_by TERM "$1" && [ "$(lines "ran$2")" = "$2" ]
 	}
 	table asked <<-'END'
 		143 1

@@ -51,9 +51,7 @@ nth_wait()
 	shift 2
 	start "$RETRY" -n inf "$@" false
 	wait_for eval '[ "$(lines err)" -ge '"$n ]"
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
+	ended_by TERM
 	mapfile -t -s $((n - 1)) -n 1 said <err
 	[[ ${said[0]} == "retry: attempt $n failed (exit 1), retrying in $want" ]] || {
 		echo "instead of a wait of $want: ${said[0]}"
@@ -104,9 +102,7 @@ took()
 	    start "$RETRY" -n inf --seed 1 sh -c \
 	        '[ "$RETRY_ATTEMPT" != 1 ] || exit 1; exec sleep 60'
 	    wait_for test -s err
-	    kill -TERM "$pid"
-	    ended
-	    [ "$status" -eq 143 ]
+	    ended_by TERM
 	    read_delays
 	    ((delays[0] <= 1000))
 	END
@@ -165,9 +161,7 @@ drawn()
 	    start "$RETRY" --splay 100000h touch ran
 	    # it sleeps: in the wait, not in a command
 	    wait_for grep -q '^State:.S' "/proc/$pid/status"
-	    kill -TERM "$pid"
-	    ended
-	    [ "$status" -eq 143 ]
+	    ended_by TERM
 	    [ ! -e ran ]
 	    [ ! -s err ]
 	a splay takes at most half the time to the deadline

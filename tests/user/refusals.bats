@@ -103,9 +103,7 @@ unattached()
 		sleep 0.3
 		busy=$(awk '{ print $14 + $15 }' "/proc/$pid/stat")
 		((busy <= 10))
-		kill -TERM "$pid"
-		ended
-		[ "$status" = 143 ]
+		ended_by TERM
 	done
 }
 
