@@ -25,6 +25,35 @@ script_next(struct script *script)
 }
 
 bool
+scene_next(struct scene *scene)
+{
+	struct script *script = &scene->script, before = *script, time;
+
+	for (; script_next(script); before = *script)
+		if (script_is(script, ","))
+			scene->goes_on = false;
+		else if (script->word[0] == 'x') {
+			if (scene->left == 0)
+				scene->left = atoi(script->word + 1);
+			if (--scene->left > 0)
+				*script = scene->step;
+		} else if (!scene->goes_on &&
+		    strchr("+-0123456789", script->word[0]) != NULL) {
+			bool later = script->word[0] == '+';
+
+			time = script_of(script->word + later);
+			scene->now =
+			    (later ? scene->now : 0) + script_span(&time);
+		} else {
+			if (!scene->goes_on)
+				scene->step = before;
+			scene->goes_on = true;
+			return true;
+		}
+	return false;
+}
+
+bool
 script_is(const struct script *script, const char *word)
 {
 	return strcmp(script->word, word) == 0;

@@ -23,6 +23,21 @@ struct script {
 
 struct script script_of(const char *row);
 
+/*
+ * A row of steps with commas between: perhaps a time, which holds until the
+ * next one ("+20ms": so much later), and words; "x5" behind some of them does
+ * them five times.
+ */
+struct scene {
+	struct script script, step; /* step: from where on words are repeated */
+	nanos now;
+	int left;
+	bool goes_on; /* within a step */
+};
+
+/* Reads the next word that is neither time, comma nor "x5", as script_next. */
+bool scene_next(struct scene *scene);
+
 /* Reads the next word; at the end it is "", and the result false. */
 bool script_next(struct script *script);
 

@@ -382,10 +382,8 @@ play(const char *text)
 	const char *colon = strchr(text, ':');
 	int64_t ratio = -1, min = -1;
 	struct world world = { .now = 0 };
-	struct script script;
-	const char *step;
-	int64_t more = -1; /* repetitions of the step */
-	bool begins = true;
+	struct scene scene = { .now = 0 };
+	struct script *script = &scene.script;
 
 	for (char c = 'A'; c <= 'Z'; c++) {
 		world.callers[c - 'A'] = invocation(c);
@@ -399,45 +397,27 @@ play(const char *text)
 		text = colon + 1;
 	}
 	world.segment = make(ratio, min);
-	script = script_of(text);
-	step = text;
-	while (script_next(&script)) {
-		char first = script.word[0];
+	*script = script_of(text);
+	while (scene_next(&scene)) {
+		char first = script->word[0];
 		nanos span;
 
-		if (script_is(&script, ",")) {
-			begins = true;
-			step = script.rest;
-			continue;
-		}
-		if (first == 'x') {
-			if (more < 0)
-				more = atoi(script.word + 1);
-			begins = --more > 0;
-			if (begins) {
-				script.rest = step;
-				continue;
-			}
-			more = -1;
-		} else if (strchr(script.word, '=') != NULL)
-			check_fact(&world, &script);
-		else if (script_is(&script, "for-ever"))
-			EQUAL(step, world.admission.next, NANOS_MAX);
+		world.now = scene.now;
+		if (strchr(script->word, '=') != NULL)
+			check_fact(&world, script);
+		else if (script_is(script, "for-ever"))
+			EQUAL(script->rest, world.admission.next, NANOS_MAX);
 		else if (duration_parse(
-			     script.word, strlen(script.word), &span)) {
-			if (begins)
-				world.now = span;
-			else
-				EQUAL(step, world.admission.next, span);
-		} else if (script.word[1] == '\0') {
+			     script->word, strlen(script->word), &span))
+			EQUAL(script->rest, world.admission.next, span);
+		else if (script->word[1] == '\0') {
 			char letter = (char)(first & ~('a' ^ 'A'));
 
 			world.caller = &world.callers[letter - 'A'];
 			if (letter != first)
 				*world.caller = invocation(letter);
-		} else if (!acts(&world, &script) && !disturbs(&world, &script))
-			check_fact(&world, &script);
-		begins = false;
+		} else if (!acts(&world, script) && !disturbs(&world, script))
+			check_fact(&world, script);
 	}
 }
 

@@ -269,64 +269,47 @@ act(struct script *script, struct world *world)
 		*lease = got;
 }
 
-/* What holds after an action, up to a comma or the end. */
+/* What holds after an action. */
 static void
-check_facts(struct script *script, struct world *world)
+check_fact(struct script *script, struct world *world)
 {
 	const struct breaker *breaker = &world->breaker;
 	struct breaker_view view = breaker_look(breaker, world->now);
 	const char *row = script->rest;
+	uint64_t a = 0, b = 0, c = 0, slowdown = 0;
+	bool word = script_is(script, "word");
 
-	while (script_next(script) && !script_is(script, ",")) {
-		uint64_t a = 0, b = 0, c = 0, slowdown = 0;
-		bool word = script_is(script, "word");
-
-		if (check_view(script, &view, world->rate))
-			continue;
-		if (script_is(script, "rate")) {
-			world->rate = script_number(script);
-			EQUAL(row, view.rate, world->rate);
-			continue;
-		}
-		if (!word && !script_is(script, "streak"))
-			script_refuse(script);
-		script_next(script);
-		sscanf(script->word,
-		    "%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNu64, &a, &b, &c,
-		    &slowdown);
-		if (word)
-			HOLDS(row,
-			    breaker->word ==
-				(a << 62 | slowdown << 59 | b << 40 | c));
-		else
-			HOLDS(row, breaker->streak == (a << 42 | b << 32 | c));
+	if (check_view(script, &view, world->rate))
+		return;
+	if (script_is(script, "rate")) {
+		world->rate = script_number(script);
+		EQUAL(row, view.rate, world->rate);
+		return;
 	}
+	if (!word && !script_is(script, "streak"))
+		script_refuse(script);
+	script_next(script);
+	sscanf(script->word, "%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNu64, &a,
+	    &b, &c, &slowdown);
+	if (word)
+		HOLDS(row,
+		    breaker->word == (a << 62 | slowdown << 59 | b << 40 | c));
+	else
+		HOLDS(row, breaker->streak == (a << 42 | b << 32 | c));
 }
 
 TEST(scripts)
 {
 	for (size_t i = 0; i < LENGTH(scripts); i++) {
-		struct script script = script_of(scripts[i]), start, ahead;
+		struct scene scene = { .script = script_of(scripts[i]) };
 		struct world world = { .now = 0 };
 
-		while (script_next(&script)) {
-			int times = 0;
-
-			if (duration_parse(
-				script.word, strlen(script.word), &world.now))
-				script_next(&script);
-			start = script;
-			do {
-				script = ahead = start;
-				act(&script, &world);
-				ahead = script;
-				script_next(&ahead);
-				if (times == 0 && ahead.word[0] == 'x')
-					times = atoi(ahead.word + 1);
-			} while (--times > 0);
-			if (ahead.word[0] == 'x')
-				script = ahead;
-			check_facts(&script, &world);
+		while (scene_next(&scene)) {
+			world.now = scene.now;
+			if (scene.script.word[1] == '\0')
+				act(&scene.script, &world);
+			else
+				check_fact(&scene.script, &world);
 		}
 	}
 }

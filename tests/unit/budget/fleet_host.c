@@ -390,12 +390,11 @@ act(struct script *script, struct world *world, int who)
 	return step;
 }
 
-/* What holds then, up to a comma, "x" or the end. */
+/* What holds then. */
 static void
-check_step(struct script *script, struct world *world, int who)
+check_fact(struct script *script, const struct world *world,
+    const struct host_step *step, const struct fleet_question *question)
 {
-	struct host_step step = act(script, world, who);
-	struct fleet_question *question = &world->questions[who];
 	struct host_view view =
 	    fleet_host_look(&world->host, SECONDS(1), world->now);
 	static const char circumstances[][8] = { "most", "hosts", "own",
@@ -408,9 +407,9 @@ check_step(struct script *script, struct world *world, int who)
 		    NULL },
 		{ "until", question->until, NULL },
 		{ "first", question->first, NULL },
-		{ "next", step.next, NULL },
-		{ "silent", step.silent, NULL },
-		{ "share", step.share, NULL },
+		{ "next", step->next, NULL },
+		{ "silent", step->silent, NULL },
+		{ "share", step->share, NULL },
 		{ "alone", view.alone, NULL },
 		{ "denied", view.denied, NULL },
 		{ "down", view.down, NULL },
@@ -419,51 +418,36 @@ check_step(struct script *script, struct world *world, int who)
 		{ "hosts", view.hosts, NULL },
 	};
 
-	while (script_next(script) && !script_is(script, ",") &&
-	    script->word[0] != 'x')
-		if (strchr(script->word, '=') == NULL) {
-			SCRIPT_NAME(script, circumstances);
-			script_next(script);
-		} else if (!script_check(script, facts, LENGTH(facts)))
-			script_refuse(script);
-}
-
-static void
-play(const char *scene)
-{
-	struct script script = script_of(scene);
-	struct world world = { .now = 0 };
-	int left = 0;
-
-	do {
-		struct script start = script, time;
-		int who;
-
-		script_next(&script);
-		if (script.word[0] < 'A') {
-			time = script_of(script.word + (script.word[0] == '+'));
-			world.now = (script.word[0] == '+' ? world.now : 0) +
-			    script_span(&time);
-			script_next(&script);
-		}
-		who = (script.word[0] | 0x20) - 'a';
-		if (script.word[0] >= 'a')
-			world.waits[who] = (struct fleet_wait){ 0 };
-		check_step(&script, &world, who);
-		if (script.word[0] == 'x') {
-			left = left == 0 ? atoi(script.word + 1) - 1 : left - 1;
-			if (left > 0)
-				script.rest = start.rest;
-			else
-				script_next(&script);
-		}
-	} while (script.word[0] != '\0');
+	if (strchr(script->word, '=') == NULL) {
+		SCRIPT_NAME(script, circumstances);
+		script_next(script);
+	} else if (!script_check(script, facts, LENGTH(facts)))
+		script_refuse(script);
 }
 
 TEST(scenes)
 {
-	for (size_t i = 0; i < LENGTH(scenes); i++)
-		play(scenes[i]);
+	for (size_t i = 0; i < LENGTH(scenes); i++) {
+		struct scene scene = { .script = script_of(scenes[i]) };
+		struct world world = { .now = 0 };
+		struct host_step step;
+		int who = 0;
+
+		while (scene_next(&scene)) {
+			const char *word = scene.script.word;
+
+			world.now = scene.now;
+			if (word[1] != '\0') {
+				check_fact(&scene.script, &world, &step,
+				    &world.questions[who]);
+				continue;
+			}
+			who = (word[0] | 0x20) - 'a';
+			if (word[0] >= 'a')
+				world.waits[who] = (struct fleet_wait){ 0 };
+			step = act(&scene.script, &world, who);
+		}
+	}
 }
 
 TEST(each_server_has_a_tag)

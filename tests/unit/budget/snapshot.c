@@ -19,8 +19,8 @@ make(const char *key, int64_t ratio, int64_t min)
 
 /*
  * Scenes: the ratio in millionths and the minimum, if they are not the usual
- * ones; ages, each up to the next; what is done; and what a look says then,
- * each fact with "=", or with a "!" in front if it is false.
+ * ones; then steps: an age, what is done; and what a look says then, each fact
+ * with "=", or with a "!" in front if it is false.
  */
 static const char *const scenes[] = {
 	"retries=0 limit=10 left=10 next=0 window=60s ratio=200000 "
@@ -28,16 +28,16 @@ static const char *const scenes[] = {
 	/* A clock behind that of the maker. */
 	"-100s left=10",
 	/* At 71 s the sums are of 61 slices, without that of second 10. */
-	"500000/2: 10s success x6 retry x2 limit=3 left=1 15s retry left=0 20s "
-	"next=51s 20.000000001s next=50999999999ns 20s retries=3 71s next=0 "
-	"left=1",
+	"500000/2: 10s success x6, retry x2 limit=3 left=1, 15s retry left=0, "
+	"20s next=51s, 20.000000001s next=50999999999ns, 20s retries=3, 71s "
+	"next=0 left=1",
 	/* The limit went down, below what was used. */
 	"200000/5: retry x5 lower-min limit=1 left=0",
 	/* There is no next retry without a success. */
 	"0/0: left=0 next=-1 cooldown 5s next=-1",
 
 	/* A pause, the longest one, and words that are corrupt. */
-	"cooldown 5s cooldown=5s next=5s !idle 5s cooldown=0 next=0 idle",
+	"cooldown 5s cooldown=5s next=5s !idle, 5s cooldown=0 next=0 idle",
 	"cooldown 24h cooldown=24h next=24h !idle",
 	"cooldown 86400000000001ns cooldown=0 next=0 idle",
 	"cooldown -1ns cooldown=0 next=0 idle",
@@ -60,17 +60,17 @@ static const char *const scenes[] = {
 	"amplification=2000000",
 
 	/* The breaker opens after two failures, for 10 s. */
-	"1s failure failures=1 probe=-1 failure breaker=1 failures=2 4s "
-	"probe=7s !idle 50s probe=0 !idle 86410.999999999s !idle 86411s idle "
-	"50s enter breaker=2 probe=3s !idle",
+	"1s failure failures=1 probe=-1 failure breaker=1 failures=2, 4s "
+	"probe=7s !idle, 50s probe=0 !idle, 86410.999999999s !idle, 86411s "
+	"idle, 50s enter breaker=2 probe=3s !idle",
 
-	"5s retry !idle 65s !idle 66s idle 100s success 159s !idle 160s idle "
-	"firsts 5 idle",
+	"5s retry !idle, 65s !idle, 66s idle, 100s success, 159s !idle, 160s "
+	"idle firsts 5 idle",
 
 	/* What the host knows of its fleet. */
-	"5s ask hosts=0 idle answered 6s hosts=312 fleet-retries=199 "
-	"fleet-limit=200 denied=3s 8s !idle 9s idle ask silent down=1s !idle "
-	"10s idle 9s ask 69s alone=1 !idle 70s idle",
+	"5s ask hosts=0 idle answered, 6s hosts=312 fleet-retries=199 "
+	"fleet-limit=200 denied=3s, 8s !idle, 9s idle ask silent down=1s "
+	"!idle, 10s idle, 9s ask, 69s alone=1 !idle, 70s idle",
 
 	/* Limits and words of the window that no version writes: "word" has
 	 * its place, its epoch and its other bits. */
@@ -206,37 +206,20 @@ TEST(scenes)
 {
 	for (size_t i = 0; i < LENGTH(scenes); i++) {
 		const char *colon = strchr(scenes[i], ':');
-		struct script script =
-		    script_of(colon == NULL ? scenes[i] : colon + 1);
+		struct scene scene = { .script = script_of(
+					   colon ? colon + 1 : scenes[i]) };
 		struct fleet_caller caller = { .policy = &policy,
 			.slice = SECONDS(1),
 			.random = UINT64_C(1) << 63 };
 		int ratio = -1, min = -1;
 		struct segment segment;
-		nanos age = 0;
 
 		if (colon != NULL)
 			sscanf(scenes[i], "%d/%d:", &ratio, &min);
 		segment = make("api", ratio, min);
-		while (script_next(&script)) {
-			struct script time = script_of(script.word), times;
-
-			if (strchr("-0123456789", script.word[0]) != NULL)
-				age = script_span(&time);
-			else if (!act(&script, &segment, &caller, age))
-				check_fact(&script, &segment, age);
-			else {
-				struct script again = script;
-
-				times = script;
-				script_next(&times);
-				if (times.word[0] != 'x')
-					continue;
-				for (int n = atoi(times.word + 1); n > 1; n--)
-					act(&again, &segment, &caller, age);
-				script = times;
-			}
-		}
+		while (scene_next(&scene))
+			if (!act(&scene.script, &segment, &caller, scene.now))
+				check_fact(&scene.script, &segment, scene.now);
 	}
 }
 
