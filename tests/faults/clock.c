@@ -5,8 +5,9 @@
  *
  *     CLOCK_FAST   how much faster
  *     CLOCK_FROM   nanoseconds of CLOCK_BOOTTIME at which both were the same
- *     CLOCK_SLEPT  nanoseconds that the machine was suspended for, and that the
- *                  time of day was put back by, once there is a file ./slept
+ *
+ * Once there is a file ./slept the machine was suspended for ten hours, and the
+ * time of day was put back by as much.
  */
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -23,17 +24,7 @@ long syscall(long number, ...);
 static int64_t
 setting(const char *name)
 {
-	const char *text = getenv(name);
-
-	return text == NULL ? 0 : strtoll(text, NULL, 10);
-}
-
-static int64_t
-fast(void)
-{
-	int64_t factor = setting("CLOCK_FAST");
-
-	return factor > 0 ? factor : 1;
+	return strtoll(getenv(name), NULL, 10);
 }
 
 static int64_t
@@ -62,7 +53,8 @@ real_clock(clockid_t clock, struct timespec *now)
 int
 clock_gettime(clockid_t clock, struct timespec *now)
 {
-	int64_t from = setting("CLOCK_FROM"), slept = 0, ahead;
+	int64_t from = setting("CLOCK_FROM"), ahead;
+	int64_t slept = access("slept", F_OK) == 0 ? 36000 * SECOND : 0;
 	struct timespec boot;
 
 	if (clock != CLOCK_MONOTONIC && clock != CLOCK_BOOTTIME &&
@@ -72,36 +64,21 @@ clock_gettime(clockid_t clock, struct timespec *now)
 	    real_clock(clock, now) == -1)
 		return -1;
 	ahead = to_nanos(&boot) - from;
-	if (access("slept", F_OK) == 0)
-		slept = setting("CLOCK_SLEPT");
 	if (clock == CLOCK_REALTIME)
-		*now =
-		    to_timespec(to_nanos(now) + ahead * (fast() - 1) - slept);
+		*now = to_timespec(to_nanos(now) +
+		    ahead * (setting("CLOCK_FAST") - 1) - slept);
 	else
-		*now = to_timespec(from + ahead * fast() +
+		*now = to_timespec(from + ahead * setting("CLOCK_FAST") +
 		    (clock == CLOCK_BOOTTIME ? slept : 0));
 	return 0;
-}
-
-/* As the kernel does, it tells what was left of the time. */
-static long
-poll_fast(long (*real)(long, ...), const long arguments[5])
-{
-	struct timespec *left = (struct timespec *)arguments[2];
-	int64_t factor = fast();
-	struct timespec nap =
-	    to_timespec((to_nanos(left) + factor - 1) / factor);
-	long result = real(SYS_ppoll, arguments[0], arguments[1], &nap,
-	    arguments[3], arguments[4]);
-
-	*left = to_timespec(to_nanos(&nap) * factor);
-	return result;
 }
 
 long
 syscall(long number, ...)
 {
-	long (*real)(long, ...), arguments[6];
+	int64_t factor = setting("CLOCK_FAST");
+	long (*real)(long, ...), arguments[6], result;
+	struct timespec *left, nap;
 	va_list list;
 
 	*(void **)&real = dlsym(RTLD_NEXT, "syscall");
@@ -109,8 +86,14 @@ syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		arguments[i] = va_arg(list, long);
 	va_end(list);
-	if (number == SYS_ppoll && arguments[2] != 0)
-		return poll_fast(real, arguments);
-	return real(number, arguments[0], arguments[1], arguments[2],
-	    arguments[3], arguments[4], arguments[5]);
+	left = (struct timespec *)arguments[2];
+	if (number != SYS_ppoll || left == NULL)
+		return real(number, arguments[0], arguments[1], arguments[2],
+		    arguments[3], arguments[4], arguments[5]);
+	nap = to_timespec((to_nanos(left) + factor - 1) / factor);
+	result = real(SYS_ppoll, arguments[0], arguments[1], &nap, arguments[3],
+	    arguments[4]);
+	/* As the kernel does, it tells what was left of the time. */
+	*left = to_timespec(to_nanos(&nap) * factor);
+	return result;
 }
