@@ -23,10 +23,11 @@
 #                       and $took, in milliseconds
 #     judge             complains of a run of a scene that broke a promise
 #     usually           complains of one that any fault has shown in at all
-#     alone             what run has begun is over within two seconds, or fails
+#     alone             what run has begun is over soon, or it fails
+#     soon WHY CMD...   CMD succeeds within three seconds, or it fails: WHY
 #     recovers          shell commands for a run's command: now the breaker of
 #                       the budget api recovers, and lets three more in at once
-#     closes            it closes as soon as nobody comes, or fails; sets $took
+#     every_scene WORD  prints the cases WORD SCENE END, each scene with each end
 #     injects           not empty: strace has to inject what its cases are about
 #     list_calls        lists the calls in ./trace, of strace -y -f -b execve
 
@@ -73,24 +74,25 @@ none_left()
 	! env -u MARK grep -qszxF "MARK=$1" /proc/[0-9]*/environ
 }
 
-alone()
+soon()
 {
-	local until=$(($(now) + 2000))
-	until none_left "$PWD"; do
+	local until=$(($(now) + longest))
+	until "${@:2}"; do
 		if (($(now) > until)); then
-			failed 'a process is left'
+			failed "$1"
 			return
 		fi
 		sleep 0.02
 	done
 }
 
-#
-# A breaker that recovers
-#
+alone()
+{
+	soon 'a process is left' none_left "$PWD"
+}
 
-# It opens, a probe succeeds, and one of the first four attempts is had. Who has
-# been let in would have neither.
+# The breaker opens, a probe succeeds, and one of the first four attempts is had.
+# Who has been let in would have neither.
 # shellcheck disable=SC2016,SC2034 # the command's own variable; the kinds use it
 recovers='{
 	unset RETRY_ADMITTED
@@ -98,28 +100,6 @@ recovers='{
 	"$RETRY" -B api --breaker 1,1ms --budget-wait 1s -n 1 true
 	"$RETRY" -B api --breaker 1,1ms -n 1 true
 	} >/dev/null 2>&1'
-
-gate()
-{
-	local state='"state": "([a-z-]*)"'
-	[[ $("$RETRY" --budget-status api --json) =~ $state ]] || return
-	echo "${BASH_REMATCH[1]}"
-}
-
-closes()
-{
-	local began
-	began=$(now)
-	until [ "$(gate)" = closed ]; do
-		took=$(($(now) - began))
-		if ((took > longest)); then
-			failed "a gate that is $(gate) does not close"
-			return
-		fi
-		sleep 0.02
-	done
-	took=$(($(now) - began))
-}
 
 #
 # Scenes
@@ -149,6 +129,14 @@ nested   $twice |
 '
 # shellcheck disable=SC2034 # the kinds use it
 scenes=$(cut -d' ' -f1 <<<"$scene_rows" | xargs)
+
+every_scene()
+{
+	local name
+	for name in $scenes; do
+		printf "$1 $name %s\n" fails works
+	done
+}
 
 # What the options of a scene need that is not there yet.
 prepare()
@@ -382,7 +370,7 @@ inside()
 
 one()
 {
-	local why='' left_out='' words
+	local why='' left_out='' result=passed words far
 	read -ra words <<<"$1"
 	# shellcheck disable=SC2064 # now: these arguments are gone then
 	trap "echo '$kind: $1: breaks off'" EXIT
@@ -393,15 +381,16 @@ one()
 	fi
 	trap - EXIT
 	if [ -n "$why" ]; then
-		echo failed >>"$dir/results"
+		result=failed
 		echo "$kind: $1: $why"
 		tail -n 20 out err trace 2>/dev/null | sed 's/^/    /' || :
 	elif [ -n "$left_out" ]; then
-		echo skipped >>"$dir/results"
+		result=skipped
 		echo "$left_out" >>"$dir/skipped"
-	else
-		echo passed >>"$dir/results"
 	fi
+	echo "$result" >>"$dir/results"
+	far=$(grep -c '' "$dir/results")
+	((far % 500)) || echo "$kind: $far of $(grep -c '' "$dir/plan") cases"
 }
 
 count()
@@ -427,22 +416,6 @@ totals()
 		sed "s/^ *\([0-9]*\)/$kind: skipped \1:/"
 	row "$cases" "$passed" "$failed" "$skipped"
 	((failed == 0 && cases > 0))
-}
-
-# Prints what the cases say, and every half minute how many are done.
-relay()
-{
-	local line
-	while :; do
-		if IFS= read -r -t 30 line; then
-			echo "$line"
-		elif (($? > 128)); then
-			echo "$kind: $(grep -c '' "$dir/results" || :) of" \
-				"$(grep -c '' "$dir/plan") cases"
-		else
-			return
-		fi
-	done
 }
 
 # Whatever a signal finds under way ends, wherever it is, and nothing is left.
@@ -498,7 +471,7 @@ faults()
 	wait "$!"
 	jobs=$((3 * $(nproc))) # they mostly wait
 	env --default-signal xargs -a "$dir/plan" -r -d '\n' -n 1 \
-		-P "${jobs_most:-$jobs}" "$0" --case | relay &
+		-P "${jobs_most:-$jobs}" "$0" --case &
 	wait "$!" || :
 	totals
 }
