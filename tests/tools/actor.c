@@ -16,8 +16,7 @@
  *                           without WHAT nothing; seqpacket, dgram: the
  *                           messages in WHAT, between commas; reset, reset-tcp:
  *                           reset when there is a file ./go, and then ./gone),
- *                           or listen, eventfd, epoll, pidfd, timerfd, inotify,
- *                           signalfd, path, memory
+ *                           or listen, eventfd, signalfd, path, memory
  * Those that run CMD and wait for it:
  *     how CMD...            say how it ended: "exited 3", "killed TERM"
  *     terminal [STEP]... -- CMD...
@@ -87,9 +86,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -97,7 +94,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -573,14 +569,6 @@ special(const char *kind)
 		listen(fd, 1);
 	} else if (strcmp(kind, "eventfd") == 0)
 		fd = eventfd(1, 0);
-	else if (strcmp(kind, "epoll") == 0)
-		fd = epoll_create1(0);
-	else if (strcmp(kind, "pidfd") == 0)
-		fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	else if (strcmp(kind, "timerfd") == 0)
-		fd = timerfd_create(CLOCK_MONOTONIC, 0);
-	else if (strcmp(kind, "inotify") == 0)
-		fd = inotify_init1(0);
 	else if (strcmp(kind, "signalfd") == 0)
 		fd = signalfd(-1, &none, 0);
 	else if (strcmp(kind, "path") == 0)
@@ -699,20 +687,28 @@ unread(char **args)
 	exit(98);
 }
 
+/* Copies what comes from a descriptor to another, with pauses in milliseconds.
+ */
 static void
-sip(char **unused)
+copy(int from, int to, long pause)
 {
 	char bytes[65536];
 	ssize_t length;
 
-	(void)unused;
-	while ((length = read(0, bytes, sizeof bytes)) > 0) {
+	while ((length = read(from, bytes, sizeof bytes)) > 0) {
 		for (ssize_t at = 0, some; at < length; at += some)
 			if ((some = write(
-				 1, bytes + at, (size_t)(length - at))) < 0)
+				 to, bytes + at, (size_t)(length - at))) < 0)
 				fail("write");
-		linger(1);
+		linger(pause);
 	}
+}
+
+static void
+sip(char **unused)
+{
+	(void)unused;
+	copy(0, 1, 1);
 }
 
 static void
@@ -857,10 +853,6 @@ crowd(char **args)
 {
 	int most = number(args[0]);
 
-	crowded = mmap(NULL, sizeof *crowded, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (crowded == MAP_FAILED)
-		fail("mmap");
 	handle(SIGTERM, multiply);
 	for (int children = 0; children < 2; children++)
 		if (++*crowded < most && *crowded < STORM && spawn() == 0)
@@ -882,10 +874,6 @@ audience(char **args)
 {
 	sigset_t none, term;
 
-	crowded = mmap(NULL, sizeof *crowded, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (crowded == MAP_FAILED)
-		fail("mmap");
 	handle(SIGTERM, heed);
 	sigemptyset(&none);
 	sigemptyset(&term);
@@ -951,13 +939,10 @@ headless(char **unused)
 static void
 hold(char **args)
 {
-	int made;
-
 	if (ptrace(PTRACE_SEIZE, number(args[0]), NULL,
 		(void *)PTRACE_O_TRACEEXIT) == -1)
 		fail("ptrace");
-	made = open(args[1], O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (made == -1)
+	if (creat(args[1], 0600) == -1)
 		fail(args[1]);
 	stay(NULL);
 }
@@ -998,46 +983,35 @@ static const struct {
 	{ "hold", 2, hold },
 };
 
-/* Copies the file of that name in the directory REPLAY to a descriptor. */
-static void
-copy(const char *name, int to)
+/* Opens a file in the directory REPLAY. */
+static int
+replayed(const char *name, int flags)
 {
-	char path[4096], bytes[65536];
-	ssize_t length;
-	int from;
+	char path[4096];
+	int fd;
 
 	snprintf(path, sizeof path, "%s/%s", getenv("REPLAY"), name);
-	from = open(path, O_RDONLY);
-	if (from < 0)
+	fd = open(path, flags, 0600);
+	if (fd == -1)
 		fail(path);
-	while ((length = read(from, bytes, sizeof bytes)) > 0)
-		if (write(to, bytes, (size_t)length) != length)
-			fail("write");
-	close(from);
+	return fd;
 }
 
 static int
 replay(char **argv)
 {
-	char path[4096];
-	int runs;
+	if (write(replayed("runs", O_WRONLY | O_CREAT | O_APPEND), "x", 1) != 1)
+		fail("runs");
+	for (; argv[0] != NULL && argv[1] != NULL; argv++)
+		if (strcmp(argv[0], "--dump-header") == 0) {
+			int to = creat(argv[1], 0600);
 
-	snprintf(path, sizeof path, "%s/runs", getenv("REPLAY"));
-	runs = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-	if (runs < 0 || write(runs, "x", 1) != 1)
-		fail(path);
-	for (; argv[0] != NULL && argv[1] != NULL; argv++) {
-		int to;
-
-		if (strcmp(argv[0], "--dump-header") != 0)
-			continue;
-		to = open(argv[1], O_WRONLY | O_CREAT | O_TRUNC, 0600);
-		if (to < 0)
-			fail(argv[1]);
-		copy("head", to);
-	}
-	copy("err", STDERR_FILENO);
-	copy("out", STDOUT_FILENO);
+			if (to == -1)
+				fail(argv[1]);
+			copy(replayed("head", O_RDONLY), to, 0);
+		}
+	copy(replayed("err", O_RDONLY), STDERR_FILENO, 0);
+	copy(replayed("out", O_RDONLY), STDOUT_FILENO, 0);
 	return number(getenv("STATUS"));
 }
 
@@ -1048,6 +1022,10 @@ main(int argc, char **argv)
 		return replay(argv);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	crowded = mmap(NULL, sizeof *crowded, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (crowded == MAP_FAILED)
+		fail("mmap");
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
 		if (argc > 1 && strcmp(verbs[i].name, argv[1]) == 0 &&
 		    argc - 2 >= verbs[i].args) {
