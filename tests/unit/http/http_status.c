@@ -337,10 +337,7 @@ TEST(heads)
 /* Which status lines count: curl -i prints bodies, which may quote some. */
 TEST(bodies)
 {
-	static const struct {
-		int code; /* -2: not the headers form */
-		const char *text;
-	} rows[] = {
+	static const char *const rows[][10] = {
 #define OK "HTTP/1.1 200 OK\r\n"
 #define TYPE "Content-Type: a/b\r\n"
 #define STATUS(code) "HTTP/1.1 " #code " x\r\n"
@@ -349,171 +346,131 @@ TEST(bodies)
 #define DATE "Date: Sat, 22 Aug 2026 14:00:00 GMT\r\n"
 #define CHUNKED "Transfer-Encoding: chunked\r\n"
 #define GZIP "Content-Encoding: gzip\r\n"
-		/* A body of any length, or of one that is told. */
-		{ 200, OK TYPE "\r\n" BUSY },
-		{ 200, OK TYPE "\r\ntext\n\n" BUSY "\r\n" },
-		{ 200, OK "\r\n" BUSY },
-		{ 200, OK SIZE(16) BUSY },
-		{ 200, OK SIZE(18) BUSY "\r\n" },
-		{ 200, OK SIZE(19) "\n" BUSY "\r\n" },
-		{ 200, OK TYPE "\r\nAnswer:\n" BUSY },
-		{ 200, OK TYPE "\r\nAnswer: 1\n" BUSY "\r\n" },
-		{ 503, BUSY "\r\n" OK TYPE },
-
-		/* Another response behind a body. */
-		{ 503, OK SIZE(4) "body" BUSY "\r\nbody" },
-		{ 503, OK SIZE(4) "body\r\n\n" BUSY "\r\nbody" },
-		{ 200, BUSY SIZE(4) "busy" OK TYPE "\r\n" BUSY },
-		{ 503, OK SIZE(5) "body\n" BUSY "\r\n" },
-		{ 200, OK SIZE(3) "body\n" BUSY "\r\n" },
-		{ 200, OK SIZE(99) "body\n" BUSY "\r\n" },
-		{ 200, OK SIZE(x) "body\n" BUSY "\r\n" },
-		{ 503, OK SIZE(99999999999999999999) BUSY "\r\n" },
-
-		/* Heads without bodies. */
-		{ 503, OK SIZE(4) BUSY "\r\n" },
-		{ 200, OK SIZE(4) BUSY TYPE "\r\n" OK "\r\n" },
-		{ 503, OK SIZE(0) BUSY "\r\nbody" },
-		{ 503, STATUS(204) "\r\n" BUSY "\r\nbody" },
-		{ 503, STATUS(304) SIZE(4) BUSY "\r\nbody" },
-		{ 503, STATUS(100) "\r\n" BUSY "\r\n" OK },
-		{ 200, STATUS(100) "\r\n" OK TYPE "\r\n" BUSY },
-		{ 503, OK BUSY "\r\n" },
-
-		/* Redirects, passwords, proxies. */
-		{ 503, STATUS(302) SIZE(4) BUSY "\r\nbody" },
-		{ 200, STATUS(302) TYPE "\r\n" OK TYPE "\r\n" BUSY },
-		{ 302, STATUS(302) TYPE "\r\ntext\n\n" BUSY },
-		{ 503, STATUS(302) SIZE(4) "body" BUSY },
-		{ 503, STATUS(401) SIZE(4) BUSY "\r\nbody" },
-		{ 503, STATUS(407) TYPE "\r\n" OK "\r\n" BUSY TYPE "\r\nbody" },
-		{ 503,
-		    "HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n" BUSY
-			TYPE "\r\nbody" },
-		{ 200,
-		    "HTTP/1.1 200 Connection established\r\n\r\n" OK TYPE
-		    "\r\n" BUSY },
-
-		/* A body that is heads alone, where its length is told. */
-		{ 401, STATUS(401) SIZE(19) OK "\r\n" },
-		{ 407, STATUS(407) SIZE(19) OK "\r\n\n" },
-		{ 302, STATUS(302) SIZE(18) BUSY "\r\n" },
-		{ 404, STATUS(401) SIZE(19) OK "\r\n" STATUS(404) "\r\n" },
-
-		/* And where it is not, which asks for more of a head. */
-		{ 503, BUSY "\r\n" OK "\r\n" },
-		{ 200, BUSY DATE "\r\n" OK DATE "\r\n" },
-		{ 503, BUSY "\r\n" OK "\r\n" OK DATE "\r\n" },
-		{ 503, BUSY "\r\n" STATUS(100) "\r\n" OK "\r\n" },
-		{ 200, BUSY "\r\n" STATUS(100) "\r\n" OK DATE "\r\n" },
-		{ 200, OK "\r\n" BUSY "\r\n" },
-		{ 200, OK DATE "\r\n" BUSY "Retry-After: 9\r\n\r\n" },
-		{ 503, OK DATE "\r\n" BUSY DATE "\r\n" },
-		{ 503, OK DATE "\r\n" BUSY TYPE SIZE(4) },
-		{ 200, OK DATE "\r\n" BUSY SIZE(4) },
-		{ 200, OK CHUNKED "\r\n" BUSY "Retry-After: 9\r\n\r\n" },
-		{ 200, OK CHUNKED SIZE(18) BUSY "\r\n" },
-		{ 503, OK CHUNKED "\r\n" BUSY DATE "\r\n" },
-		{ 401, STATUS(401) "\r\n" OK "X: y\r\n\r\ntext" },
-		{ 200, STATUS(401) DATE "\r\n" OK DATE "\r\ntext" },
-		{ 302, STATUS(302) DATE "\r\n" BUSY "\r\n" },
-		{ 503, STATUS(302) DATE "\r\n" BUSY DATE "\r\n" },
-
-		/* A body that was decoded is longer than was told. */
-		{ 200, OK GZIP SIZE(4) "body" BUSY "\r\ntext" },
-		{ 503, OK GZIP SIZE(4) "\x1f\x8bzz" BUSY "\r\ntext" },
-		{ 200, OK GZIP SIZE(4) BUSY "\r\n" },
-
-		/* CONNECT, and pages that nothing is told of. */
-		{ 503, OK "Via: x\r\n\r\n" BUSY DATE "\r\nbody" },
-		{ 200, OK "Via: x\r\n\r\n" BUSY "X: y\r\n\r\nbody" },
-		{ 200, OK "Connection: close\r\n\r\n" BUSY DATE "\r\nbody" },
-		{ 200, "HTTP/1.0 200 OK\r\n\r\n" BUSY DATE "\r\nbody" },
-		{ 503,
-		    "HTTP/1.0 200 Connection established\r\n\r\n" BUSY TYPE
-		    "\r\nbody" },
-
-		/* Trailers, if they are declared. */
-		{ 503, OK "Trailer: A\r\n\r\nA: b\r\n" BUSY "\r\n" },
-		{ 200, OK "\r\nA: b\r\n" BUSY "\r\n" },
-
-		/* Bodies that quote a response. */
-		{ -2, "text\n" BUSY "\r\n" },
-		{ -2, "text\n< " BUSY "< \n" },
-		{ -2, "text\n  " BUSY "  X: y\n" },
-		{ -2, BUSY "\n200\n" },
-		{ -2, BUSY "200" },
-		{ 200, OK TYPE "\n503\n" },
-		{ 200, OK TYPE "X:\r\n folded\r\n\r\n503\n" },
-		{ 503, "\n\r\n" BUSY "\r\n" },
-
-		/* What clients print. */
-		{ 200,
-		    "* x\n> GET / HTTP/1.1\n> \n< " OK "< \n< " BUSY "< \n" },
-		{ 503, "0 --:--:-- 0> GET / HTTP/1.1\n> \n< " BUSY "< \n" },
-		{ 503,
-		    "> GET / HTTP/1.1\n> \n< HTTP/1.1 100 x\n< \n< " BUSY
-		    "< \n" },
-		{ 503,
-		    "> GET / HTTP/1.1\n< HTTP/1.1 302 x\n< \n> GET /b HTTP/2\n"
-		    "< " BUSY "< \n" },
-		{ 503,
-		    "x, please wait\xe2\x80\xa6 \n  " BUSY "  X: y\nx\n  " OK },
-		{ 503, "Connecting to h (1.2.3.4:80)\n  " BUSY },
-		{ 503, "waiting... \n  " OK "  X: y\n  " BUSY "\n" },
-	/* Bodies among that. */
 #define ASKS "> GET / HTTP/1.1\n> Host: x\n>\n"
 #define LEFT "* Connection #0 to host x left intact\n"
-		{ 200, ASKS "< " OK "< \n" LEFT ASKS "< " BUSY "< \n" },
-		{ 200,
-		    ASKS "< " OK "< \n{ [9 bytes data]\n" ASKS "< " BUSY "< " },
-		{ 503,
+		/* A body of any length, or of one that is told. */
+		{ "headers 200", OK TYPE "\r\n" BUSY,
+		    OK TYPE "\r\ntext\n\n" BUSY "\r\n", OK "\r\n" BUSY,
+		    OK SIZE(16) BUSY, OK SIZE(18) BUSY "\r\n",
+		    OK SIZE(19) "\n" BUSY "\r\n", OK TYPE "\r\nAnswer:\n" BUSY,
+		    OK TYPE "\r\nAnswer: 1\n" BUSY "\r\n" },
+		{ "headers 503", BUSY "\r\n" OK TYPE },
+		/* Another response behind a body. */
+		{ "headers 503", OK SIZE(4) "body" BUSY "\r\nbody",
+		    OK SIZE(4) "body\r\n\n" BUSY "\r\nbody",
+		    OK SIZE(5) "body\n" BUSY "\r\n",
+		    OK SIZE(99999999999999999999) BUSY "\r\n" },
+		{ "headers 200", BUSY SIZE(4) "busy" OK TYPE "\r\n" BUSY,
+		    OK SIZE(3) "body\n" BUSY "\r\n",
+		    OK SIZE(99) "body\n" BUSY "\r\n",
+		    OK SIZE(x) "body\n" BUSY "\r\n" },
+		/* Heads without bodies. */
+		{ "headers 503", OK SIZE(4) BUSY "\r\n",
+		    OK SIZE(0) BUSY "\r\nbody",
+		    STATUS(204) "\r\n" BUSY "\r\nbody",
+		    STATUS(304) SIZE(4) BUSY "\r\nbody",
+		    STATUS(100) "\r\n" BUSY "\r\n" OK, OK BUSY "\r\n" },
+		{ "headers 200", OK SIZE(4) BUSY TYPE "\r\n" OK "\r\n",
+		    STATUS(100) "\r\n" OK TYPE "\r\n" BUSY },
+		/* Redirects, passwords, proxies. */
+		{ "headers 503", STATUS(302) SIZE(4) BUSY "\r\nbody",
+		    STATUS(302) SIZE(4) "body" BUSY,
+		    STATUS(401) SIZE(4) BUSY "\r\nbody",
+		    STATUS(407) TYPE "\r\n" OK "\r\n" BUSY TYPE "\r\nbody",
+		    "HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n" BUSY
+			TYPE "\r\nbody" },
+		{ "headers 200", STATUS(302) TYPE "\r\n" OK TYPE "\r\n" BUSY,
+		    "HTTP/1.1 200 Connection established\r\n\r\n" OK TYPE
+		    "\r\n" BUSY },
+		{ "headers 302", STATUS(302) TYPE "\r\ntext\n\n" BUSY },
+		/* A body that is heads alone, where its length is told. */
+		{ "headers 401", STATUS(401) SIZE(19) OK "\r\n" },
+		{ "headers 407", STATUS(407) SIZE(19) OK "\r\n\n" },
+		{ "headers 302", STATUS(302) SIZE(18) BUSY "\r\n" },
+		{ "headers 404",
+		    STATUS(401) SIZE(19) OK "\r\n" STATUS(404) "\r\n" },
+		/* And where it is not, which asks for more of a head. */
+		{ "headers 503", BUSY "\r\n" OK "\r\n",
+		    BUSY "\r\n" OK "\r\n" OK DATE "\r\n",
+		    BUSY "\r\n" STATUS(100) "\r\n" OK "\r\n",
+		    OK DATE "\r\n" BUSY DATE "\r\n",
+		    OK DATE "\r\n" BUSY TYPE SIZE(4),
+		    OK CHUNKED "\r\n" BUSY DATE "\r\n",
+		    STATUS(302) DATE "\r\n" BUSY DATE "\r\n" },
+		{ "headers 200", BUSY DATE "\r\n" OK DATE "\r\n",
+		    BUSY "\r\n" STATUS(100) "\r\n" OK DATE "\r\n",
+		    OK "\r\n" BUSY "\r\n",
+		    OK DATE "\r\n" BUSY "Retry-After: 9\r\n\r\n",
+		    OK DATE "\r\n" BUSY SIZE(4),
+		    OK CHUNKED "\r\n" BUSY "Retry-After: 9\r\n\r\n",
+		    OK CHUNKED SIZE(18) BUSY "\r\n",
+		    STATUS(401) DATE "\r\n" OK DATE "\r\ntext" },
+		{ "headers 401", STATUS(401) "\r\n" OK "X: y\r\n\r\ntext" },
+		{ "headers 302", STATUS(302) DATE "\r\n" BUSY "\r\n" },
+		/* A body that was decoded is longer than was told. */
+		{ "headers 200", OK GZIP SIZE(4) "body" BUSY "\r\ntext",
+		    OK GZIP SIZE(4) BUSY "\r\n" },
+		{ "headers 503", OK GZIP SIZE(4) "\x1f\x8bzz" BUSY "\r\ntext" },
+		/* CONNECT, and pages that nothing is told of. */
+		{ "headers 503", OK "Via: x\r\n\r\n" BUSY DATE "\r\nbody",
+		    "HTTP/1.0 200 Connection established\r\n\r\n" BUSY TYPE
+		    "\r\nbody" },
+		{ "headers 200", OK "Via: x\r\n\r\n" BUSY "X: y\r\n\r\nbody",
+		    OK "Connection: close\r\n\r\n" BUSY DATE "\r\nbody",
+		    "HTTP/1.0 200 OK\r\n\r\n" BUSY DATE "\r\nbody" },
+		/* Trailers, if they are declared. */
+		{ "headers 503", OK "Trailer: A\r\n\r\nA: b\r\n" BUSY "\r\n" },
+		{ "headers 200", OK "\r\nA: b\r\n" BUSY "\r\n" },
+		/* Bodies that quote a response. */
+		{ "unrecognised", "text\n" BUSY "\r\n", "text\n< " BUSY "< \n",
+		    "text\n  " BUSY "  X: y\n" },
+		{ "code 200", BUSY "\n200\n", BUSY "200" },
+		{ "headers 200", OK TYPE "\n503\n",
+		    OK TYPE "X:\r\n folded\r\n\r\n503\n" },
+		{ "headers 503", "\n\r\n" BUSY "\r\n" },
+		/* What clients print. */
+		{ "headers 200",
+		    "* x\n> GET / HTTP/1.1\n> \n< " OK "< \n< " BUSY "< \n" },
+		{ "headers 503",
+		    "0 --:--:-- 0> GET / HTTP/1.1\n> \n< " BUSY "< \n",
+		    "> GET / HTTP/1.1\n> \n< HTTP/1.1 100 x\n< \n< " BUSY
+		    "< \n",
+		    "> GET / HTTP/1.1\n< HTTP/1.1 302 x\n< \n> GET /b HTTP/2\n"
+		    "< " BUSY "< \n",
+		    "x, please wait\xe2\x80\xa6 \n  " BUSY "  X: y\nx\n  " OK,
+		    "Connecting to h (1.2.3.4:80)\n  " BUSY,
+		    "waiting... \n  " OK "  X: y\n  " BUSY "\n" },
+		/* Bodies among that. */
+		{ "headers 200", ASKS "< " OK "< \n" LEFT ASKS "< " BUSY "< \n",
+		    ASKS "< " OK "< \n{ [9 bytes data]\n" ASKS "< " BUSY "< ",
+		    ASKS "< " OK "< Content-Length: 67\n< \n" LEFT
+			 "* Connected to x\n" ASKS "< " BUSY "< \n",
+		    "--2026-08-22 14:00:00--  x\nwaiting... \n  " OK
+		    "Length: 9\nwaiting... \n  " BUSY },
+		{ "headers 503",
 		    ASKS
 		    "< " OK "< \n" LEFT
 		    "* Re-using existing http: connection with host x\n" ASKS
-		    "< " BUSY "< \n" },
-		{ 503,
+		    "< " BUSY "< \n",
 		    ASKS "< " OK "< \n" LEFT
-			 "body* Found bundle for host\n" ASKS "< " BUSY
-			 "< \n" },
-		{ 200,
-		    ASKS "< " OK "< Content-Length: 67\n< \n" LEFT
-			 "* Connected to x\n" ASKS "< " BUSY "< \n" },
-		{ 503,
+			 "body* Found bundle for host\n" ASKS "< " BUSY "< \n",
 		    ASKS "< " OK "< Content-Length: 66\n< \n" LEFT
-			 "* Connected to x\n" ASKS "< " BUSY "< \n" },
-		{ 503,
+			 "* Connected to x\n" ASKS "< " BUSY "< \n",
 		    "> CONNECT x:443 HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< \n"
 		    "* CONNECT tunnel established, response 200\n" ASKS
-		    "< " BUSY "< \n" },
-		{ 503,
+		    "< " BUSY "< \n",
 		    "> CONNECT x:443 HTTP/1.1\n> \n< HTTP/1.1 200 OK\n< \n"
 		    "* Proxy replied 200 to CONNECT request\n" ASKS "< " BUSY
-		    "< \n" },
-		{ 503,
-		    ASKS "< HTTP/1.1 401 x\n< \n" LEFT ASKS "< " BUSY "< \n" },
-		{ 200,
-		    "--2026-08-22 14:00:00--  x\nwaiting... \n  " OK
-		    "Length: 9\nwaiting... \n  " BUSY },
-		{ 503,
+		    "< \n",
+		    ASKS "< HTTP/1.1 401 x\n< \n" LEFT ASKS "< " BUSY "< \n",
 		    "waiting... \n  " OK "x\n--2026-08-22 14:00:00--  x\n"
-		    "waiting... \n  " BUSY },
-		{ 503,
-		    "waiting... \n  HTTP/1.1 302 x\nx\nwaiting... \n  " BUSY },
-		{ 503, "# got header 9 bytes:\n" BUSY "x\n" OK },
-		{ -2, "# got 9 bytes:\n" BUSY "x\n" OK },
+		    "waiting... \n  " BUSY,
+		    "waiting... \n  HTTP/1.1 302 x\nx\nwaiting... \n  " BUSY,
+		    "# got header 9 bytes:\n" BUSY "x\n" OK },
+		{ "unrecognised", "# got 9 bytes:\n" BUSY "x\n" OK },
 	};
 
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const char *text = rows[i].text;
-		struct http_status http =
-		    parse(HTTP_STATUS_FROM_UNKNOWN, text, strlen(text));
-		int code = http.known ? http.code : -1;
-
-		if (http.form != HTTP_STATUS_HEADERS)
-			code = -2;
-		EQUAL(text, code, rows[i].code);
-	}
+	ALIKE(rows, read_of);
 }
 
 /* A file of curl -D has no bodies, and codes only in heads. */
