@@ -291,34 +291,25 @@ static const char *const forecasts[] = {
 	THREE "deadline=0.4 -> worst=1.25s before 0",
 	THREE "deadline=399999999ns -> worst=1.25s before 3",
 
-	/* Timeouts. */
-	"attempts=1 delay=0 -> last=0 !timed !limited timeouts=ever worst=ever",
-	"attempts=3 timeout=0 delay=0 -> last=0 !timed !limited timeouts=ever "
-	"worst=ever",
-	"attempts=1 timeout=7ns delay=0 -> last=7ns timed limited timeouts=7ns "
-	"worst=7ns",
-	"attempts=3 timeout=7ns delay=0 -> last=7ns timed limited "
-	"timeouts=21ns worst=21ns",
-	"attempts=1 timeout=1ns,3ns,6ns delay=0 -> last=1ns timed limited "
-	"timeouts=1ns worst=1ns",
-	"attempts=2 timeout=1ns,3ns,6ns delay=0 -> last=3ns timed limited "
-	"timeouts=4ns worst=4ns",
-	"attempts=3 timeout=1ns,3ns,6ns delay=0 -> last=6ns timed limited "
-	"timeouts=10ns worst=10ns",
-	"attempts=5 timeout=1ns,3ns,6ns delay=0 -> last=6ns timed limited "
-	"timeouts=22ns worst=22ns",
-	"attempts=4 timeout=6ns,3ns delay=0 -> last=3ns timed limited "
-	"timeouts=15ns worst=15ns",
-	"attempts=3 timeout=1ns,0,6ns delay=0 -> last=6ns timed !limited "
-	"timeouts=ever worst=ever",
-	"attempts=1 timeout=1ns,0 delay=0 -> last=1ns timed limited "
-	"timeouts=1ns worst=1ns",
-	"attempts=9 timeout=1ns,0 delay=0 -> last=0 timed !limited "
-	"timeouts=ever worst=ever",
-	"attempts=2 timeout=9223372036854775806ns,2ns delay=0 -> last=2ns "
-	"timed limited timeouts=ever worst=ever",
-	"attempts=9223372036854775806 timeout=2ns delay=0 -> last=2ns timed "
-	"limited timeouts=ever worst=ever",
+	/* Timeouts; of those above all are in the worst case. */
+	"attempts=1 -> last=0 !timed !limited timeouts=ever",
+	"attempts=3 timeout=0 -> last=0 !timed !limited timeouts=ever",
+	"attempts=1 timeout=7ns -> last=7ns timed limited timeouts=7ns",
+	"attempts=3 timeout=7ns -> last=7ns timed limited timeouts=21ns",
+	"attempts=1 timeout=1ns,3ns,6ns -> last=1ns timed limited timeouts=1ns",
+	"attempts=2 timeout=1ns,3ns,6ns -> last=3ns timed limited timeouts=4ns",
+	"attempts=3 timeout=1ns,3ns,6ns -> last=6ns timed limited "
+	"timeouts=10ns",
+	"attempts=5 timeout=1ns,3ns,6ns -> last=6ns timed limited "
+	"timeouts=22ns",
+	"attempts=4 timeout=6ns,3ns -> last=3ns timed limited timeouts=15ns",
+	"attempts=3 timeout=1ns,0,6ns -> last=6ns timed !limited timeouts=ever",
+	"attempts=1 timeout=1ns,0 -> last=1ns timed limited timeouts=1ns",
+	"attempts=9 timeout=1ns,0 -> last=0 timed !limited timeouts=ever",
+	"attempts=2 timeout=9223372036854775806ns,2ns -> last=2ns timed "
+	"limited timeouts=ever",
+	"attempts=9223372036854775806 timeout=2ns -> last=2ns timed limited "
+	"timeouts=ever",
 };
 
 TEST(forecasts)
