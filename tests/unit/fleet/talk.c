@@ -317,17 +317,7 @@ TEST(errors)
 	} rows[] = {
 		{ ALONE, WHOLE,
 		    "NOSCRIPT No matching script. Please use EVAL." },
-		{ ALONE, REFUSED,
-		    "WRONGPASS invalid username-password pair or user is "
-		    "disabled." },
 		{ ALONE, REFUSED, "NOAUTH Authentication required." },
-		{ ALONE, REFUSED,
-		    "ERR AUTH <password> called without any password "
-		    "configured for the default user. Are you sure your "
-		    "configuration is correct?" },
-		{ ALONE, REFUSED,
-		    "BUSY Redis is busy running a script. You can only call "
-		    "SCRIPT KILL or SHUTDOWN NOSAVE." },
 		{ REDIS_7, REFUSED,
 		    "ERR The user executing the script can't run this command "
 		    "or subcommand" },
