@@ -40,19 +40,16 @@ static const struct {
 } kinds[] = {
 #define ALL .key = "api", .terms = { -1, -1, -1 }
 /* Opens after so many failures, for 10 s, 20 s, and then 35 s. */
-#define BREAKER(failures) \
-	{ \
-		failures, SECONDS(10), SECONDS(35) \
-	}
+#define BREAKER(failures) .breaker = { failures, SECONDS(10), SECONDS(35) }
 	{ "UVFGHL", { ALL } },
 	{ "J", { ALL, .cooldown = SECONDS(5) } },
-	{ "KM", { ALL, .breaker = BREAKER(1) } },
-	{ "P", { ALL, .cooldown = SECONDS(5), .breaker = BREAKER(3) } },
+	{ "KM", { ALL, BREAKER(1) } },
+	{ "P", { ALL, .cooldown = SECONDS(5), BREAKER(3) } },
 	{ "S", { ALL, .cooldown = SECONDS(1) } },
 	{ "T", { ALL, .wait = SECONDS(60) } },
 	{ "O", { .key = "api", .terms = { 400000, 4, SECONDS(30) } } },
-	{ "WX", { ALL, .wait = SECONDS(60), .breaker = BREAKER(3) } },
-	{ "", { ALL, .breaker = BREAKER(3) } },
+	{ "WX", { ALL, .wait = SECONDS(60), BREAKER(3) } },
+	{ "", { ALL, BREAKER(3) } },
 };
 
 /*

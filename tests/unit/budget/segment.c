@@ -168,11 +168,6 @@ TEST(longest_key)
 	{ \
 		value \
 	}
-#define NOTHING \
-	.bytes = (const char[4 + SEGMENT_KEY]) \
-	{ \
-		"" \
-	}
 #define LATER(span) .now = (span), .wall = (span)
 #define UNKNOWN (-1)
 #define USED_UP(left) LATER((WINDOW_EPOCHS - (left)) * NANOS_SECOND)
@@ -184,7 +179,7 @@ static const struct {
 	const char *boot;
 	int64_t space; /* 0: the same */
 	size_t at, size;
-	const void *bytes;
+	const void *bytes; /* NULL: zeros */
 } checks[] = {
 	{ "as made", SEGMENT_GOOD, LATER(0) },
 	{ "boot not compared", SEGMENT_GOOD, .boot = "" },
@@ -203,13 +198,12 @@ static const struct {
 	{ "before the boot", SEGMENT_STRANGE, AT(origin.base), INT(-1) },
 	{ "before 1970", SEGMENT_STRANGE, AT(origin.wall), INT(INT64_MIN) },
 	{ "no length", SEGMENT_STRANGE, AT(length), WORD(0) },
-	{ "no key", SEGMENT_STRANGE, AT(key), NOTHING },
+	{ "no key", SEGMENT_STRANGE, AT(key) },
 	{ "neither length nor key", SEGMENT_STRANGE,
-	    .at = offsetof(struct header, length), .size = 4 + SEGMENT_KEY,
-	    NOTHING },
+	    .at = offsetof(struct header, length), .size = 4 + SEGMENT_KEY },
 
 	{ "another boot", SEGMENT_STALE, .boot = OTHER },
-	{ "made without a boot", SEGMENT_STALE, AT(origin.boot), NOTHING },
+	{ "made without a boot", SEGMENT_STALE, AT(origin.boot) },
 	{ "epochs nearly used up", SEGMENT_GOOD, USED_UP(1 << 21) },
 	{ "epochs used up", SEGMENT_STALE, USED_UP(1 << 20) },
 
@@ -258,7 +252,8 @@ TEST(checks)
 			    ? 0
 			    : (uint64_t)checks[i].space;
 		segment_make(&new, "key", &unsaid, &origin);
-		if (checks[i].size > 0)
+		memset((char *)header + checks[i].at, 0, checks[i].size);
+		if (checks[i].bytes != NULL)
 			memcpy((char *)header + checks[i].at, checks[i].bytes,
 			    checks[i].size);
 		/* Any key, if one byte of it is not zero. */
