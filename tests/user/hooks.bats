@@ -9,8 +9,9 @@ load actor
 # gives_up STATUS WORD...: retry with these words runs --on-give-up once
 gives_up()
 {
-	is "$1" "$RETRY" -d 0 --on-give-up 'echo >>hook' "${@:2}"
-	[ "$(lines hook)" -eq 1 ]
+	rm -f hook
+	is "$1" "$RETRY" -d 0 --on-give-up 'echo >>hook' "${@:2}" &&
+		[ "$(lines hook)" -eq 1 ]
 }
 
 @test "--on-retry runs once for each retry, --on-give-up once where retry gives up" {
@@ -33,16 +34,6 @@ gives_up()
 	    [ "$(tail -n 1 err)" = hook ]
 	    [ "$(grep -cx hook err)" -eq 1 ]
 	    told 'retry: attempt 2/2 failed \(exit 7\), giving up: attempts exhausted'
-	a rule
-	    gives_up 7 --stop-on 7 -- sh -c 'exit 7'
-	a timeout
-	    gives_up 124 -n 1 -t 0.1 -- sleep 20
-	a deadline
-	    gives_up 124 -T 0.1 -- sleep 20
-	not found
-	    gives_up 127 -- ./missing
-	a signal
-	    gives_up 137 -n 1 -- sh -c 'kill -KILL $$'
 	a breaker, before there is an attempt
 	    export RETRY_BUDGET_DIR=$PWD RETRY_BUDGET=api
 	    is 1 "$RETRY" -n 1 --breaker 1,60s -- false
@@ -58,6 +49,13 @@ gives_up()
 	    is 1 "$RETRY" -n 2 -d 0 --on-retry 'sleep 0.3; echo hook >>log' -- \
 	        sh -c 'echo attempt >>log; exit 1'
 	    holds log attempt hook attempt
+	END
+	table gives_up <<-'END'
+		7 --stop-on 7 -- sh -c 'exit 7'
+		124 -n 1 -t 0.1 -- sleep 20
+		124 -T 0.1 -- sleep 20
+		127 -- ./missing
+		137 -n 1 -- sh -c 'kill -KILL $$'
 	END
 }
 

@@ -17,15 +17,6 @@ lend()
 	chmod 666 ran
 }
 
-# Ends the processes that a test left alive on purpose; these files name them.
-dismiss()
-{
-	local file
-	for file; do
-		kill -KILL "$(<"$file")"
-	done
-}
-
 # limited STATUS [OPTION]... -- COMMAND...: $ready processes of COMMAND, or one,
 # have said that they are ready, and a limit has ended all. $by is the limit, and
 # $under what runs retry. Where the machine stalls the second limit is long enough.
@@ -86,12 +77,6 @@ sleeper()
 	END
 }
 
-# fate HOW OPTION...: how retry with these options and words ends
-fate()
-{
-	[ "$("$ACTOR" how "$RETRY" --preserve-status -q "${@:2}")" = "exited $1" ]
-}
-
 @test "--preserve-status exits as a command that a limit ended, but never with 0" {
 	local keep=--preserve-status
 	rows beside eval <<-'END'
@@ -122,9 +107,11 @@ fate()
 	ended by itself
 	    is 6 "$RETRY" $keep -n 1 -t 20 -- sh -c 'exit 6'
 	of a signal retry does not die itself
-	    fate 130 -n 1 -t 0.1 -s INT sleep 20
+	    gives 0 'exited 130' \
+	        "$ACTOR" how "$RETRY" $keep -q -n 1 -t 0.1 -s INT sleep 20
 	nor after --idle-timeout
-	    fate 143 -n 1 --idle-timeout 0.1 sleep 20
+	    gives 0 'exited 143' \
+	        "$ACTOR" how "$RETRY" $keep -q -n 1 --idle-timeout 0.1 sleep 20
 	END
 }
 
@@ -222,14 +209,12 @@ scarce()
 	    tree scarce 7
 	with 8 descriptors
 	    tree scarce 8
-	the command, with 5 descriptors, of which none is left to read /proc
-	    under=(scarce 5)
-	    limited 124 -k 0.2 -- "$ACTOR" stubborn
-	    not told '.* is still alive .*'
-	the command, with 6 descriptors
-	    under=(scarce 6)
-	    limited 124 -k 0.2 -- "$ACTOR" stubborn
-	    not told '.* is still alive .*'
+	the command, with 5 or 6 descriptors, of which none is left to read /proc
+	    for few in 5 6; do
+	        under=(scarce "$few")
+	        limited 124 -k 0.2 -- "$ACTOR" stubborn
+	        not told '.* is still alive .*'
+	    done
 	END
 }
 
@@ -340,8 +325,8 @@ spared()
 	local file
 	for file; do
 		not gone "$(<"$file")"
+		kill -KILL "$(<"$file")"
 	done
-	dismiss "$@"
 	wait_for none_left
 }
 
@@ -468,7 +453,7 @@ foreign()
 	    spared left
 	KILL does not end it: named and waited for
 	    held
-	    dismiss holder
+	    kill -KILL "$(<holder)"
 	    ended 0
 	    [ "$(lines ran)" -eq 2 ]
 	    [ "$(grep -c 'still alive' err)" -eq 1 ]
@@ -480,7 +465,7 @@ foreign()
 	KILL does not end it: TERM comes
 	    held
 	    kill -TERM "$pid"
-	    dismiss holder
+	    kill -KILL "$(<holder)"
 	    ended
 	    [ "$status" -ne 0 ]
 	    [ "$(lines ran)" -eq 1 ]

@@ -34,14 +34,6 @@ printed()
 {
 	judged "$1" --retry-on "stderr:$2" -- sh -c 'printf "$1" >&2; exit 1' sh "$3"
 }
-finds()
-{
-	printed attempts "$@"
-}
-passes()
-{
-	printed not-retryable "$@"
-}
 
 # to_full FD COMMAND...: COMMAND writes by the descriptor FD to a full disk
 to_full()
@@ -220,13 +212,13 @@ seen_by()
 		judged attempts --retry-on stdout:word -- sh -c 'echo word; exit 1'
 		judged not-retryable --retry-on stdout:word -- sh -c 'echo word >&2; exit 1'
 		judged not-retryable --retry-on stderr:word -- sh -c 'echo word; exit 1'
-		finds '^busy$' 'first\nbusy'
-		finds 'a.b' 'a\0b'
-		passes 'a.*b' 'a\nb\n'
-		finds $'caf\xc3\xa9+ clos' '\377caf\303\251\303\251 clos\n'
+		printed attempts '^busy$' 'first\nbusy'
+		printed attempts 'a.b' 'a\0b'
+		printed not-retryable 'a.*b' 'a\nb\n'
+		printed attempts $'caf\xc3\xa9+ clos' '\377caf\303\251\303\251 clos\n'
 		# The locale changes nothing.
-		with LC_ALL=C.UTF-8 passes '^.$' '\303\251\n'
-		with LC_ALL=tr_TR.UTF-8 finds '(?i)^TIMED.OUT$' 'timed\377out\n'
+		with LC_ALL=C.UTF-8 printed not-retryable '^.$' '\303\251\n'
+		with LC_ALL=tr_TR.UTF-8 printed attempts '(?i)^TIMED.OUT$' 'timed\377out\n'
 		# --stop-on wins.
 		judged stop-rule --retry-on stderr:denied --stop-on stderr:denied -- sh -c 'echo denied >&2; exit 1'
 		judged attempts --stop-on stderr:denied -- sh -c 'echo busy >&2; exit 1'

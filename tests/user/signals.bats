@@ -93,12 +93,6 @@ manual='eee??????p?pppepcp?ppppppppppp?'
 	END
 }
 
-answers_its_parent()
-{
-	is 3 "$RETRY" -n 1 -- "$ACTOR" answer "$1"
-	said kept
-}
-
 @test "after TERM the status of retry is that of the command" {
 	rows beside eval <<-'END'
 	a success is one
@@ -119,10 +113,11 @@ answers_its_parent()
 	    is 3 "$ACTOR" fresh "$RETRY" -d 0 -- "$ACTOR" answer TERM
 	    said kept
 	    told 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
-	USR1 that the command has sent does not come back
-	    answers_its_parent USR1
-	nor does RTMIN
-	    answers_its_parent RTMIN
+	USR1 or RTMIN that the command has sent does not come back
+	    for name in USR1 RTMIN; do
+	        is 3 "$RETRY" -n 1 -- "$ACTOR" answer "$name"
+	    done
+	    holds out kept kept
 	END
 }
 
@@ -407,15 +402,11 @@ stops()
 
 @test "where a command stops and no shell waits, its limit ends it" {
 	# Nobody could continue an orphaned group.
+	beside STOP stops STOP
+	beside TTOU stops TTOU
+	beside 'STOP, in a session of its own' stops STOP setsid -w
+	beside 'TSTP, in a session of its own' stops TSTP setsid -w
 	rows beside eval <<-'END'
-	STOP
-	    stops STOP
-	TTOU
-	    stops TTOU
-	STOP, in a session of its own
-	    stops STOP setsid -w
-	TSTP, in a session of its own
-	    stops TSTP setsid -w
 	TSTP to retry, whose command ignores it
 	    sent TSTP 124 in_attempt "$RETRY" -n 1 -t 3 -- sh -c '
 	        trap "" TSTP; touch ready; exec sleep 20'
@@ -447,13 +438,6 @@ stops()
 	END
 }
 
-# kill_retry NAME [OPTION]...: retry, of which KILL leaves its command this signal
-kill_retry()
-{
-	sent KILL 137 in_attempt "$RETRY" "${@:2}" -- "$ACTOR" listen 1 0
-	wait_for said "$1"
-}
-
 @test "KILL leaves nothing of the group, and of retry alone gives its command -s" {
 	rows beside eval <<-'END'
 	the command is in the group and the session of retry
@@ -471,9 +455,11 @@ kill_retry()
 	        rm ready
 	    done
 	to retry alone
-	    kill_retry TERM
+	    sent KILL 137 in_attempt "$RETRY" -- "$ACTOR" listen 1 0
+	    wait_for said TERM
 	to retry alone, -s RTMIN+2
-	    kill_retry RTMIN+2 -s RTMIN+2
+	    sent KILL 137 in_attempt "$RETRY" -s RTMIN+2 -- "$ACTOR" listen 1 0
+	    wait_for said RTMIN+2
 	to retry alone: its hook gets TERM, whatever -s says
 	    start "$RETRY" -s USR1 -d 60 --on-retry 'exec "$ACTOR" listen 1 0 >heard' \
 	        -- false
@@ -524,20 +510,15 @@ tidies()
 	[ "$(sort -n counts | tail -n 1)" -le 6 ]
 }
 
-not_the_command()
-{
-	is 7 sh -c 'sh -c "sleep 0.1; exit 9" & exec "$@"' sh \
-	    "$RETRY" -n 1 -t "$1" -- sh -c 'sleep 0.3; exit 7'
-}
-
 @test "retry reaps the orphans that it adopts, and takes none for its command" {
 	local here=("$ACTOR" fresh "$RETRY") delay=(-d 60 -j none)
 	local adopts=("$ACTOR" reaper "${here[@]}")
 	rows beside eval <<-'END'
-	a child of the shell before
-	    not_the_command 0
-	a child of the shell before, with a limit
-	    not_the_command 20
+	a child of the shell before, without a limit and with one
+	    for limit in 0 20; do
+	        is 7 sh -c 'sh -c "sleep 0.1; exit 9" & exec "$@"' sh \
+	            "$RETRY" -n 1 -t "$limit" -- sh -c 'sleep 0.3; exit 7'
+	    done
 	a child of the shell before is reaped, another spared
 	    reaps 1 in_delay "$ACTOR" fresh sh -c 'sleep 0.5 & sleep 20 & echo $! >elder
 	        exec "$RETRY" -d 60 -j none -- false'
@@ -577,16 +558,6 @@ first()
 	ended "$1"
 }
 
-# first_dies NAME: retry exits with 128 + n where its command dies of signal n.
-first_dies()
-{
-	start "${here[@]}" -n 1 -- sh -c 'touch ready; exec sleep 20'
-	reached in_attempt
-	foretold
-	kill -s "$1" "$(tr -d ' ' <"/proc/$one/task/$one/children")"
-	ended $((128 + $(kill -l "$1")))
-}
-
 @test "as PID 1 retry passes signals on, does not stop, and reaps orphans" {
 	local here delay=(-d 60 -j none)
 	isolate -p -f --mount-proc
@@ -598,10 +569,15 @@ first_dies()
 	    told '.* failed \(exit 3\), giving up: interrupted'
 	INT ends a delay
 	    first 130 INT in_delay "${delay[@]}" -- false
-	the command dies of TERM
-	    first_dies TERM
-	the command dies of KILL
-	    first_dies KILL
+	where the command dies of a signal it exits like that
+	    for name in TERM KILL; do
+	        start "${here[@]}" -n 1 -- sh -c 'touch ready; exec sleep 20'
+	        reached in_attempt
+	        foretold
+	        kill -s "$name" "$(tr -d ' ' <"/proc/$one/task/$one/children")"
+	        ended $((128 + $(kill -l "$name")))
+	        rm ready
+	    done
 	TSTP does not stop it
 	    first 124 TSTP in_attempt -n 1 -t 3 -- \
 	        sh -c 'touch ready; kill -STOP $$; exec sleep 20'

@@ -477,17 +477,11 @@ script()
 	END
 }
 
-# busy: ./busy is a program that process $holder has open for writing
-busy()
-{
+@test "a program that is being written is tried again until it is not" {
 	cp "$(type -P bash)" busy
 	sh -c 'touch open; exec sleep 30' 9>>busy 3>&- &
 	holder=$!
 	wait_for test -e open
-}
-
-@test "a program that is being written is tried again until it is not" {
-	busy
 	start "$RETRY" -n inf -d 20ms -j none -b constant ./busy -c true
 	wait_for test -s err
 	run -126 --separate-stderr "$RETRY" -n 2 -d 0 ./busy -c true

@@ -14,8 +14,8 @@ setup()
 	export no_proxy='*' HOME=$PWD
 }
 
-# example WORD: prints the example of the section that has this word, for a
-# service on $port of this host, with a shorter delay.
+# example WORD: writes to ./line the example of the section that has this word,
+# for a service on $port of this host, with a shorter delay.
 example()
 {
 	awk '/^\.S[hs] / { inside = /Waiting for a service/ } inside' "$manual" |
@@ -31,7 +31,6 @@ example()
 			p; q
 		}" >line
 	[ "$(lines line)" -eq 1 ]
-	cat line
 }
 
 # services TOOL...: writes to ./ports a port of 127.0.0.1 for each. A process
@@ -82,9 +81,7 @@ waits()
 	wait_for grep -q '^retry: attempt 1 failed' err
 	"${@:2}"
 	pid=$example
-	ended
-	cat err
-	[ "$status" -eq 0 ]
+	ended 0 || not cat err
 	grep -q '^retry: ended after .*: succeeded' err
 }
 
