@@ -29,7 +29,7 @@ enum { ROWS = 16, SEEDS = 5 };
  * every twenty clients. Real runs in which little is wasted differ by as much:
  * by attempts that had begun before the breaker opened.
  */
-enum { PERCENT = 20, SOME = 50 };
+enum { PERCENT = 15, SOME = 50 };
 
 #define STORM "-n inf -d 100ms --max-delay 10s -j full "
 #define FLEET STORM "-B storm --fleet " SCENARIO_FLEET " --fleet-min 20 "
