@@ -91,7 +91,7 @@ $(B)/simulate: $(patsubst %,$(B)/tests/simulation/%.o,simulate \
 	model fleet_model queue tally figure scenario capacity) \
 	$(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/tests/simulation/%.o,driver crowd child \
-	redis server capacity scenario tally figure) \
+	redis capacity scenario tally figure) \
 	$(B)/src/text/number.o
 $(B)/storm/client: $(B)/tests/simulation/client.o
 

@@ -2,6 +2,8 @@
 
 #include <err.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 pid_t
@@ -20,11 +22,14 @@ child_fork(int signal)
 }
 
 nanos
-child_cpu(const struct rusage *usage)
+child_cpu(int whose)
 {
-	return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) *
-	    NANOS_SECOND +
-	    (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000;
+	struct rusage usage;
+
+	if (getrusage(whose, &usage) == -1)
+		err(1, "getrusage");
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NANOS_SECOND +
+	    (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
 nanos
@@ -34,11 +39,4 @@ clock_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (nanos)now.tv_sec * NANOS_SECOND + now.tv_nsec;
-}
-
-struct timespec
-clock_span(nanos span)
-{
-	return (struct timespec){ (time_t)(span / NANOS_SECOND),
-		(long)(span % NANOS_SECOND) };
 }

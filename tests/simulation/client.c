@@ -1,15 +1,17 @@
 /*
  * client: one request to the server of a storm.
  *
- *     client NAME
+ *     client NAME TAKES
  *
  * NAME is that of an abstract socket. A connection is a request, and its answer
- * is one byte. Exits with 0 after '+', with 1 after any other answer or none,
+ * is one byte. It comes at once, and the client waits for TAKES milliseconds as
+ * if it had not. Exits with 0 after '+', with 1 after any other answer or none,
  * and with 2 where there is no server.
  *
  * The socket of a retry has a name of its own, by which the server tells
  * retries from first attempts.
  */
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -35,7 +37,7 @@ main(int argc, char **argv)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	struct timeval patience = { .tv_sec = PATIENCE };
-	size_t length = argc == 2 ? strlen(argv[1]) : 0;
+	size_t length = argc == 3 ? strlen(argv[1]) : 0;
 	int server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	char answer = '-';
 
@@ -56,5 +58,8 @@ main(int argc, char **argv)
 		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
 		    length)) == -1)
 		return 2;
-	return read(server, &answer, 1) == 1 && answer == '+' ? 0 : 1;
+	if (read(server, &answer, 1) != 1)
+		return 1;
+	poll(NULL, 0, atoi(argv[2]));
+	return answer == '+' ? 0 : 1;
 }

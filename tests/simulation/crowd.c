@@ -4,18 +4,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "child.h"
 #include "redis.h"
-#include "server.h"
 #include "text/number.h"
 
 /* How long after the first signal a process is killed. */
@@ -25,7 +27,21 @@
  */
 enum { GAVE_UP = 1, HELD_BACK = 75, NOT_EXECUTED = 126 };
 
-enum { ARGS = SCENARIO_OPTIONS + 6, ROOM = 64 };
+enum { ARGS = SCENARIO_OPTIONS + 7, ROOM = 64 };
+
+/* How many connections may wait for the server, and after how many requests it
+ * ends. */
+enum { WAITING = 4096, REQUESTS = 1 << 18 };
+
+/* What the server has seen, in memory that it shares with the driver. */
+struct record {
+	nanos start; /* when the storm begins */
+	size_t count;
+	struct {
+		nanos at; /* since the storm began */
+		bool served, again; /* again: it is a retry */
+	} requests[REQUESTS];
+};
 
 struct crowd {
 	const struct scenario *scenario;
@@ -34,11 +50,10 @@ struct crowd {
 	nanos start, most; /* when the storm begins, how long it is watched */
 	char socket[ROOM], directory[ROOM]; /* of the server, of all files */
 	char budgets[2 * ROOM], variable[3 * ROOM]; /* of a client's host */
-	char url[REDIS_URL];
+	char url[REDIS_URL], takes[ROOM];
 	char *args[ARGS], *environment[2];
 	struct redis redis;
 	pid_t server, *clients; /* 0: not there */
-	pid_t keeper; /* of the directory */
 	int life[2]; /* a pipe: while its second end is open, the server lives
 			and the directory is kept */
 	int64_t begun, ended;
@@ -46,22 +61,6 @@ struct crowd {
 	sigset_t signals, before; /* that it waits for; blocked by others */
 	struct record *record;
 };
-
-/* Of the driver and all of its processes. */
-static nanos
-cpu_time(void)
-{
-	static const int whose[] = { RUSAGE_SELF, RUSAGE_CHILDREN };
-	struct rusage usage;
-	nanos sum = 0;
-
-	for (int i = 0; i < 2; i++) {
-		if (getrusage(whose[i], &usage) == -1)
-			err(1, "getrusage");
-		sum += child_cpu(&usage);
-	}
-	return sum;
-}
 
 /*
  * What there is before and after
@@ -87,33 +86,96 @@ place(struct crowd *crowd, int64_t client)
 }
 
 /*
- * Starts a process that removes the directory, which is empty, when the driver
- * has no more use for it, or has ended, even by SIGKILL: when nobody has the
- * second end of life open any more.
+ * Answers each connection, a request, by one byte until nobody has the second
+ * end of life open, or the record is full. It is an abstract unix socket: there
+ * is no file to leave behind, no port that lingers in TIME_WAIT after each of
+ * tens of thousands of connections, and connecting takes less of the machine
+ * that a thousand processes share.
  */
 static void
-start_keeper(struct crowd *crowd)
+serve(const struct crowd *crowd, int listener)
+{
+	struct record *record = crowd->record;
+	struct load load = { 0 };
+	struct pollfd events[] = {
+		{ .fd = listener, .events = POLLIN },
+		{ .fd = crowd->life[0], .events = POLLIN },
+	};
+
+	while (record->count < REQUESTS) {
+		nanos now;
+		bool served;
+		struct sockaddr_un peer;
+		socklen_t length = sizeof peer;
+		int client;
+
+		if (poll(events, 2, -1) == -1)
+			continue;
+		if (events[1].revents != 0)
+			return;
+		client = accept4(
+		    listener, (struct sockaddr *)&peer, &length, SOCK_CLOEXEC);
+		if (client == -1)
+			continue;
+		now = clock_now() - record->start;
+		served =
+		    capacity_serves(&crowd->scenario->capacity, &load, now);
+		record->requests[record->count].at = now;
+		record->requests[record->count].served = served;
+		/* Only retries have a name. */
+		record->requests[record->count++].again =
+		    length > offsetof(struct sockaddr_un, sun_path);
+		/* A client that has gone needs no answer. */
+		(void)send(
+		    client, served ? "+" : "-", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+		close(client);
+	}
+}
+
+/*
+ * Makes the directory, and starts the server, which removes the directory when
+ * the driver has no more use for it, or has ended, even by SIGKILL.
+ */
+static void
+start_server(struct crowd *crowd)
 {
 	/* Clients that are being ended may still make files. */
 	static const char remove[] =
 	    "for _ in $(seq 500); do rm -rf \"$0\"; [ -e \"$0\" ] || exit 0; "
 	    "sleep 0.01; done; echo \"$0: cannot be removed\" >&2; exit 1";
-	char byte;
+	struct sockaddr_un own = { .sun_family = AF_UNIX };
+	size_t length = strlen(crowd->socket);
+	int listener =
+	    socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	crowd->keeper = fork();
-	if (crowd->keeper == -1) {
+	memcpy(own.sun_path + 1, crowd->socket, length);
+	if (listener == -1 ||
+	    bind(listener, (const struct sockaddr *)&own,
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+		    length)) == -1 ||
+	    listen(listener, WAITING) == -1)
+		err(1, "server");
+	if (pipe2(crowd->life, O_CLOEXEC) == -1)
+		err(1, "pipe");
+	if (mkdtemp(crowd->directory) == NULL)
+		err(1, "%s", crowd->directory);
+	crowd->server = fork();
+	if (crowd->server == -1) {
 		(void)rmdir(crowd->directory);
 		err(1, "fork");
 	}
-	if (crowd->keeper > 0)
-		return;
-	/* What kills the process group of the driver does not kill it. */
-	setsid();
-	close(crowd->life[1]);
-	while (read(crowd->life[0], &byte, 1) == -1 && errno == EINTR)
-		continue;
-	execlp("sh", "sh", "-c", remove, crowd->directory, (char *)NULL);
-	_exit(1);
+	if (crowd->server == 0) {
+		/* What kills the process group of the driver does not kill it.
+		 */
+		setsid();
+		close(crowd->life[1]);
+		serve(crowd, listener);
+		execlp(
+		    "sh", "sh", "-c", remove, crowd->directory, (char *)NULL);
+		_exit(1);
+	}
+	close(listener);
+	close(crowd->life[0]);
 }
 
 static void
@@ -141,11 +203,7 @@ prepare(struct crowd *crowd, const struct programs *programs,
 	    (int)getpid());
 	snprintf(crowd->directory, sizeof crowd->directory,
 	    "/dev/shm/retry-storm-%d-XXXXXX", (int)getpid());
-	if (pipe2(crowd->life, O_CLOEXEC) == -1)
-		err(1, "pipe");
-	if (mkdtemp(crowd->directory) == NULL)
-		err(1, "%s", crowd->directory);
-	start_keeper(crowd);
+	start_server(crowd);
 	crowd->redis = (struct redis){ .directory = crowd->directory,
 		.hosts = crowd->scenario->hosts,
 		.fault = variant->fault,
@@ -166,33 +224,16 @@ prepare(struct crowd *crowd, const struct programs *programs,
 			crowd->args[i] = crowd->url;
 	crowd->args[n++] = end;
 	crowd->args[n++] = (char *)(uintptr_t)programs->client;
-	crowd->args[n] = crowd->socket;
+	crowd->args[n++] = crowd->socket;
+	snprintf(crowd->takes, sizeof crowd->takes, "%" PRId64,
+	    crowd->scenario->capacity.takes / NANOS_MS);
+	crowd->args[n] = crowd->takes;
 	crowd->environment[0] = crowd->variable;
 }
 
 /*
  * Processes
  */
-
-static void
-start_server(struct crowd *crowd)
-{
-	const struct scenario *scenario = crowd->scenario;
-	int listener = server_listen(crowd->socket);
-
-	if (listener == -1)
-		err(1, "server");
-	crowd->server = child_fork(SIGKILL);
-	if (crowd->server == 0) {
-		close(crowd->life[1]);
-		server_run(listener, crowd->life[0], &scenario->capacity,
-		    crowd->start, crowd->start + crowd->most + 2 * GRACE,
-		    crowd->record);
-		_exit(0);
-	}
-	close(listener);
-	close(crowd->life[0]);
-}
 
 static void
 start_client(struct crowd *crowd)
@@ -268,12 +309,15 @@ signal_all(const struct crowd *crowd, int signal)
 static void
 nap(struct crowd *crowd, nanos until)
 {
+	struct timespec span = { .tv_sec = 0 };
 	nanos left;
-	struct timespec span;
 	int signal;
 
 	left = number_lesser(until, crowd->redis.due) - clock_now();
-	span = clock_span(number_greater(left, 0));
+	if (left > 0) {
+		span.tv_sec = left / NANOS_SECOND;
+		span.tv_nsec = left % NANOS_SECOND;
+	}
 	signal = sigtimedwait(&crowd->signals, NULL, &span);
 	if (signal > 0 && signal != SIGCHLD)
 		crowd->cost.signal = signal;
@@ -314,13 +358,6 @@ run(struct crowd *crowd)
 	await(crowd, clock_now() + GRACE);
 }
 
-static void
-await_end(pid_t child)
-{
-	while (child > 0 && waitpid(child, NULL, 0) == -1 && errno == EINTR)
-		continue;
-}
-
 struct cost
 crowd_run(const struct programs *programs, const struct scenario *scenario,
     const struct variant *variant, struct tally *tally)
@@ -332,12 +369,11 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 
 	prepare(&crowd, programs, variant);
 	began = clock_now();
-	cpu = cpu_time();
+	cpu = child_cpu(RUSAGE_SELF) + child_cpu(RUSAGE_CHILDREN);
 	if (scenario_has_fleet(variant))
 		redis_start(&crowd.redis, programs->redis);
-	crowd.start = clock_now();
+	crowd.start = crowd.record->start = clock_now();
 	redis_begin(&crowd.redis, crowd.start);
-	start_server(&crowd);
 	run(&crowd);
 	redis_end(&crowd.redis);
 	cost->questions = redis->questions;
@@ -345,15 +381,15 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 	cost->failed = redis->failed > 0 ? redis->failed - crowd.start : 0;
 	cost->back = redis->back > 0 ? redis->back - crowd.start : 0;
 	close(crowd.life[1]);
-	await_end(crowd.server);
+	if (crowd.server > 0)
+		waitpid(crowd.server, NULL, 0);
 	cost->elapsed = clock_now() - began;
-	cost->cpu = cpu_time() - cpu;
-	await_end(crowd.keeper);
+	cost->cpu = child_cpu(RUSAGE_SELF) + child_cpu(RUSAGE_CHILDREN) - cpu;
 	for (size_t i = 0; i < crowd.record->count; i++) {
-		const struct http_request *request = &crowd.record->requests[i];
+		bool served = crowd.record->requests[i].served;
 
-		tally_request(tally, request->at, request->served);
-		tally->firsts += !request->served && !request->again;
+		tally_request(tally, crowd.record->requests[i].at, served);
+		tally->firsts += !served && !crowd.record->requests[i].again;
 	}
 	munmap(crowd.record, sizeof *crowd.record);
 	free(crowd.clients);

@@ -3,6 +3,7 @@
 #include <err.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -95,7 +96,6 @@ redis_start(struct redis *redis, const char *program)
 	struct sockaddr_un own = address_of(redis, SOCKET);
 	struct sockaddr_un nowhere = address_of(redis, NOWHERE);
 	nanos until = clock_now() + PATIENCE * NANOS_SECOND;
-	struct timespec pause = clock_span(10 * NANOS_MS);
 	int nothing, connection;
 
 	for (int64_t host = 0; host < redis->hosts; host++)
@@ -123,7 +123,7 @@ redis_start(struct redis *redis, const char *program)
 		if (clock_now() > until ||
 		    waitpid(redis->pid, NULL, WNOHANG) != 0)
 			errx(1, "%s does not start", program);
-		nanosleep(&pause, NULL);
+		poll(NULL, 0, 10);
 	}
 	close(connection);
 }
@@ -144,13 +144,13 @@ redis_url(const struct redis *redis, int64_t host, char url[REDIS_URL])
 static void
 finish(struct redis *redis)
 {
-	struct rusage usage;
+	nanos others = child_cpu(RUSAGE_CHILDREN);
 
 	kill(redis->pid, SIGCONT);
 	redis->questions = count_questions(redis);
 	kill(redis->pid, SIGKILL);
-	if (wait4(redis->pid, NULL, 0, &usage) == redis->pid)
-		redis->cpu = child_cpu(&usage);
+	waitpid(redis->pid, NULL, 0);
+	redis->cpu = child_cpu(RUSAGE_CHILDREN) - others;
 	redis->pid = 0;
 }
 
