@@ -2,7 +2,7 @@
  * script_check: compares the script of src/fleet with its twin on a server.
  *
  *     script_check script           prints the script; its SHA1 to stderr
- *     script_check trials SOCKET    see check.h
+ *     script_check trials SOCKET    see trial.h
  *     script_check mutants SOCKET   the trials of scripts with an error
  *
  * The server is nobody else's: script_check empties it. tests/fleet/run starts
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fleet/question.h"
-#include "check.h"
+#include "trial.h"
 
 static struct link link_to;
 

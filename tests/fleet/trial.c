@@ -1,4 +1,4 @@
-#include "check.h"
+#include "trial.h"
 
 #include <err.h>
 #include <string.h>

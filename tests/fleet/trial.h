@@ -1,11 +1,11 @@
 /*
- * check: random questions to a script on a real server, and to its twin. They
+ * trial: random questions to a script on a real server, and to its twin. They
  * bring the time with them (question->now), so that hours pass in a moment. All
  * answers, the stored hash and its expiry must be equal, and no grant may break
  * the promise of question.h.
  */
-#ifndef CHECK_H
-#define CHECK_H
+#ifndef TRIAL_H
+#define TRIAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
