@@ -15,8 +15,6 @@
 #include "fleet/question.h"
 #include "trial.h"
 
-static struct link link_to;
-
 /* The script with an error in one of its rules. */
 static const struct mutant {
 	bool greedy; /* It grants more than is promised. The others do not, or
@@ -99,40 +97,10 @@ static const struct mutant {
 };
 
 static void
-load(const char *script, char sha1[41])
+check_script(const char *server)
 {
-	struct resp_reply reply = LINK_ASK(&link_to, "SCRIPT", "LOAD", script);
+	struct trial_tally tally = trial_run(server, question_script, false);
 
-	if (reply.type != RESP_BULK || reply.text.length != 40)
-		errx(1, "the server does not load the script: %.*s",
-		    (int)reply.text.length, reply.text.at);
-	memcpy(sha1, reply.text.at, 40);
-	sha1[40] = '\0';
-}
-
-/* Until something is wrong; if patient, until the promise is broken. */
-static struct trial_tally
-run_trials(const char *sha1, bool patient)
-{
-	struct trial_tally tally = { .patient = patient };
-
-	for (int i = 0;
-	     i < TRIALS && !tally.broken && (tally.wrong == NULL || patient);
-	     i++)
-		trial_run(&link_to, sha1, i, &tally);
-	return tally;
-}
-
-static void
-check_script(void)
-{
-	struct trial_tally tally;
-	char sha1[41];
-
-	load(question_script, sha1);
-	if (strcmp(sha1, question_script_sha1) != 0)
-		errx(1, "question_script_sha1 is not the script's, %s", sha1);
-	tally = run_trials(sha1, false);
 	printf("fleet: %lld questions, %lld stale, %lld grants, %lld of them "
 	       "checked, %lld hashes\n",
 	    (long long)tally.questions, (long long)tally.stale,
@@ -154,19 +122,13 @@ check_mutants(const char *server)
 		const struct mutant *mutant = &mutants[i];
 		const char *at = strstr(question_script, mutant->right);
 		struct trial_tally tally;
-		char sha1[41];
 
 		if (at == NULL || strstr(at + 1, mutant->right) != NULL)
 			errx(1, "the script must have once: %s", mutant->right);
 		snprintf(script, sizeof script, "%.*s%s%s",
 		    (int)(at - question_script), question_script, mutant->wrong,
 		    at + strlen(mutant->right));
-		load(script, sha1);
-		tally = run_trials(sha1, mutant->greedy);
-		if (link_to.broken) {
-			link_close(&link_to);
-			link_open(&link_to, server);
-		}
+		tally = trial_run(server, script, mutant->greedy);
 		if (mutant->greedy ? !tally.broken : tally.wrong == NULL)
 			errx(1, "%s if %s",
 			    mutant->greedy ? "no promise is broken"
@@ -191,12 +153,9 @@ main(int argc, char **argv)
 		errx(2,
 		    "usage: script_check script | trials SOCKET | "
 		    "mutants SOCKET");
-	link_open(&link_to, argv[2]);
-	trial_prepare(&link_to);
 	if (strcmp(argv[1], "mutants") == 0)
 		check_mutants(argv[2]);
 	else
-		check_script();
-	link_close(&link_to);
+		check_script(argv[2]);
 	return EXIT_SUCCESS;
 }

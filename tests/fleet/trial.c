@@ -2,11 +2,16 @@
 
 #include <err.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "fleet/resp.h"
 #include "twin.h"
 
 #define MICRO INT64_C(1000)
 
-/* Questions of a trial, and how many are sent in one write. */
+/* Trials, questions of each, and how many are sent in one write. */
+#define TRIALS 24
 #define QUESTIONS 512
 #define BATCH 32
 
@@ -48,7 +53,15 @@ static struct events {
 	size_t length;
 } grants, successes;
 
-static char dump_sha1[41];
+/* The connection to the server. */
+static struct {
+	int fd;
+	struct resp_request out; /* what flush() sends */
+	char sent[1 << 18];
+	char in[1 << 16];
+	size_t start, end; /* of the bytes of in that are not read */
+	bool broken; /* a reply was not RESP2: all later ones are errors */
+} server;
 
 /* Writes all fields as twin_write() does. */
 static const char dump[] =
@@ -59,14 +72,83 @@ static const char dump[] =
     "for i = 9, 72 do found[i] = found[i] or '0 0 0' end\n"
     "return table.concat(found, ' ')\n";
 
-void
-trial_prepare(struct link *link)
+static void
+connect_to(const char *path)
 {
-	struct resp_reply reply = LINK_ASK(link, "SCRIPT", "LOAD", dump);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
+	if (strlen(path) >= sizeof address.sun_path)
+		errx(1, "%s: too long for a socket", path);
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	server.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (server.fd == -1 ||
+	    connect(server.fd, (struct sockaddr *)&address, sizeof address) ==
+		-1)
+		err(1, "%s", path);
+	server.start = server.end = 0;
+	server.broken = false;
+	server.out =
+	    (struct resp_request){ server.sent, sizeof server.sent, 0 };
+}
+
+/* Sends all requests that were written to server.out. */
+static void
+flush(void)
+{
+	size_t length = resp_length(&server.out);
+
+	if (server.out.length > server.out.size)
+		errx(1, "more requests than fit into one write");
+	/* The socket blocks until all of it is written. */
+	if (write(server.fd, server.sent, length) != (ssize_t)length)
+		err(1, "cannot write to the server");
+	server.out.length = 0;
+}
+
+/* Waits for the next reply. Its text is valid until the next call. */
+static struct resp_reply
+take_reply(void)
+{
+	struct resp_reply reply;
+	enum resp_state state;
+	ssize_t count;
+
+	for (;;) {
+		state = resp_read((struct strview){ server.in + server.start,
+				      server.end - server.start },
+		    &reply);
+		server.broken = server.broken || state == RESP_INVALID;
+		if (server.broken)
+			return (struct resp_reply){ .type = RESP_ERROR };
+		if (state == RESP_WHOLE)
+			break;
+		server.end -= server.start;
+		memmove(server.in, server.in + server.start, server.end);
+		server.start = 0;
+		count = read(server.fd, server.in + server.end,
+		    sizeof server.in - server.end);
+		if (count <= 0)
+			err(1, "cannot read from the server");
+		server.end += (size_t)count;
+	}
+	server.start += reply.length;
+	return reply;
+}
+
+static void
+load(const char *script, char sha1[41])
+{
+	struct resp_reply reply;
+
+	resp_put(
+	    &server.out, (const char *const[]){ "SCRIPT", "LOAD", script }, 3);
+	flush();
+	reply = take_reply();
 	if (reply.type != RESP_BULK || reply.text.length != 40)
-		errx(1, "the server does not load the script of the trials");
-	memcpy(dump_sha1, reply.text.at, 40);
+		errx(1, "the server does not load the script: %.*s",
+		    (int)reply.text.length, reply.text.at);
+	memcpy(sha1, reply.text.at, 40);
+	sha1[40] = '\0';
 }
 
 /* xorshift64*; from least to most, both included. */
@@ -182,7 +264,7 @@ question_of(struct trial *trial)
  * all of them anew: it wants something, and is not stale.
  */
 static void
-spoil(struct link *link, struct trial *trial, struct fleet_question *question)
+spoil(struct trial *trial, struct fleet_question *question)
 {
 	static const char *const fields[] = { "e", "e", "R", "S", "H", "x", "w",
 		"q", "m" };
@@ -192,7 +274,7 @@ spoil(struct link *link, struct trial *trial, struct fleet_question *question)
 
 	if (field[0] == 'w' && draw(trial, 0, 1) == 0)
 		value = draw(trial, 0, 1) == 0 ? "16666" : "1440000001";
-	resp_put(&link->out,
+	resp_put(&server.out,
 	    (const char *const[]){ "HSET", FLEET_KEY KEY, field, value }, 4);
 	if (strchr("wqm", field[0]) != NULL)
 		trial->twin.stored = false;
@@ -203,11 +285,11 @@ spoil(struct link *link, struct trial *trial, struct fleet_question *question)
 }
 
 static void
-send_batch(struct link *link, struct trial *trial, const char *sha1)
+send_batch(struct trial *trial, const char sha1[41], const char dump_sha1[41])
 {
 	for (int i = 0; i < BATCH; i++) {
 		struct fleet_question *question = &trial->questions[i];
-		size_t start = resp_length(&link->out);
+		size_t start = resp_length(&server.out);
 
 		pass(trial);
 		*question = question_of(trial);
@@ -215,20 +297,21 @@ send_batch(struct link *link, struct trial *trial, const char *sha1)
 		trial->spoiled[i] =
 		    trial->weather == WEATHER_WILD && draw(trial, 0, 99) == 0;
 		if (trial->spoiled[i]) {
-			spoil(link, trial, question);
-			start = resp_length(&link->out);
+			spoil(trial, question);
+			start = resp_length(&server.out);
 		}
-		question_write(&link->out, question, false);
+		question_write(&server.out, question, false);
 		/* The script may be another one. */
-		memcpy(
-		    strstr(link->sent + start, question_script_sha1), sha1, 40);
+		memcpy(strstr(server.sent + start, question_script_sha1), sha1,
+		    40);
 		trial->expected[i] = twin_answer(&trial->twin, question);
 	}
-	resp_put(&link->out,
+	resp_put(&server.out,
 	    (const char *const[]){ "EVALSHA", dump_sha1, "1", FLEET_KEY KEY },
 	    4);
-	resp_put(&link->out, (const char *const[]){ "PTTL", FLEET_KEY KEY }, 2);
-	link_flush(link);
+	resp_put(
+	    &server.out, (const char *const[]){ "PTTL", FLEET_KEY KEY }, 2);
+	flush();
 }
 
 static void
@@ -296,17 +379,17 @@ same(const struct resp_reply *a, const struct resp_reply *b)
 
 /* Whether the hash, and when it expires, are those of the twin. */
 static const char *
-check_hash(struct link *link, const struct twin *twin)
+check_hash(const struct twin *twin)
 {
 	int64_t most = (twin->slice * 66 + 999) / 1000;
-	struct resp_reply reply = link_reply(link);
+	struct resp_reply reply = take_reply();
 	char room[TWIN_ROOM];
 	bool equal, lives;
 
 	twin_write(twin, room);
 	equal = reply.type == RESP_BULK && reply.text.length == strlen(room) &&
 	    memcmp(reply.text.at, room, reply.text.length) == 0;
-	reply = link_reply(link);
+	reply = take_reply();
 	lives = !twin->stored ||
 	    (reply.numbers[0] <= most && reply.numbers[0] > most - PATIENCE);
 	return !equal ? "the hash" : !lives ? "its expiry" : NULL;
@@ -314,8 +397,7 @@ check_hash(struct link *link, const struct twin *twin)
 
 /* Reads all replies, so that the next trial begins with its own. */
 static void
-read_batch(
-    struct link *link, const struct trial *trial, struct trial_tally *tally)
+read_batch(const struct trial *trial, struct trial_tally *tally)
 {
 	const char *wrong;
 
@@ -323,8 +405,8 @@ read_batch(
 		struct resp_reply reply;
 
 		if (trial->spoiled[i])
-			link_reply(link);
-		reply = link_reply(link);
+			take_reply();
+		reply = take_reply();
 		if (!same(&reply, &trial->expected[i]))
 			tally->wrong = "an answer";
 		if (!keeps_promise(trial, i, &reply, tally))
@@ -333,23 +415,36 @@ read_batch(
 		tally->grants += reply.numbers[1];
 		tally->stale += reply.numbers[0] == FLEET_STALE;
 	}
-	wrong = check_hash(link, &trial->twin);
+	wrong = check_hash(&trial->twin);
 	tally->wrong = tally->wrong != NULL ? tally->wrong : wrong;
 	tally->hashes++;
 }
 
-void
-trial_run(
-    struct link *link, const char *sha1, int number, struct trial_tally *tally)
+struct trial_tally
+trial_run(const char *path, const char *script, bool patient)
 {
-	struct trial trial = begin(number);
+	struct trial_tally tally = { .wrong = NULL };
+	char sha1[41], dump_sha1[41];
+	bool over = false;
 
-	LINK_ASK(link, "DEL", FLEET_KEY KEY);
-	grants.length = successes.length = 0;
-	for (int i = 0; i < QUESTIONS / BATCH; i++) {
-		send_batch(link, &trial, sha1);
-		read_batch(link, &trial, tally);
-		if (tally->broken || (tally->wrong != NULL && !tally->patient))
-			break;
+	connect_to(path);
+	load(dump, dump_sha1);
+	load(script, sha1);
+	for (int number = 0; number < TRIALS && !over; number++) {
+		struct trial trial = begin(number);
+
+		resp_put(&server.out,
+		    (const char *const[]){ "DEL", FLEET_KEY KEY }, 2);
+		flush();
+		take_reply();
+		grants.length = successes.length = 0;
+		for (int i = 0; i < QUESTIONS / BATCH && !over; i++) {
+			send_batch(&trial, sha1, dump_sha1);
+			read_batch(&trial, &tally);
+			over =
+			    tally.broken || (tally.wrong != NULL && !patient);
+		}
 	}
+	close(server.fd);
+	return tally;
 }

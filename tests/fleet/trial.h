@@ -9,28 +9,20 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "link.h"
-
-/* How many trials there are. */
-#define TRIALS 24
 
 struct trial_tally {
-	bool patient; /* go on until the promise is broken */
 	int64_t questions, grants, stale, hashes;
 	int64_t checks; /* grants of which the promise was checked */
 	const char *wrong; /* what was not as in the twin; NULL: nothing */
 	bool broken; /* the promise */
 };
 
-/* Loads the script by which the hash is compared; before the first trial. */
-void trial_prepare(struct link *link);
-
 /*
- * Runs trial number of 0 to TRIALS - 1 with the script that has this SHA1, and
- * adds to the tally. Ends soon after something is wrong, or,
- * if the tally is patient, after the promise is broken.
+ * Tries the script on the server at a Unix socket until soon after something is
+ * wrong, or, if patient, until the promise is broken. Errors of the kernel end
+ * the program.
  */
-void trial_run(
-    struct link *link, const char *sha1, int number, struct trial_tally *tally);
+struct trial_tally
+trial_run(const char *socket, const char *script, bool patient);
 
 #endif

@@ -157,7 +157,6 @@ twin_answer(struct twin *twin, const struct fleet_question *question)
 		granted = number_lesser(
 		    question->wanted, number_greater(left / 4, 1));
 	next.retries[next.epoch % SLOTS] += granted;
-	next.expiry = now + 66 * next.slice;
 	if (asks)
 		*twin = next;
 	return reply(&next, granted, limit, now, question->wanted);

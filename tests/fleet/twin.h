@@ -30,13 +30,9 @@ struct twin {
 	int64_t retries[TWIN_SLOTS];
 	int64_t successes[TWIN_SLOTS];
 	int64_t hosts[TWIN_SLOTS];
-	int64_t expiry; /* when the server forgets it, in microseconds */
 };
 
-/*
- * Answers a question at the time question->now, as the server does. The caller
- * forgets the twin where the time is not before its expiry.
- */
+/* Answers a question at the time question->now, as the server does. */
 struct resp_reply
 twin_answer(struct twin *twin, const struct fleet_question *question);
 
