@@ -60,7 +60,7 @@ SH_FILES = .ci/run completions/retry.bash $(wildcard tests/user/*.bash) \
 	$(addprefix packaging/,check deb rpm arch release dist common.bash \
 		action/prepare action/run action/report) \
 	$(filter-out %.c,$(wildcard tests/faults/*)) \
-	$(addprefix tests/simulation/bench/,run loop.sh peak.sh)
+	tests/simulation/bench/run
 
 all: $(BIN)
 
