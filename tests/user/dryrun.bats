@@ -204,18 +204,3 @@ tells()
 		'Deadline 1h until then at least 1000000 attempts, if each fails at once' -T 1h -d 0
 	END
 }
-
-# bats test_tags=slow
-@test "attempts end as the forecast for a deadline says" {
-	set -- -n 2 -b constant -j none -k 0
-	tells 'Deadline 3.9s does not fit: attempt 2 of 2 would be cut off' \
-	    -T 3.9 -t 2 -d 100ms "$@"
-	run "$RETRY" -v -T 3.9 -t 2 -d 100ms "$@" sleep 20
-	[ "$status" = 124 ]
-	[[ ${lines[1]} == 'retry: attempt 2/2 ended by the deadline after '* ]]
-	tells 'Deadline 5s does not fit: attempt 2 of 2 would not begin' \
-	    -T 5 -t 100ms -d 10 "$@"
-	run "$RETRY" -v -T 5 -t 100ms -d 10 "$@" sleep 20
-	[ "$status" = 124 ]
-	[[ ${lines[0]} == 'retry: attempt 1/2 '*', giving up: deadline' ]]
-}
