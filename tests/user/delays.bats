@@ -32,12 +32,9 @@ read_delays()
 # command that always fails, one attempt more than delays
 waits()
 {
-	local wanted
-	read -ra wanted <<<"$1"
-	shift
-	announced -n $((${#wanted[@]} + 1)) "$@" false
-	[ "${delays[*]}" = "${wanted[*]}" ] || {
-		echo "waited '${delays[*]}' instead of '${wanted[*]}': $*"
+	announced -n $(($(wc -w <<<"$1") + 1)) "${@:2}" false
+	[ "${delays[*]}" = "$1" ] || {
+		echo "waited '${delays[*]}' instead of '$1': ${*:2}"
 		cat err
 		return 1
 	}
@@ -48,8 +45,7 @@ waits()
 nth_wait()
 {
 	local n=$1 want=$2 said
-	shift 2
-	start "$RETRY" -n inf "$@" false
+	start "$RETRY" -n inf "${@:3}" false
 	wait_for eval '[ "$(lines err)" -ge '"$n ]"
 	ended_by TERM
 	mapfile -t -s $((n - 1)) -n 1 said <err
@@ -63,11 +59,10 @@ nth_wait()
 # $want, or as a command that a limit ended
 took()
 {
-	local least=$1 began got=0
-	shift
+	local began
 	began=$(now)
-	timeout 20 "$RETRY" "$@" >out 2>err 3>&- || got=$?
-	[ "$got" -eq "${want:-124}" ] && [ $(($(now) - began)) -ge "$least" ]
+	exits "${want:-124}" timeout 20 "$RETRY" "${@:2}" >out 2>err 3>&- &&
+	    [ $(($(now) - began)) -ge "$1" ]
 }
 
 @test "the delays are those of the backoff or the list, from the floor to the cap" {
@@ -108,10 +103,6 @@ took()
 	END
 }
 
-#
-# Jitters
-#
-
 # drawn LEAST MOST [OPTION]...: delays are in this range, and in both outer thirds
 drawn()
 {
@@ -140,10 +131,6 @@ drawn()
 	[ "${all[3]}" != "${all[4]}" ]
 }
 
-#
-# How long it takes
-#
-
 # bats test_tags=slow
 @test "no wait and no limit is shorter than announced" {
 	rows beside eval <<-'END'
@@ -171,10 +158,10 @@ drawn()
 	    took 990 --splay 300ms -T 1s sleep 20
 	    [[ $(<err) == *'giving up: deadline' ]]
 	a command in flight is ended at the deadline
-	    took 290 -T 300ms sleep 20
+	    took 2990 -T 3s sleep 20
 	    [[ $(<err) == 'retry: attempt 1 ended by the deadline after '*', giving up: deadline' ]]
 	a later one, too
-	    took 990 -T 1s -d 1ms -j none \
+	    took 2990 -T 3s -d 1ms -j none \
 	        sh -c '[ "$RETRY_ATTEMPT" -eq 1 ] || exec sleep 20; exit 1'
 	    [[ $(tail -n 1 err) == 'retry: attempt 2 ended by the deadline after '* ]]
 	a timeout
@@ -185,10 +172,6 @@ drawn()
 	    [ "${#delays[@]}" -ge 2 ]
 	END
 }
-
-#
-# The deadline
-#
 
 @test "a delay that would pass the deadline is trimmed, or not begun" {
 	rows beside eval <<-'END'
