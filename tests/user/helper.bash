@@ -416,13 +416,7 @@ refused()
 
 most()
 {
-	local want=$1 got
-	shift
-	got=$("$RETRY" "$@" sh -c 'echo "$RETRY_MAX_ATTEMPTS"')
-	[ "$got" = "$want" ] || {
-		echo "$got instead of $want: $*"
-		return 1
-	}
+	gives 0 "$1" "$RETRY" "${@:2}" sh -c 'echo "$RETRY_MAX_ATTEMPTS"'
 }
 
 to=1 # standard output

@@ -42,15 +42,9 @@ shows()
 # loud LINES WORD...: retry writes this many messages about a success.
 loud()
 {
-	local want=$1
-	shift
-	"$RETRY" "$@" sh -c 'echo >>loud' 2>err && [ -e loud ] &&
-	    [ "$(lines err)" -eq "$want" ]
+	"$RETRY" "${@:2}" sh -c 'echo >>loud' 2>err && [ -e loud ] &&
+	    [ "$(lines err)" -eq "$1" ]
 }
-
-#
-# Options, their arguments and operands
-#
 
 @test "an option takes its argument from the same word or the next one, flags are bundled" {
 	table <<-'END'
@@ -100,10 +94,6 @@ loud()
 	END
 }
 
-#
-# How many attempts
-#
-
 @test "five attempts is the default, no limit where there is a deadline, and a number may be large" {
 	table most <<-'END'
 		5
@@ -123,10 +113,6 @@ loud()
 		7 -n 007
 	END
 }
-
-#
-# What retry prints about itself
-#
 
 @test "--help names every option of the table, and no other, in the headings of the manual" {
 	"$RETRY" --help >help
@@ -191,10 +177,6 @@ loud()
 		    sh -c '"$RETRY" "$0" 2>&1 >&-' "$word"
 	done
 }
-
-#
-# Unknown options
-#
 
 # unknown NAME WORD...: retry refuses each WORD as an unknown option, and suggests
 # --NAME, or nothing if NAME is empty.
@@ -280,21 +262,14 @@ unknown()
 		--help=x
 	END
 	# An empty argv lacks even the name.
-	status=0
-	"$PYTHON" -IS - "$RETRY" 2>err <<'PY' || status=$?
+	exits 125 "$PYTHON" -IS - "$RETRY" 2>err <<'PY'
 import ctypes, sys
-libc = ctypes.CDLL(None)
 none = (ctypes.c_char_p * 1)(None)
-libc.execve(sys.argv[1].encode(), none, none)
+ctypes.CDLL(None).execve(sys.argv[1].encode(), none, none)
 PY
-	[ "$status" -eq 125 ]
 	# Recent kernels put an empty name there.
 	[ "$(head -n 1 err)" = 'retry: no command given' ]
 }
-
-#
-# Arguments that are refused
-#
 
 @test "each option refuses what is none of its values" {
 	local text time='not a time in ms, s, m, h or d' list long
@@ -458,10 +433,6 @@ PY
 	END
 }
 
-#
-# Variables of the environment
-#
-
 @test "a variable that is malformed is refused by its name, and an empty one is unset" {
 	local long
 	long=$(printf '%01024d' 7)
@@ -479,10 +450,6 @@ PY
 	RETRY_BUDGET='' RETRY_BUDGET_RATIO='' RETRY_BUDGET_MIN='' RETRY_BUDGET_WINDOW='' \
 	    RETRY_BUDGET_DIR='' RETRY_NESTED='' shows ok echo ok
 }
-
-#
-# Options that depend on each other
-#
 
 @test "options that need another one are refused without it, and others beside it" {
 	local none='only with --budget'
@@ -524,10 +491,6 @@ PY
 	    --budget-required echo ok
 	"$RETRY" --budget-gc --budget-dir . -n 3 -T 1m --preset auto --breaker on -q --
 }
-
-#
-# Messages
-#
 
 @test "text is quoted up to its 400th byte, and no byte of it breaks the line" {
 	local long time='not a time in ms, s, m, h or d' seed='not a whole number below 2^64'
