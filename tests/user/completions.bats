@@ -281,10 +281,6 @@ all_become()
 	END
 }
 
-#
-# Each shell
-#
-
 @test "bash knows the options of --help, which take an argument, and their values" {
 	name=bash
 	offers_options

@@ -37,10 +37,6 @@ refuse()
 	refusing=(strace -qq -o /dev/null -P "$1" -e "inject=$2")
 }
 
-#
-# The streams of the command
-#
-
 # unattached OPTION...: in no attempt can a stream of retry be attached.
 unattached()
 {
@@ -120,10 +116,6 @@ unattached()
 	done
 }
 
-#
-# The status file
-#
-
 @test "a status file that cannot be read does not count as empty" {
 	local call
 	for call in '?pread64' '?fstat,?fstat64,?newfstatat,?fstatat64,?statx'; do
@@ -161,10 +153,6 @@ unattached()
 		sh -c 'echo 503 >"$RETRY_HTTP_STATUS"'
 	told 'retry: no HTTP status found: .* cannot be read, as -v says'
 }
-
-#
-# Looking at budgets
-#
 
 @test "a budget that cannot be opened is named, neither missing nor removed, and no other is hidden" {
 	two_budgets
