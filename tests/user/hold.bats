@@ -569,7 +569,7 @@ read_once()
 # Copies what $bytes has, as it comes from the ./pipe of stuck.
 slow_reader()
 {
-	head -c "$(stat -c %s "$bytes")" <&7
+	timeout 60 head -c "$(stat -c %s "$bytes")" <&7
 }
 
 @test "a delivery waits for a slow reader, and a signal that ends retry ends it" {
@@ -593,6 +593,8 @@ slow_reader()
 	past the deadline, of stderr
 	    before=$(now)
 	    to=2
+	    head -c 200000 "$bytes" >some # which is written long before the deadline
+	    bytes=$PWD/some
 	    stuck -q -T 0.4 -k 0 -E sh -c \
 	        'cat "$bytes" >&2; exec sleep 20'
 	    wait_for past "$((before + 1000))"
