@@ -797,8 +797,6 @@ mark_rate(struct state *state)
 	uint64_t word = state->breaker.word, rate = state->breaker.rate;
 	bool slow = !recovers(word), fast = false;
 
-	if (state->must == 0 && active(state) == 0)
-		return;
 	for (int now = 0; now <= NOW && recovers(word); now++) {
 		struct ramp ramp = ramp_of(word, rate, clock_at(now));
 		bool first = ramp.over || ramp.rate <= RAMP_FIRST;
