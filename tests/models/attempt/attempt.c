@@ -509,17 +509,6 @@ static int met[STATES][EVENTS];
  * Each cell
  */
 
-/* What surrounds retry in a run of a cell. */
-enum {
-	IS_INIT = 1, /* PID 1 */
-	IS_LEADER = 2, /* of its session */
-	HAS_PIDFDS = 4,
-	OTHER_SESSION = 8, /* the command has one of its own */
-	HAS_ELDER = 16, /* a child from before */
-	IS_WATCHED = 32, /* by a shell with job control */
-	SURROUNDINGS = 64,
-};
-
 /* The cell that is tried now. */
 static struct cell {
 	int state, event, number;
@@ -549,13 +538,9 @@ run_cell(const struct cell *which, int around, bool tracing)
 {
 	struct setting set = complete(scenes[which->state].set);
 
-	set.init = (around & IS_INIT) != 0;
-	set.leader = (around & IS_LEADER) != 0;
-	set.pidfds = (around & HAS_PIDFDS) != 0;
+	set.around = around;
 	for (int i = 0; i < COMMANDS; i++)
 		set.commands[i].apart = (around & OTHER_SESSION) != 0;
-	set.has_elder = (around & HAS_ELDER) != 0;
-	set.watched = (around & IS_WATCHED) != 0;
 	cell = *which;
 	invocation_start(&set, (uint64_t)around, tracing);
 	invocation.direct = enter_cell;
@@ -741,7 +726,7 @@ any_setting(void)
 		.has_member = one_of(2),
 		.on_retry = one_of(3),
 		.on_give_up = one_of(4),
-		.has_elder = one_of(4),
+		.around = one_of(4) ? HAS_ELDER : 0,
 		.input = one_of(8) ? any_span() : 0,
 		.owed = one_of(4) ? any_span() : 0,
 		.straggling = one_of(4) ? any_span() : 0,
@@ -752,14 +737,12 @@ any_setting(void)
 		.exhausted = one_of(8),
 		.interrupted = one_of(16),
 		.dies_abandoned = one_of(3),
-		.init = one_of(8),
-		.leader = one_of(4),
-		.pidfds = !one_of(8),
 		.visible = !one_of(16),
 		.adopts = one_of(4),
-		.pends = one_of(16),
-		.watched = one_of(4) };
+		.pends = one_of(16) };
 
+	set.around |= (one_of(8) ? IS_INIT : 0) | (one_of(4) ? IS_LEADER : 0) |
+	    (one_of(8) ? 0 : HAS_PIDFDS) | (one_of(4) ? IS_WATCHED : 0);
 	set.consecutive =
 	    one_of(4) ? 1 + (int64_t)kernel_draw((uint64_t)set.attempts) : 1;
 	for (int i = 0; i < COMMANDS; i++)
@@ -866,17 +849,13 @@ run_any(uint64_t seed, bool tracing)
 	}
 	if (target != STATES) {
 		set = complete(scenes[target].set);
-		set.init = any.init;
-		set.leader = any.leader;
-		set.pidfds = any.pidfds;
-		set.has_elder = any.has_elder;
-		set.watched = any.watched;
+		set.around = any.around;
 	}
 	invocation_start(&set, seed, tracing);
 	invocation.direct = disturb_wait;
 	disturbances = (int)kernel_draw(10);
 	/* Without pidfds retry cannot do right what happens between calls. */
-	if (set.pidfds && one_of(2))
+	if ((set.around & HAS_PIDFDS) != 0 && one_of(2))
 		kernel.meanwhile = disturb_calls;
 	return invocation_run();
 }

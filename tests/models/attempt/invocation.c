@@ -524,7 +524,7 @@ check_halt(void)
 	if (now->attempting && !now->abandoned && command != NULL &&
 	    kernel.count == 0 && kernel.meanwhile == NULL &&
 	    command->life == LIFE_STOPPED && !kernel_orphaned() &&
-	    (now->halted || now->set.watched))
+	    (now->halted || kernel.watched))
 		kernel_break("waits though its command has stopped");
 }
 
@@ -692,18 +692,19 @@ make_words(struct words *words, const struct setting *set)
 void
 invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 {
-	pid_t self = set->init ? 1 : 100;
+	bool leads = (set->around & IS_LEADER) != 0;
+	pid_t self = (set->around & IS_INIT) != 0 ? 1 : 100;
 
 	*now = (struct invocation){ .set = *set };
 	kernel = (struct kernel){ .now = KERNEL_START,
 		.asleep = KERNEL_ASLEEP,
 		.self = self,
-		.group = set->leader ? self : 90,
-		.session = set->leader ? self : 80,
+		.group = leads ? self : 90,
+		.session = leads ? self : 80,
 		.subreaper = set->adopts,
-		.pidfds = set->pidfds,
+		.pidfds = (set->around & HAS_PIDFDS) != 0,
 		.visible = set->visible,
-		.watched = set->watched,
+		.watched = (set->around & IS_WATCHED) != 0,
 		.input = set->input > 0 ? KERNEL_START + set->input : NANOS_MAX,
 		.clings = set->straggling > 0,
 		.latest = KERNEL_PIDS,
@@ -716,7 +717,7 @@ invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 		file_trip(600 * NANOS_MS);
 	/* A child that was there before retry, and has a child that outlives
 	 * it. */
-	if (set->has_elder)
+	if ((set->around & HAS_ELDER) != 0)
 		kernel_spawn(ROLE_SPARED,
 		    kernel_place(kernel_spawn(ROLE_SPARED, PARENT_SELF,
 			&(struct temper){ .life = 3 * NANOS_SECOND })),

@@ -22,7 +22,6 @@ struct setting {
 	struct temper member, hook;
 	bool has_member; /* each command forks one process */
 	bool on_retry, on_give_up;
-	bool has_elder; /* a child of retry's that was there before retry */
 	/* How long it takes to read standard input, to deliver the output of
 	 * an attempt, and until nobody else has the pipes of a command open */
 	nanos input, owed, straggling;
@@ -33,11 +32,21 @@ struct setting {
 			 */
 	bool interrupted; /* INT is sent as soon as an attempt begins */
 	bool dies_abandoned; /* the command dies when retry abandons it */
-	bool init, leader; /* retry is PID 1; the leader of a session */
-	bool pidfds, visible; /* the kernel has pidfds; there is a /proc */
+	bool visible; /* there is a /proc */
 	bool adopts; /* orphans become children of retry from the start */
 	bool pends; /* TERM is pending and blocked from the start */
-	bool watched; /* a shell waits for retry to stop or to end */
+	int around; /* the sum of some of these: */
+};
+
+/* What surrounds retry. */
+enum {
+	IS_INIT = 1, /* PID 1 */
+	IS_LEADER = 2, /* of its session */
+	HAS_PIDFDS = 4,
+	OTHER_SESSION = 8, /* the command has one of its own */
+	HAS_ELDER = 16, /* a child that was there before retry */
+	IS_WATCHED = 32, /* by a shell with job control */
+	SURROUNDINGS = 64,
 };
 
 /* What retry waits for. */
