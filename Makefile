@@ -88,7 +88,7 @@ $(B)/link_check: $(B)/tests/link/check.o $(EDGE_OBJS) $(PURE_OBJS)
 $(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/simulation/bench/%.o
 
 $(B)/simulate: $(patsubst %,$(B)/tests/simulation/%.o,simulate \
-	model fleet_model queue tally figure scenario capacity) \
+	model queue tally figure scenario capacity) \
 	$(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/tests/simulation/%.o,driver crowd child \
 	redis capacity scenario tally figure) \

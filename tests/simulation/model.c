@@ -5,8 +5,245 @@
 #include "text/number.h"
 #include "text/random.h"
 #include "policy/plan.h"
-#include "fleet_model.h"
+#include "../fleet/twin.h"
 #include "queue.h"
+
+/* How much the server does in a second, as measured: questions with a new
+ * connection each, and what is told on an open one. */
+#define CONNECTIONS 6000
+#define TOLD 30000
+
+/* The server's clock when the storm begins; it may be anything but zero. */
+#define DATE (1000000 * NANOS_SECOND)
+
+/* From a host to the server, and back. */
+#define WAY (NANOS_MS / 4)
+
+/* A question that is under way. */
+struct sent {
+	struct fleet_caller caller;
+	struct fleet_answer answer;
+	enum fleet_outcome outcome;
+	nanos at; /* when the process knows the outcome */
+};
+
+/* An invocation, beside its struct caller; all zero at first. */
+struct fleet_member {
+	struct fleet_wait wait;
+	struct sent *sent; /* NULL: none is under way; to be freed in the end */
+	bool granted; /* the server has granted the retry that is due */
+	bool connected; /* the connection was kept after an answer */
+	bool elected; /* to tell of successes */
+};
+
+struct fleet {
+	const struct policy *policy;
+	struct fleet_record *record;
+	bool mute; /* nobody is elected to tell */
+	struct fleet_caller caller; /* of the member that is being simulated */
+	struct twin twin;
+	nanos free; /* when the server has done all work that there is */
+	uint64_t random;
+};
+
+/* Has a host know the server's clock, and how many hosts there are. */
+static void
+teach(struct fleet *fleet, struct segment *segment, int64_t hosts, nanos now)
+{
+	const struct fleet_answer answer = { .now = DATE + now,
+		.hosts = hosts };
+	nanos age = segment_age(&segment->header, now);
+
+	fleet->caller.question = (struct fleet_question){ .asked = age };
+	fleet_host_store(
+	    &segment->fleet, &fleet->caller, FLEET_ANSWERED, &answer, age);
+}
+
+/* The member that is simulated until leave(). */
+static void
+enter(struct fleet *fleet, const struct fleet_member *member,
+    const struct segment *segment)
+{
+	fleet->caller.slice = segment->header.slice;
+	fleet->random = fleet->random * UINT64_C(6364136223846793005) +
+	    UINT64_C(1442695040888963407);
+	fleet->caller.random = fleet->random;
+	fleet->caller.wait = member->wait;
+	fleet->caller.granted = member->granted;
+}
+
+static void
+leave(const struct fleet_caller *caller, struct fleet_member *member)
+{
+	member->wait = caller->wait;
+	member->granted = caller->granted;
+}
+
+/* The server does work that comes at the instant now, after all other work.
+ * Returns when that is done. */
+static nanos
+serve(struct fleet *fleet, int64_t rate, nanos now)
+{
+	fleet->free =
+	    number_greater(fleet->free, now + WAY) + NANOS_SECOND / rate;
+	return fleet->free;
+}
+
+/* The server runs the script for the caller's question at the instant now.
+ * False if it was too late for an answer. */
+static bool
+run_script(struct fleet *fleet, struct fleet_answer *answer, nanos now)
+{
+	struct fleet_question question = fleet->caller.question;
+	struct resp_reply reply;
+
+	question.now = DATE + now;
+	/* The host asks twice, but the way of the first question costs nothing
+	 * here. */
+	if (question.by == FLEET_BY_PAST)
+		question.by =
+		    number_add(question.now, fleet->policy->fleet.timeout);
+	reply = twin_answer(&fleet->twin, &question);
+	if (!question_read(&reply, &question, answer) ||
+	    answer->code == FLEET_STALE)
+		return false;
+	for (size_t i = 0; i < question.count; i++)
+		fleet->record->told += question.told[i].successes;
+	return true;
+}
+
+/* Sends the caller's question on a new connection. */
+static void
+send_question(struct fleet *fleet, struct fleet_member *member, nanos now)
+{
+	struct sent *sent = malloc(sizeof *sent);
+	struct fleet_record *record = fleet->record;
+	nanos patience = fleet->policy->fleet.timeout;
+	nanos done = serve(fleet, CONNECTIONS, now);
+	bool answered;
+
+	if (sent == NULL)
+		err(1, "model");
+	answered = run_script(fleet, &sent->answer, done) &&
+	    done + WAY <= now + patience;
+	sent->caller = fleet->caller;
+	sent->outcome = answered ? FLEET_ANSWERED : FLEET_SILENT;
+	sent->at = number_lesser(done + WAY, now + patience);
+	member->sent = sent;
+	tally_request(&record->questions, now, answered);
+	if (!member->elected) {
+		record->awaited++;
+		record->silent += answered ? 0 : 1;
+	}
+	record->open++;
+	record->most_open = number_greater(record->most_open, record->open);
+}
+
+static void
+disconnect(struct fleet *fleet, struct fleet_member *member)
+{
+	if (member->connected)
+		fleet->record->open--;
+	member->connected = false;
+}
+
+/* Stores what came of the question that is under way. */
+static void
+settle(struct fleet *fleet, struct fleet_member *member,
+    struct segment *segment, nanos now)
+{
+	struct sent *sent = member->sent;
+
+	if (now < sent->at)
+		sent->outcome = FLEET_CUT;
+	fleet_host_store(&segment->fleet, &sent->caller, sent->outcome,
+	    &sent->answer, segment_age(&segment->header, now));
+	leave(&sent->caller, member);
+	member->connected = true;
+	if (sent->outcome != FLEET_ANSWERED ||
+	    !(member->granted || member->elected))
+		disconnect(fleet, member);
+	member->sent = NULL;
+	free(sent);
+}
+
+/*
+ * As event_loop_await_admission(), without the wait. If the decision is
+ * HOST_ASK, the question has been sent: call this again at member->sent->at.
+ */
+static struct admission
+admit(struct fleet *fleet, struct fleet_member *member,
+    const struct visit *visit, bool retry)
+{
+	struct admission admission;
+
+	if (member->sent != NULL)
+		settle(fleet, member, visit->segment, visit->now);
+	enter(fleet, member, visit->segment);
+	visit->caller->fleet = &fleet->caller;
+	admission = admission_ask(visit, retry);
+	leave(&fleet->caller, member);
+	if (admission.fleet.decision == HOST_ASK)
+		send_question(fleet, member, visit->now);
+	if (admission.answer == ADMISSION_HELD ||
+	    admission.answer == ADMISSION_DENIED)
+		disconnect(fleet, member);
+	return admission;
+}
+
+/* Before the first attempt, as fleet_client_greet(). */
+static void
+greet(struct fleet *fleet, struct fleet_member *member, struct segment *segment,
+    nanos now)
+{
+	if (fleet->mute)
+		return;
+	enter(fleet, member, segment);
+	member->elected = fleet_host_elect(&segment->fleet, &fleet->caller,
+	    segment_age(&segment->header, now));
+	if (member->elected)
+		send_question(fleet, member, now);
+}
+
+/* Has a host that knows the clock tell the server of a success, which counts
+ * the host then. */
+static void
+count_host(struct fleet *fleet, struct segment *segment, nanos now)
+{
+	nanos age = segment_age(&segment->header, now);
+	struct fleet_answer answer;
+
+	fleet->caller.slice = segment->header.slice;
+	window_deposit(
+	    &segment->window, window_epoch(fleet->caller.slice, age));
+	fleet_host_claim(
+	    &segment->fleet, &segment->window, &fleet->caller, age);
+	run_script(fleet, &answer, now);
+	fleet_host_store(
+	    &segment->fleet, &fleet->caller, FLEET_SENT, NULL, age);
+}
+
+/* After each attempt, as fleet_client_tell(). */
+static void
+tell(struct fleet *fleet, struct fleet_member *member, struct segment *segment,
+    bool succeeded, nanos now)
+{
+	nanos age = segment_age(&segment->header, now);
+	struct fleet_answer answer;
+
+	if (member->sent != NULL)
+		settle(fleet, member, segment, now);
+	enter(fleet, member, segment);
+	if (member->connected && (succeeded || member->elected) &&
+	    fleet_host_claim(
+		&segment->fleet, &segment->window, &fleet->caller, age)) {
+		run_script(fleet, &answer, serve(fleet, TOLD, now));
+		fleet_host_store(
+		    &segment->fleet, &fleet->caller, FLEET_SENT, NULL, age);
+	}
+	member->elected = false;
+	disconnect(fleet, member);
+}
 
 /* What happens to a client. */
 enum what {
@@ -31,7 +268,7 @@ struct storm {
 	struct client *clients;
 	struct segment *segments; /* one for each host, or NULL */
 	int64_t hosts;
-	struct fleet_model fleet; /* used if the policy has a fleet */
+	struct fleet fleet; /* used if the policy has a fleet */
 	int64_t ended; /* clients that count */
 };
 
@@ -124,7 +361,7 @@ finish(struct storm *storm, uint32_t who, nanos now)
 		    verdict_result(&client->history.judgement, &outcome),
 		    client->history.judgement.verdict == VERDICT_DONE);
 	if (has_fleet(storm))
-		fleet_model_tell(&storm->fleet, &client->member, segment,
+		tell(&storm->fleet, &client->member, segment,
 		    step.reason == REASON_SUCCEEDED, now);
 	follow(storm, who, &step, now);
 }
@@ -142,8 +379,8 @@ begin(struct storm *storm, uint32_t who, nanos now)
 	nanos at = now + capacity->takes;
 
 	if (has_fleet(storm) && client->history.made == 0)
-		fleet_model_greet(&storm->fleet, &client->member,
-		    segment_of(storm, who), now);
+		greet(&storm->fleet, &client->member, segment_of(storm, who),
+		    now);
 	plan_begin(&client->history);
 	if (client->caller.lease != 0)
 		put(storm, client->caller.renewal, who, WHAT_RENEW);
@@ -169,8 +406,7 @@ wake(struct storm *storm, uint32_t who, nanos now)
 
 	if (admission_begin(&client->caller, retry, now))
 		admission = has_fleet(storm)
-		    ? fleet_model_admit(
-			  &storm->fleet, &client->member, &visit, retry)
+		    ? admit(&storm->fleet, &client->member, &visit, retry)
 		    : admission_ask(&visit, retry);
 	if (admission.answer == ADMISSION_OPEN) {
 		/* Until the answer comes, or the host asks again. */
@@ -261,19 +497,23 @@ make_segments(struct storm *storm)
 		return;
 	storm->hosts = number_greater(model->scenario->hosts, 1);
 	storm->segments = room_for(storm->hosts, sizeof *storm->segments);
-	if (has_fleet(storm)) {
-		fleet_model_start(
-		    &storm->fleet, model->policy, model->record, model->seed);
-		storm->fleet.mute = model->mute;
-	}
+	storm->fleet = (struct fleet){
+		.policy = model->policy,
+		.record = model->record,
+		.mute = model->mute,
+		.caller = { .policy = &model->policy->fleet,
+		    .key = budget->key,
+		    .tag = 1 },
+		.random = model->seed,
+	};
 	for (int64_t i = 0; i < storm->hosts; i++) {
 		segment_make(
 		    &storm->segments[i], budget->key, &budget->terms, &origin);
 		if (has_fleet(storm) && model->known > 0)
-			fleet_model_teach(&storm->fleet, &storm->segments[i],
-			    model->known, -model->age);
+			teach(&storm->fleet, &storm->segments[i], model->known,
+			    -model->age);
 		if (has_fleet(storm) && model->seen > 0)
-			fleet_model_count(
+			count_host(
 			    &storm->fleet, &storm->segments[i], -model->seen);
 	}
 }

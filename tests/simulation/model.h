@@ -1,9 +1,11 @@
 /*
  * model: a storm in virtual time. What a client does is retry's own: plan,
- * backoff and admission, in memory instead of a segment's file. The server is
- * the same capacity that the real one uses. Only the clock, the processes and
- * the network are simulated: processes cost nothing. A fleet's server is in
- * fleet_model.h.
+ * backoff and admission, in memory instead of a segment's file, and what it
+ * asks and tells a fleet's server (fleet_host.h). The server is the same
+ * capacity that the real one uses, and that of a fleet answers as its script
+ * does (twin.h), one question after the other; it reads those, too, whose
+ * process has given up. Only the clock, the processes and the network are
+ * simulated: processes cost nothing.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -13,7 +15,14 @@
 #include "scenario.h"
 #include "tally.h"
 
-struct fleet_record;
+/* What a fleet's server has seen; the tally has been started. */
+struct fleet_record {
+	struct tally questions;
+	int64_t awaited, silent; /* those that a process waits for, and those
+				    of them not answered in time */
+	int64_t told; /* successes */
+	int64_t open, most_open; /* connections, now and at most */
+};
 
 struct model {
 	const struct scenario *scenario;

@@ -19,7 +19,6 @@
 #include <unistd.h>
 #include "cli/options.h"
 #include "figure.h"
-#include "fleet_model.h"
 #include "model.h"
 
 enum { ROWS = 16, SEEDS = 5 };
@@ -66,7 +65,7 @@ run(const struct trial *trial)
 	model.scenario = &scenario;
 	model.policy = &policy;
 	do {
-		struct fleet_record record = { .granted = 0 };
+		struct fleet_record record = { .told = 0 };
 		struct tally tally;
 
 		model.record = &record;
