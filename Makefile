@@ -75,7 +75,7 @@ $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/models/attempt/*.c))
 	$(B)/tests/unit/unit.o $(B)/retry.o $(EDGE_OBJS) $(PURE_OBJS)
 $(B)/unit: $(UNIT_OBJS) $(EDGE_OBJS) $(PURE_OBJS) \
 	$(patsubst %,$(B)/tests/simulation/%.o,check tally figure queue \
-	scenario capacity)
+	scenario)
 # Each includes the source that it checks, with smaller numbers.
 $(B)/window_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $(B)/tests/models/%.o \
 	$(B)/tests/models/explore.o $(B)/src/text/number.o $(B)/src/text/hash.o
@@ -88,10 +88,10 @@ $(B)/link_check: $(B)/tests/link/check.o $(EDGE_OBJS) $(PURE_OBJS)
 $(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/simulation/bench/%.o
 
 $(B)/simulate: $(patsubst %,$(B)/tests/simulation/%.o,simulate \
-	model queue tally figure scenario capacity) \
+	model queue tally figure scenario) \
 	$(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/tests/simulation/%.o,driver crowd child \
-	redis capacity scenario tally figure) \
+	redis scenario tally figure) \
 	$(B)/src/text/number.o
 $(B)/storm/client: $(B)/tests/simulation/client.o
 

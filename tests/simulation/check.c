@@ -3,7 +3,6 @@
  * its figures, the queue of events, and what the server can do.
  */
 #include "unit.h"
-#include "capacity.h"
 #include "figure.h"
 #include "queue.h"
 #include "tally.h"
@@ -54,16 +53,11 @@ TEST(requests)
 	tally_end(&tally);
 	EQUAL("none", tally_sum(&tally, 0).peak, 0);
 	tally_end(&tally);
-}
-
-TEST(late_requests)
-{
-	struct tally tally = fresh(1);
-
+	tally = fresh(1);
 	requests(&tally, NANOS_MAX, 1, 0);
 	requests(&tally, TALLY_BINS, 1, 0);
-	EQUAL("bins", (int64_t)tally.count, TALLY_BINS);
-	EQUAL("in the last", tally.bins[TALLY_BINS - 1].served, 2);
+	EQUAL("late ones are", (int64_t)tally.count, TALLY_BINS);
+	EQUAL("in the last bin", tally.bins[TALLY_BINS - 1].served, 2);
 	tally_end(&tally);
 }
 
@@ -77,15 +71,12 @@ TEST(clients)
 	} rows[] = {
 		{ "nobody", 0, 0, 0, 0, 0 },
 		{ "one", 1, 0, 1, 1, 1 },
-		{ "two", 2, 0, 1, 2, 2 },
 		{ "three", 3, 0, 2, 3, 3 },
-		{ "a hundred", 100, 0, 50, 99, 100 },
 		{ "a hundred and one", 101, 0, 51, 100, 101 },
 		{ "a thousand", 1000, 0, 500, 990, 1000 },
 		{ "one of a hundred is lost", 99, 1, 50, 99, NANOS_MAX },
 		{ "two of them", 98, 2, 50, NANOS_MAX, NANOS_MAX },
 		{ "half of them", 50, 50, 50, NANOS_MAX, NANOS_MAX },
-		{ "most of them", 49, 51, NANOS_MAX, NANOS_MAX, NANOS_MAX },
 		{ "all of them", 0, 100, NANOS_MAX, NANOS_MAX, NANOS_MAX },
 	};
 
@@ -122,46 +113,26 @@ TEST(mean)
 	EQUAL("never in both", mean.max, NANOS_MAX);
 }
 
-#define LINE(name, wasted) \
-	name " clients=1 lost=2 served=3 wasted=" wasted \
-	     " after=5 retries=6 peak=7 p50=8 p99=9 max=10\n"
-#define CROWD "crowd/full,-budget"
-
+/* The last line of a name counts, and nothing that is cut off. */
 TEST(text)
 {
 	static const struct totals totals = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };
-	static const struct {
-		const char *row, *text;
-		int64_t wasted;
-	} rows[] = {
-		{ "found", LINE(CROWD, "4"), 4 },
-		{ "another variant", LINE("crowd/full", "4"), -1 },
-		{ "another scenario", LINE("herd/full,-budget", "4"), -1 },
-		{ "nothing", "", -1 },
-		{ "no keys", CROWD "\n", -1 },
-		{ "cut off", CROWD " clients=1 lo", -1 },
-		{ "the last counts",
-		    LINE(CROWD, "7") LINE(CROWD, "4") LINE("a/b", "9"), 4 },
-	};
-	char text[512] = "";
-	FILE *file = fmemopen(text, sizeof text, "w");
+	static const struct totals later = { .wasted = 7, .max = NANOS_MAX };
+	struct totals found;
+	FILE *file = tmpfile();
 
 	tally_put(file, "crowd", "full, budget", &totals);
+	HOLDS("another variant", !tally_find(file, "crowd", "full", &found));
+	HOLDS("another scenario",
+	    !tally_find(file, "herd", "full, budget", &found));
+	HOLDS("found", tally_find(file, "crowd", "full, budget", &found));
+	HOLDS("all of it", memcmp(&found, &totals, sizeof found) == 0);
+	tally_put(file, "crowd", "full, budget", &later);
+	tally_put(file, "crowd", "full", &totals);
+	fputs("crowd/full,-budget clients=1 lo", file);
+	HOLDS("again", tally_find(file, "crowd", "full, budget", &found));
+	HOLDS("the last", memcmp(&found, &later, sizeof found) == 0);
 	fclose(file);
-	SAME("put", text, rows[0].text);
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct totals found;
-		size_t size = strlen(rows[i].text) + 1;
-
-		snprintf(text, sizeof text, "%s", rows[i].text);
-		file = fmemopen(text, size, "r");
-		EQUAL(rows[i].row,
-		    tally_find(file, "crowd", "full, budget", &found)
-			? found.wasted
-			: -1,
-		    rows[i].wasted);
-		fclose(file);
-	}
 }
 
 TEST(words)
@@ -171,8 +142,7 @@ TEST(words)
 		const char *text;
 	} counts[] = { { 0, "0" }, { 7, "7" }, { 999, "999" },
 		{ 1000, "1,000" }, { 8468, "8,468" },
-		{ 12502500, "12,502,500" }, { -1000, "-1,000" },
-		{ -100, "-100" } };
+		{ 12002500, "12,002,500" } };
 	static const struct {
 		nanos value;
 		const char *text;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 24, HEADINGS = 2, TEXTS = 16, ROOM = 32 };
+enum { COLUMNS = 24, HEADINGS = 2, TEXTS = 32, ROOM = 32 };
 
 /*
  * Prints a text, cells with tabs between them, as columns: the first one
@@ -199,15 +199,13 @@ room(void)
 const char *
 figure_count(int64_t value)
 {
-	char digits[ROOM], *to = room(), *made = to;
-	int left = snprintf(digits, sizeof digits, "%" PRId64, value);
+	char *made = room();
 
-	for (const char *from = digits; *from != '\0'; from++) {
-		*to++ = *from;
-		if (--left > 0 && left % 3 == 0 && *from != '-')
-			*to++ = ',';
-	}
-	*to = '\0';
+	if (value < 1000)
+		snprintf(made, ROOM, "%" PRId64, value);
+	else
+		snprintf(made, ROOM, "%s,%03d", figure_count(value / 1000),
+		    (int)(value % 1000));
 	return made;
 }
 

@@ -35,7 +35,8 @@ void figure_table(const struct result *results, size_t count);
  */
 bool figure_judge(const struct result *results, size_t count);
 
-/* "8,468"; "0.35s", "15.2s"; "never". A text lasts for 15 more calls. */
+/* "8,468", at least 0; "0.35s", "15.2s"; "never". A text lasts for ten more
+ * calls. */
 const char *figure_count(int64_t value);
 const char *figure_time(nanos time);
 

@@ -9,8 +9,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "capacity.h"
+#include "text/duration.h"
 #include "redis.h"
+
+/* How much a server can do, and when it is down, since the storm began. */
+struct capacity {
+	int64_t rate; /* requests a second; 0: no limit */
+	nanos begin, end; /* of the outage, when all are refused */
+	nanos takes; /* any request, until the client knows */
+	int64_t flaky; /* one request in so many fails for nothing; 0: none */
+};
+
+/* The state of a server; all zero at first. */
+struct load {
+	nanos used; /* the capacity there was up to this instant is used */
+	int64_t count; /* of requests outside of the outage */
+};
 
 enum { SCENARIO_OPTIONS = 24, SCENARIO_VARIANTS = 8 };
 
@@ -73,6 +87,17 @@ scenario_words(const struct variant *variant, char *words[], size_t count);
 
 /* Whether the clients share a budget with other hosts. */
 bool scenario_has_fleet(const struct variant *variant);
+
+/*
+ * Whether a request is served, or refused. The capacity is a bucket of tokens
+ * that holds those of one second, and is empty when the outage ends, so that
+ * after it nobody can serve clients in less than clients / rate. Jitter hardly
+ * notices the size of the bucket. But with one of a tenth of a second, 1,000
+ * clients without jitter would need 50 rounds of 10 s: what is published for
+ * them (9,000 wasted, p99 52 s) can only have been served 200 at a time.
+ */
+bool
+capacity_serves(const struct capacity *capacity, struct load *load, nanos now);
 
 /*
  * The physical limit: when the last of the clients is served if no request is

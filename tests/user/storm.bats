@@ -14,7 +14,7 @@ setup_file()
 
 	export STORM=$BATS_FILE_TMPDIR
 	"${CC:-cc}" "${flags[@]}" -o "$STORM/client" "$here/client.c"
-	for name in driver crowd child redis capacity scenario tally figure; do
+	for name in driver crowd child redis scenario tally figure; do
 		echo "$here/$name.c"
 	done | xargs "${CC:-cc}" "${flags[@]}" -o "$STORM/driver" \
 		"$BATS_TEST_DIRNAME/../../src/text/number.c"
