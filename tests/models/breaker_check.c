@@ -485,13 +485,6 @@ leave_behind(const _Atomic uint64_t *at, bool swaps)
 		explore_leave();
 }
 
-static uint64_t
-access(const _Atomic uint64_t *at)
-{
-	replayed(at);
-	return run.actor->seen[run.access++];
-}
-
 /*
  * breaker_enter reads the streak only for the view: nothing depends on when it
  * does, so this is no access of its own.
@@ -505,7 +498,8 @@ load(const _Atomic uint64_t *at)
 	if (run.known > 0)
 		return known(at);
 	leave_behind(at, false);
-	return access(at);
+	replayed(at);
+	return run.actor->seen[run.access++];
 }
 
 /* Makes a change, and judges it. */
@@ -648,7 +642,7 @@ settle(struct state *state, struct actor *actor, uint64_t lease, bool killed)
 }
 
 /* Compares the answer of breaker_enter with what it has read and changed. */
-static const char *
+static void
 judge_pass(const struct actor *actor)
 {
 	bool turn = (actor->swapped & actor->rates) != 0;
@@ -657,22 +651,16 @@ judge_pass(const struct actor *actor)
 	enum breaker_state state = state_of(
 	    changed ? run.state->breaker.word : last_seen(actor, false));
 
-	switch (run.pass) {
-	case BREAKER_PASSED:
-		return !turn && state == BREAKER_CLOSED
-		    ? NULL
-		    : "passed, but it is not closed";
-	case BREAKER_TURN:
-		return turn ? NULL : "admitted without a turn";
-	case BREAKER_PROBE:
-		return changed && state == BREAKER_HALF_OPEN
-		    ? NULL
-		    : "admitted without a lease";
-	case BREAKER_HELD:
-		return actor->swapped == 0 ? NULL
-					   : "held, but something was changed";
-	}
-	return "no answer";
+	explore_expect(
+	    run.pass != BREAKER_PASSED || (!turn && state == BREAKER_CLOSED),
+	    "passed, but it is not closed");
+	explore_expect(
+	    run.pass != BREAKER_TURN || turn, "admitted without a turn");
+	explore_expect(run.pass != BREAKER_PROBE ||
+		(changed && state == BREAKER_HALF_OPEN),
+	    "admitted without a lease");
+	explore_expect(run.pass != BREAKER_HELD || actor->swapped == 0,
+	    "held, but something was changed");
 }
 
 /* Goes on with an operation; after its last access, ends it. */
@@ -683,7 +671,7 @@ check_operate(struct state *state, struct actor *actor)
 	    actor->lease, clock_at(actor->now));
 
 	if (actor->operation == ENTER)
-		explore_wrong(judge_pass(actor));
+		judge_pass(actor);
 	settle(state, actor, lease, false);
 }
 
@@ -752,27 +740,12 @@ ask_alone(struct breaker breaker)
 	return state_of(breaker.word) == BREAKER_CLOSED ? NULL : "never closed";
 }
 
-/* Results of attempts that began before the last recovery change nothing. */
-static const char *
-tell_old(struct breaker breaker)
-{
-	struct breaker was = breaker;
-
-	for (int now = 0; now <= NOW; now++) {
-		tell(&breaker, RESULT_FAILURE, true, clock_at(now));
-		tell(&breaker, RESULT_SUCCESS, true, clock_at(now));
-	}
-	return memcmp(&breaker, &was, sizeof breaker) == 0
-	    ? NULL
-	    : "changed by an old result";
-}
-
 /* Verifies what must hold in each state. */
 void
 check_examine(const struct state *state)
 {
 	uint64_t word = state->breaker.word;
-	const char *why = ask_alone(state->breaker);
+	struct breaker breaker = state->breaker;
 	int holders = 0;
 
 	for (int i = 0; i < explorer.actors; i++)
@@ -781,9 +754,15 @@ check_examine(const struct state *state)
 	if (state->must >= config.failures && admits(word))
 		explore_wrong("not opened after enough failures");
 	explore_expect(holders <= 1, "two have the same lease");
-	if (why == NULL)
-		why = tell_old(state->breaker);
-	explore_wrong(why);
+	explore_wrong(ask_alone(breaker));
+
+	/* Results of attempts that began before the last recovery. */
+	for (int now = 0; now <= NOW; now++) {
+		tell(&breaker, RESULT_FAILURE, true, clock_at(now));
+		tell(&breaker, RESULT_SUCCESS, true, clock_at(now));
+	}
+	explore_expect(memcmp(&breaker, &state->breaker, sizeof breaker) == 0,
+	    "changed by an old result");
 }
 
 /*

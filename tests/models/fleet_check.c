@@ -33,10 +33,8 @@
 #include "budget/window.c"
 #include "explore.h"
 
-/* A millisecond is a tick, and a slice. */
+/* A millisecond is a tick, and a slice: so a tick is an epoch. */
 #define TICK NANOS_MS
-#define TICKS_OF_SLICE 1
-#define TICKS_OF_WINDOW (TICKS_OF_SLICE * WINDOW_SLICES)
 #define FLEET_HOST_LOOK TICK
 #define FLEET_HOST_RECENT TICK
 #define FLEET_HOST_PAUSE TICK
@@ -84,13 +82,10 @@ static struct window_sums slice_of(const struct window *window, int64_t epoch);
  * is rounded up, is always the same. */
 #define SERVER_TIME (1000 * NANOS_MS)
 
-#define SLICE_LENGTH (TICKS_OF_SLICE * TICK)
-
 static const struct fleet_policy policy = { .timeout = TICK, .alone = SHARE };
-static const struct fleet_caller usual = { .policy = &policy,
-	.tag = TAG,
-	.slice = SLICE_LENGTH,
-	.random = FACTOR_ONE };
+static const struct fleet_caller usual = {
+	.policy = &policy, .tag = TAG, .slice = TICK, .random = FACTOR_ONE
+};
 
 enum operation {
 	IDLE,
@@ -335,7 +330,7 @@ judge_question(
 	if (actor->excused || instant_of(old) > now)
 		return;
 	explore_expect(left_of(rest_of(TAG, state->host.denied),
-			   window_length(SLICE_LENGTH), now) == 0,
+			   window_length(TICK), now) == 0,
 	    "a question while retries are denied");
 	explore_expect(
 	    actor->now >= state->down, "a question while the host is alone");
@@ -368,8 +363,8 @@ judge_credit(const struct actor *actor, uint64_t old, uint64_t new)
 	if (actor->operation == ASK) {
 		explore_expect(after + 1 == before && new % ONE_LEFT == epoch,
 		    "a credit is taken twice, or made");
-		explore_expect((int)epoch == actor->now / TICKS_OF_SLICE,
-		    "a credit of another slice");
+		explore_expect(
+		    (int)epoch == actor->now, "a credit of another slice");
 	} else if (new % ONE_LEFT == epoch) {
 		explore_expect(after == before + actor->wanted - 1,
 		    "a credit is made, or lost");
@@ -380,7 +375,7 @@ static void
 judge_change(struct state *state, struct actor *actor, enum place place,
     uint64_t old, uint64_t new)
 {
-	nanos most = window_length(SLICE_LENGTH);
+	nanos most = window_length(TICK);
 
 	switch (place) {
 	case LEASE:
@@ -506,12 +501,6 @@ slice_of(const struct window *window, int64_t epoch)
  * Operations
  */
 
-static int
-slice_at(int tick)
-{
-	return tick / TICKS_OF_SLICE;
-}
-
 /* The caller whose question is at the server. */
 static struct fleet_caller
 caller_of(const struct actor *actor)
@@ -549,7 +538,7 @@ become(struct actor *actor, enum operation next)
 static void
 count_alone(struct state *state, const struct actor *actor)
 {
-	int epoch = actor->epoch > 0 ? actor->epoch - 1 : slice_at(actor->now);
+	int epoch = actor->epoch > 0 ? actor->epoch - 1 : actor->now;
 
 	state->alone[epoch]++;
 	for (int end = 0; end < EPOCHS; end++) {
@@ -597,7 +586,7 @@ ask(struct state *state, struct actor *actor)
 		actor->wanted = (uint8_t)caller.question.wanted;
 		return;
 	case HOST_GRANTED:
-		state->used[slice_at(actor->now)]++;
+		state->used[actor->now]++;
 		break;
 	case HOST_ALONE:
 		count_alone(state, actor);
@@ -608,8 +597,7 @@ ask(struct state *state, struct actor *actor)
 		explore_wrong("nothing is decided");
 		break;
 	case HOST_CORRUPT:
-		explore_expect(slice_at(state->clock) >
-			slice_at(actor->now) + WINDOW_WORDS,
+		explore_expect(state->clock > actor->now + WINDOW_WORDS,
 		    "taken for corrupt");
 	}
 	become(actor, IDLE);
@@ -628,7 +616,7 @@ settle(struct state *state, struct actor *actor)
 	answer.granted = granted ? caller.question.wanted : 0;
 	fleet_host_store(&state->host, &caller, FLEET_ANSWERED, &answer, now);
 	if (granted)
-		state->used[slice_at(actor->asked)]++;
+		state->used[actor->asked]++;
 	become(actor, IDLE);
 }
 
@@ -661,7 +649,7 @@ claim(struct state *state, struct actor *actor)
 	actor->alone_next = tally->alone.next;
 	for (size_t i = 0; i < tally->count; i++) {
 		const struct fleet_row *row = &tally->told[i];
-		int64_t epoch = (until - row->age) / SLICE_LENGTH;
+		int64_t epoch = (until - row->age) / TICK;
 
 		actor->successes[epoch] = (uint8_t)row->successes;
 		actor->retries[epoch] = (uint8_t)row->alone;
@@ -691,7 +679,7 @@ check_operate(struct state *state, struct actor *actor)
 {
 	static const struct terms many = { 0, EPOCHS, 0 };
 	struct fleet_caller caller = usual;
-	const int epoch = slice_at(actor->now);
+	const int epoch = actor->now;
 	struct window before;
 	struct window_sums sums;
 
@@ -757,8 +745,7 @@ check_make(struct state *state, int who, int what, int now)
 			if (actor->operation == IDLE)
 				actor->left--;
 			if (what == SETTLE_GRANT)
-				state->granted[slice_at(actor->asked)] +=
-				    actor->wanted;
+				state->granted[actor->asked] += actor->wanted;
 			actor->operation = (uint8_t)what;
 			actor->now = (uint8_t)now;
 		}
@@ -777,7 +764,7 @@ come_late(const struct state *state)
 	struct fleet_host host = state->host;
 	struct fleet_caller caller = usual;
 	nanos now = clock_of(state->clock);
-	nanos last = now + clock_of(TICKS_OF_WINDOW + 4);
+	nanos last = now + clock_of(WINDOW_SLICES + 4);
 	struct host_step step = { .decision = HOST_WAIT };
 
 	while (now <= last &&
@@ -788,7 +775,7 @@ come_late(const struct state *state)
 	explore_expect(now <= last && step.decision != HOST_CORRUPT, "stuck");
 	host = state->host;
 	caller.wait.waits = false;
-	now = clock_of(state->clock + 2 * TICKS_OF_WINDOW);
+	now = clock_of(state->clock + 2 * WINDOW_SLICES);
 	step = decide(&host, &caller, 2, now);
 	if (step.decision == HOST_WAIT) /* for the opening */
 		step = decide(&host, &caller, 2, now + step.next);
@@ -810,8 +797,8 @@ check_examine(const struct state *state)
 		    "more retries than the server granted");
 		explore_expect(state->told[i] <= state->deposited[i],
 		    "a success is told twice");
-		explore_expect(known <= state->sent[i] ||
-			i < slice_at(state->clock) - WINDOW_SLICES,
+		explore_expect(
+		    known <= state->sent[i] || i < state->clock - WINDOW_SLICES,
 		    "a retry made alone is not told");
 	}
 	if (!run.trial->tells)

@@ -267,15 +267,6 @@ sample(void)
 	}
 }
 
-static void
-end_all(void)
-{
-	for (int i = 0; i < WORKERS; i++)
-		kill(run.workers[i].pid, SIGKILL);
-	while (wait(NULL) != -1 || errno == EINTR)
-		;
-}
-
 /*
  * The checks
  */
@@ -363,7 +354,10 @@ main(int argc, char **argv)
 		reap();
 		rest(PAUSE);
 	}
-	end_all();
+	for (int i = 0; i < WORKERS; i++)
+		kill(run.workers[i].pid, SIGKILL);
+	while (wait(NULL) != -1 || errno == EINTR)
+		;
 	sample();
 	check();
 	if (run.wrong != NULL)

@@ -182,25 +182,22 @@ check_examine(const struct state *s)
 	}
 }
 
-/* What is wrong about the change of a word, or NULL. */
-static const char *
-word_wrong(const struct state *s, uint16_t was, uint16_t is)
+static void
+judge_word(const struct state *s, uint16_t was, uint16_t is)
 {
 	uint64_t before = lengthen(was), word = lengthen(is);
 
 	if (word == 0)
-		return NULL;
-	if (epoch_of(word) > s->clock)
-		return "a word of a future slice";
-	if (epoch_of(word) < epoch_of(before))
-		return "a word that goes back in time";
-	if (epoch_of(word) == epoch_of(before) && sealed(before) &&
-	    word != before)
-		return "a sealed word that changes";
-	if (retries_of(word) != s->truth[epoch_of(word)].retries ||
-	    successes_of(word) != s->truth[epoch_of(word)].successes)
-		return "a word that differs from the count";
-	return NULL;
+		return;
+	explore_expect(epoch_of(word) <= s->clock, "a word of a future slice");
+	explore_expect(epoch_of(word) >= epoch_of(before),
+	    "a word that goes back in time");
+	explore_expect(epoch_of(word) != epoch_of(before) || !sealed(before) ||
+		word == before,
+	    "a sealed word that changes");
+	explore_expect(retries_of(word) == s->truth[epoch_of(word)].retries &&
+		successes_of(word) == s->truth[epoch_of(word)].successes,
+	    "a word that differs from the count");
 }
 
 /*
@@ -251,7 +248,7 @@ check_make(struct state *s, int who, int what, int now)
 	if (run.counted >= 0 && withdraws)
 		s->truth[run.counted].retries++;
 	for (int i = 0; i < WINDOW_WORDS; i++)
-		explore_wrong(word_wrong(s, before.words[i], s->words[i]));
+		judge_word(s, before.words[i], s->words[i]);
 	explore_expect(
 	    memcmp(s, &before, sizeof before) != 0, "a step that never ends");
 }
