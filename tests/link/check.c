@@ -121,20 +121,22 @@ act(const char *action)
 	struct fleet_question question = question_of(0);
 	char label[] = "1";
 	struct outcome outcome;
+	bool asks = strcmp(action, "connect") != 0;
+	nanos until, left;
 
 	if (strcmp(action, "forget") == 0) {
 		link_ask(&fleet.link, &question, true, now());
 		await("forget");
 		return;
 	}
-	ask(strcmp(action, "connect") == 0 ? 0 : 1);
+	ask(asks);
 	if (strcmp(action, "while") == 0) {
 		plan_begin(&run.history);
 		outcome = attempt_run(&run.attempt, run.request.command,
 		    run.environment.list, &run.history, label);
 		printf("attempt: end %d, code %d\n", outcome.end, outcome.code);
 	}
-	if (strcmp(action, "connect") != 0)
+	if (asks)
 		await("ask");
 	if (strcmp(action, "again") == 0) {
 		if (fleet.link.stage != LINK_READY)
@@ -142,17 +144,15 @@ act(const char *action)
 		ask(1);
 		await("ask");
 	}
-	if (strcmp(action, "connect") == 0 || strcmp(action, "tell") == 0) {
-		nanos until = now() + 100 * NANOS_MS, left;
-
-		while ((left = until - now()) > 0 &&
-		    event_loop_wait(&run.loop, -1, left))
-			continue;
-		question.count = 1;
-		question.told[0].successes = 1;
-		puts(link_tell(&fleet.link, &question, now()) ? "told"
-							      : "not told");
-	}
+	if (asks && strcmp(action, "tell") != 0)
+		return;
+	until = now() + 100 * NANOS_MS;
+	while (
+	    (left = until - now()) > 0 && event_loop_wait(&run.loop, -1, left))
+		continue;
+	question.count = 1;
+	question.told[0].successes = 1;
+	puts(link_tell(&fleet.link, &question, now()) ? "told" : "not told");
 }
 
 /* Fills open with whether each of the first descriptors is open. */
@@ -201,16 +201,21 @@ open_run(int argc, char **argv)
 	run.loop.fleet = &fleet;
 }
 
-static void
-read_options(int argc, char **argv)
+int
+main(int argc, char **argv)
 {
-	const char *refusal = NULL;
+	char name[] = "retry", command[] = "true";
+	char *simple[] = { name, command, NULL };
+	bool before[DESCRIPTORS];
+	const char *refusal = NULL, *action;
 	int option;
 
-	while ((option = getopt(argc, argv, "+a:b:t:v:")) != -1) {
+	while ((option = getopt(argc, argv, "+a:b:t:v:")) != -1)
 		switch (option) {
 		case 'a':
 			refusal = url_parse_auth(strview_of(optarg), "", &auth);
+			if (refusal != NULL)
+				errx(2, "-a: %s", refusal);
 			break;
 		case 'b':
 			valid = strtol(optarg, NULL, 10) * NANOS_SECOND;
@@ -222,22 +227,8 @@ read_options(int argc, char **argv)
 			access_to.via = optarg;
 			break;
 		default:
-			exit(2);
+			return 2;
 		}
-		if (refusal != NULL)
-			errx(2, "-%c: %s", option, refusal);
-	}
-}
-
-int
-main(int argc, char **argv)
-{
-	char name[] = "retry", command[] = "true";
-	char *simple[] = { name, command, NULL };
-	bool before[DESCRIPTORS];
-	const char *refusal, *action;
-
-	read_options(argc, argv);
 	argv += optind;
 	argc -= optind;
 	if (argc < 2)
