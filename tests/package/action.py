@@ -3,10 +3,10 @@
 usage: action.py ACTION_DIRECTORY ACTION_JSON [INPUT=VALUE]...
 
 ACTION_JSON is the action.yml of the directory as JSON, which is read in a third
-of the time. The log goes to standard output, the outputs of the action to ./outputs, a line
-each, the summaries of all steps to ./summary, and what the steps add to PATH to
-./path. Exits with 1 if a step has failed. Anything that this program does not
-know ends it with 2, so that the action has nothing which is not tested.
+of the time. The log goes to standard output, the outputs of the action to
+./outputs, a line each, the summaries of all steps to ./summary, and what they
+add to PATH to ./path. Exits with 1 if a step has failed, and with 2 at anything
+that it does not know, so that the action has nothing which is not tested.
 """
 import json
 import os
@@ -52,9 +52,7 @@ class Job:
         match = re.fullmatch(r"inputs\.([\w-]+)( == 'true')?", expression)
         if match and match[1] in self.inputs:
             value = self.inputs[match[1]]
-            if match[2]:
-                value = "true" if value.lower() == "true" else "false"
-            return value
+            return str(value.lower() == "true").lower() if match[2] else value
         match = re.fullmatch(r"steps\.(\w+)\.outputs\.(\w+)", expression)
         if match:
             return self.outputs.get(match[1], {}).get(match[2], "")
@@ -80,7 +78,13 @@ class Job:
             SHELLS[step["shell"]] + [script],
             env=os.environ | {"GITHUB_ACTION_PATH": self.directory} | env | files,
         )
-        self.outputs[step["id"]] = outputs_of(files["GITHUB_OUTPUT"])
+        outputs = self.outputs[step["id"]] = {}
+        with open(files["GITHUB_OUTPUT"]) as file:
+            for line in file:
+                match = re.fullmatch(r"([\w-]+)=(.*)\n", line)
+                if not match:
+                    refuse(f"not an output: {line}")
+                outputs[match[1]] = match[2]
         for name, target in (("STEP_SUMMARY", "summary"), ("PATH", "path")):
             with open(files["GITHUB_" + name]) as file, open(target, "a") as to:
                 to.write(file.read())
@@ -102,18 +106,6 @@ class Job:
                 known(output, {"description", "value"}, name)
                 file.write(f"{name}={self.filled(output['value'])}\n")
         return 1 if self.failed else 0
-
-
-def outputs_of(path):
-    outputs = {}
-    with open(path) as file:
-        lines = iter(file.read().splitlines())
-    for line in lines:
-        match = re.fullmatch(r"([\w-]+)=(.*)", line)
-        if not match:
-            refuse(f"not an output: {line}")
-        outputs[match[1]] = match[2]
-    return outputs
 
 
 for path in ("summary", "path"):

@@ -27,23 +27,16 @@ installed()
 # Lists what is to be installed.
 wanted()
 {
-	cat <<-END
-		./usr/local/bin/retry
-		./usr/local/share/bash-completion/completions/retry
-		./usr/local/share/fish/vendor_completions.d/retry.fish
-		./usr/local/share/man/man1/retry.1
-		./usr/local/share/man/man5/retry.conf.5
-		./usr/local/share/man/man7/retry-budget.7
-		./usr/local/share/man/man7/retry-fleet.7
-		./usr/local/share/man/man7/retry-http.7
-		./usr/local/share/man/man7/retry-messages.7
-		./usr/local/share/man/man7/retry-presets.7
-		./usr/local/share/man/man7/retry-process.7
-		./usr/local/share/man/man7/retry-report.7
-		./usr/local/share/man/man7/retry-rules.7
-		./usr/local/share/man/man7/retry-streams.7
-		./usr/local/share/zsh/site-functions/_retry
-	END
+	local page
+	cd "$BATS_TEST_DIRNAME/../.." || return
+	{
+		for page in retry.1 man/*; do
+			echo "./usr/local/share/man/man${page##*.}/${page##*/}"
+		done
+		printf './usr/local/%s\n' bin/retry share/zsh/site-functions/_retry \
+			share/bash-completion/completions/retry \
+			share/fish/vendor_completions.d/retry.fish
+	} | sort
 }
 
 @test "install puts program, manual and completions under PREFIX, for all users" {
