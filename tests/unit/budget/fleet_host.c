@@ -5,6 +5,7 @@
 #include "unit.h"
 #include "script.h"
 #include "budget/fleet_host.h"
+#include "text/random.h"
 
 /* The random factor. */
 #define HALF UINT64_C(0)
@@ -465,7 +466,7 @@ TEST(each_server_has_a_tag)
 /* Whatever the words contain, every process gets an answer in time. */
 TEST(corrupt_words_end)
 {
-	uint64_t random = 1;
+	uint64_t seed = 1, random;
 
 	for (int i = 0; i < 5000; i++) {
 		struct fleet_host host = { .lease = 0 };
@@ -477,7 +478,7 @@ TEST(corrupt_words_end)
 			&host.hosts, &host.used };
 
 		for (size_t word = 0; word < LENGTH(words); word++) {
-			random = random * UINT64_C(6364136223846793005) + 1;
+			random = random_draw(&seed);
 			*words[word] = random >> (i % 3 * 16);
 			if (i % 2 == 0) /* so that the tag is right */
 				*words[word] =

@@ -5,6 +5,7 @@
 #include "unit.h"
 #include "script.h"
 #include "budget/window.h"
+#include "text/random.h"
 
 /* [epoch:31 | sealed:1 | successes:16 | retries:16] */
 #define WORD(epoch, sealed, successes, retries) \
@@ -326,17 +327,16 @@ compare_next(const struct naive *naive, const struct window *window,
 	EQUAL("look", got.successes, want.successes);
 }
 
-static uint32_t
-draw(uint32_t *seed, uint32_t most)
+static int64_t
+draw(uint64_t *seed, uint64_t most)
 {
-	*seed = *seed * 1664525 + 1013904223;
-	return (*seed >> 8) % (most + 1);
+	return (int64_t)(random_draw(seed) % (most + 1));
 }
 
 /* Random gaps, with clocks that are up to two slices behind or ahead, and
  * sometimes nearly a window behind. */
 static void
-compare(const struct terms *allowed, uint32_t seed)
+compare(const struct terms *allowed, uint64_t seed)
 {
 	static struct naive naive;
 	struct window window = { { 0 } };
@@ -345,7 +345,7 @@ compare(const struct terms *allowed, uint32_t seed)
 	memset(&naive, 0, sizeof naive);
 	for (int i = 0; i < 4000; i++) {
 		int64_t epoch = clock - 2 + draw(&seed, 4);
-		uint32_t what = draw(&seed, 15);
+		int64_t what = draw(&seed, 15);
 
 		if (draw(&seed, 29) == 0)
 			epoch -= draw(&seed, WINDOW_SLICES - 5);
@@ -375,6 +375,6 @@ TEST(any_series_against_a_naive_window)
 	};
 
 	for (size_t i = 0; i < LENGTH(some); i++)
-		for (uint32_t seed = 1; seed <= 3; seed++)
+		for (uint64_t seed = 1; seed <= 3; seed++)
 			compare(&some[i], seed);
 }

@@ -2,6 +2,7 @@
  * bytes. */
 #include "unit.h"
 #include "fleet/resp.h"
+#include "text/random.h"
 
 #define RANDOM_REPLIES 40000
 
@@ -129,30 +130,19 @@ TEST(replies_have_a_bound)
 	EQUAL("digits", read_filled(":", '1', RESP_REPLY, ""), RESP_INVALID);
 }
 
-/* xorshift64*: the same numbers in each run. */
-static uint64_t
-draw(void)
-{
-	static uint64_t state = UINT64_C(88172645463325252);
-
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return state * UINT64_C(2685821657736338717) >> 16;
-}
-
 TEST(replies_of_any_bytes)
 {
 	static const char marks[] = "+-:$*\r\n0123456789-$:\r\n\r\n\r\nab\xff";
+	uint64_t seed = 1;
 	char bytes[24];
 
 	for (int i = 0; i < RANDOM_REPLIES; i++) {
-		size_t length = draw() % sizeof bytes;
+		size_t length = random_draw(&seed) % sizeof bytes;
 		struct resp_reply reply = { 0 };
 		enum resp_state state;
 
 		for (size_t j = 0; j < length; j++)
-			bytes[j] = marks[draw() % sizeof marks];
+			bytes[j] = marks[random_draw(&seed) % sizeof marks];
 		state = read_copy(bytes, length, &reply);
 		if (state == RESP_WHOLE &&
 		    (reply.length > length || reply.count > RESP_NUMBERS))

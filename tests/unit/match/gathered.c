@@ -9,6 +9,7 @@
 #include "unit.h"
 #include "match/pattern.h"
 #include "preset/preset.h"
+#include "text/random.h"
 
 enum { TEXTS = 64, STREAM = 1 << 14, TRIALS = 5, SHORT = 300 };
 
@@ -20,16 +21,13 @@ static size_t count, seen_in_all, presets;
 static char stream[STREAM];
 static size_t length;
 
-/* The same numbers each time: xorshift. */
-static uint32_t state = 2463534242;
-
+/* The same numbers each time. */
 static uint32_t
-chance(uint32_t below)
+chance(uint64_t below)
 {
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state % below;
+	static uint64_t seed = 1;
+
+	return (uint32_t)(random_draw(&seed) % below);
 }
 
 /* Feeds the stream in pieces of up to most bytes. */
@@ -112,8 +110,8 @@ put_way(const char *at)
 static void
 put_piece(void)
 {
-	const char *text = texts[chance((uint32_t)count)];
-	const char *at = text + chance((uint32_t)strlen(text));
+	const char *text = texts[chance(count)];
+	const char *at = text + chance(strlen(text));
 
 	while (at > text && at[-1] != '|' && at[-1] != '(')
 		at--;
