@@ -38,10 +38,9 @@ static const char *const scripts[] = {
 	"0, A fails, B fails closed 2, A fails open 3 10s",
 	/* A late result finds it open. */
 	OPENED "1s B fails open 3 9s, 2s B succeeds open 3 8s, 3s B answers "
-	       "open 3 7s, 4s B aborts open 3 6s, B probe-fails, B "
-	       "probe-heals word 1:1:10000 streak 0:0:3, 10s A enters probe "
-	       "half-open 3 3s, B fails half-open 3 3s, B succeeds half-open 3 "
-	       "3s",
+	       "open 3 7s, 4s B aborts open 3 6s, B probe-fails, B probe-heals "
+	       "word 1:1:10000 streak 0:0:3, 10s A enters probe half-open 3 "
+	       "3s, B fails half-open 3 3s, B succeeds half-open 3 3s",
 	/* Results from before a recovery are ignored. */
 	"B fails-late closed 1, B succeeds-late closed 0, " HEALED
 	"B fails, B fails recovering 2, C fails-late recovering 2, C "
@@ -121,18 +120,18 @@ static const char *const scripts[] = {
 	       "word 0:5:10000:3, 70s A fails x3 open 3 10s, 80s A enters "
 	       "probe, A probe-heals recovering 0",
 	/* A recovery admits at its rate, which grows if all goes well. */
-	HEALED "A enters turn x4, A enters held recovering 0 16666666ns, "
-	       "12.199999999s A enters turn x8, A enters held recovering 0 "
-	       "1ns, 12.2s A enters turn x4, A enters held recovering 0 "
-	       "16666666ns",
+	HEALED
+	"A enters turn x4, A enters held recovering 0 16666666ns, "
+	"12.199999999s A enters turn x8, A enters held recovering 0 1ns, 12.2s "
+	"A enters turn x4, A enters held recovering 0 16666666ns",
 	HEALED "12.199s A enters turn x12, A succeeds x12 recovering 0 1ms, "
 	       "12.2s A looks rate 90, A enters turn x4, A enters held "
 	       "recovering 0 11111111ns, 12.399s A enters turn x14, A succeeds "
 	       "x18, 12.4s A looks rate 135",
 	/* It opens only at the first rate. */
-	HEALED "12.199s A enters turn x12, A succeeds x12, 12.2s A fails x6 "
-	       "rate 90 recovering 6, 12.4s A looks rate 45 recovering 6, A "
-	       "fails open 7 10s",
+	HEALED
+	"12.199s A enters turn x12, A succeeds x12, 12.2s A fails x6 rate 90 "
+	"recovering 6, 12.4s A looks rate 45 recovering 6, A fails open 7 10s",
 	/* Only a recovery has a rate, and not that of an earlier one. A process
 	   that read the clock in the first one finds the second. */
 	HEALED "A enters turn x4, A enters held, A fails x3 open 3 10s, B "

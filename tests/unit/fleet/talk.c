@@ -63,14 +63,12 @@ static const char *const conversations[] = {
 	"EVALSHA no-script -> waits, EVAL no-script -> refused",
 	/* A redirection is followed once. */
 	"password db 1: AUTH:p SELECT EVALSHA OK OK moved -> redirected, "
-	"AUTH:p "
-	"SELECT EVALSHA OK OK answer -> answered",
+	"AUTH:p SELECT EVALSHA OK OK answer -> answered",
 	"EVALSHA moved -> redirected, EVALSHA no-script -> waits, EVAL answer "
 	"-> answered",
 	"EVALSHA moved -> redirected, EVALSHA ask -> refused",
 	"password: AUTH:p EVALSHA OK ask -> redirected, AUTH:p ASKING EVALSHA "
-	"OK "
-	"OK no-script -> waits, ASKING EVAL OK answer -> answered",
+	"OK OK no-script -> waits, ASKING EVAL OK answer -> answered",
 	"EVALSHA moved-b/c -> refused",
 	"EVALSHA stale -> waits, EVALSHA answer -> answered",
 	"EVALSHA stale -> waits, EVALSHA stale -> invalid",

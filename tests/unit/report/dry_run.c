@@ -157,10 +157,9 @@ TEST(totals_of_many_retries)
 
 	for (size_t i = 0; i < LENGTH(counts) * 4; i++) {
 		int64_t count = counts[i / 4];
-		struct policy policy = asked_policy("backoff=exponential "
-						    "jitter=full delay=1ms "
-						    "factor=1.0001 "
-						    "max-delay=300");
+		struct policy policy = asked_policy(
+		    "backoff=exponential jitter=full delay=1ms factor=1.0001 "
+		    "max-delay=300");
 		struct forecast forecast;
 		struct span sum;
 
