@@ -6,18 +6,6 @@
 #include "script.h"
 #include "budget/admission.h"
 
-/* A segment with slices of a second, made at 0. */
-static struct segment
-make(int64_t ratio, int64_t min)
-{
-	struct terms terms = { ratio, min, SECONDS(60) };
-	struct origin origin = { .base = 0 };
-	struct segment segment;
-
-	segment_make(&segment, "api", &terms, &origin);
-	return segment;
-}
-
 static struct caller
 caller_of(const struct budget_config *config)
 {
@@ -377,7 +365,7 @@ static void
 play(const char *text)
 {
 	const char *colon = strchr(text, ':');
-	int64_t ratio = -1, min = -1;
+	struct terms terms = { -1, -1, SECONDS(60) }; /* slices of 1s */
 	struct world world = { .now = 0 };
 	struct scene scene = { .now = 0 };
 	struct script *script = &scene.script;
@@ -389,11 +377,11 @@ play(const char *text)
 	}
 	world.caller = &world.callers[0];
 	if (colon != NULL) {
-		ratio = (text[0] - '0') * (int64_t)WINDOW_RATIO_ONE;
-		min = strtoll(text + 2, NULL, 10);
+		terms.ratio = (text[0] - '0') * (int64_t)WINDOW_RATIO_ONE;
+		terms.min = strtoll(text + 2, NULL, 10);
 		text = colon + 1;
 	}
-	world.segment = make(ratio, min);
+	segment_make(&world.segment, "api", &terms, &(struct origin){ 0 });
 	*script = script_of(text);
 	while (scene_next(&scene)) {
 		char first = script->word[0];

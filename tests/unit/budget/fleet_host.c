@@ -26,18 +26,6 @@ static const struct fleet_caller usual = {
 /* No success counts. */
 static const struct window no_window;
 
-/* An answer, as the server makes it at the age now. */
-static struct fleet_answer
-answer_at(nanos now, int64_t granted)
-{
-	return (struct fleet_answer){ .granted = granted,
-		.pause = SECONDS(2),
-		.now = SERVER + now,
-		.hosts = 50,
-		.retries = 180,
-		.limit = 200 };
-}
-
 /* The last question of any process. */
 static struct fleet_question asked;
 
@@ -319,7 +307,11 @@ act(struct script *script, struct world *world, int who)
 	const char *row = script->rest;
 	struct fleet_host *host = &world->host;
 	struct fleet_question *question = &world->questions[who];
-	struct fleet_answer answer = answer_at(world->now, 0);
+	struct fleet_answer answer = { .pause = SECONDS(2),
+		.now = SERVER + world->now,
+		.hosts = 50,
+		.retries = 180,
+		.limit = 200 };
 	struct fleet_policy own = policy;
 	struct fleet_caller caller = usual;
 	struct host_step step = { .next = -1 };

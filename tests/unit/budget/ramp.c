@@ -250,13 +250,6 @@ TEST(rows)
 		check_row(rows[i]);
 }
 
-/* 0 to most. */
-static int64_t
-draw_to(uint64_t *state, int64_t most)
-{
-	return (int64_t)(random_draw(state) % ((uint64_t)most + 1));
-}
-
 static const struct {
 	const char *row;
 	struct ramp ramp;
@@ -346,8 +339,9 @@ TEST(random_words)
 		struct ramp zero = { .began = BEGAN };
 		uint64_t word = ramp_word(&zero) |
 		    random_draw(&seed) % (UINT64_C(1) << (64 - BEGAN_BITS));
-		nanos now = START(draw_to(&seed, MOST(STEP_BITS))) +
-		    draw_to(&seed, STEP);
+		nanos now =
+		    START((nanos)(random_draw(&seed) % (1 << STEP_BITS))) +
+		    (nanos)(random_draw(&seed) % (STEP + 1));
 		struct ramp ramp = ramp_read(word, BEGAN, 0, now);
 
 		HOLDS("read", ramp.rate >= LEAST);

@@ -16,16 +16,6 @@
 
 static const struct terms one = { 0, 1, 0 };
 
-/* A row's name, for a number. */
-static const char *
-name_of(const char *what, int64_t number)
-{
-	static char name[64];
-
-	snprintf(name, sizeof name, "%s %" PRId64, what, number);
-	return name;
-}
-
 static enum window_answer
 withdraw(struct window *window, const struct terms *limits, int64_t epoch)
 {
@@ -282,8 +272,9 @@ compare_withdrawal(struct naive *naive, struct window *window,
 	int64_t paid = want.successes * allowed->ratio / WINDOW_RATIO_ONE;
 	bool may =
 	    want.retries + 1 <= (paid > allowed->min ? paid : allowed->min);
-	const char *row = name_of("at", epoch);
+	char row[32];
 
+	snprintf(row, sizeof row, "at %" PRId64, epoch);
 	EQUAL(row, window_withdraw(window, allowed, epoch, &got),
 	    may ? WINDOW_GRANTED : WINDOW_DENIED);
 	naive->present = naive->over = at;
