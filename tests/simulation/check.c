@@ -86,8 +86,7 @@ TEST(clients)
 
 		for (int n = rows[i].served; n > 0; n--)
 			tally_client(&tally, n);
-		for (int n = rows[i].lost; n > 0; n--)
-			tally_lost(&tally);
+		tally.lost = rows[i].lost;
 		totals = tally_sum(&tally, 0);
 		EQUAL(
 		    rows[i].row, totals.clients, rows[i].served + rows[i].lost);

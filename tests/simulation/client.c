@@ -12,7 +12,6 @@
  * retries from first attempts.
  */
 #include <poll.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,14 +23,6 @@
 /* Longer than any server takes to answer, or to refuse. */
 enum { PATIENCE = 10 };
 
-static bool
-is_retry(void)
-{
-	const char *attempt = getenv("RETRY_ATTEMPT");
-
-	return attempt != NULL && strcmp(attempt, "1") != 0;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -39,12 +30,13 @@ main(int argc, char **argv)
 	struct timeval patience = { .tv_sec = PATIENCE };
 	size_t length = argc == 3 ? strlen(argv[1]) : 0;
 	int server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const char *attempt = getenv("RETRY_ATTEMPT");
 	char answer = '-';
 
 	if (server == -1 || length == 0 || length >= sizeof to.sun_path)
 		return 2;
 	/* The kernel finds a name (unix(7), autobind). */
-	if (is_retry() &&
+	if (attempt != NULL && strcmp(attempt, "1") != 0 &&
 	    bind(server, (const struct sockaddr *)&to, sizeof to.sun_family) ==
 		-1)
 		return 2;

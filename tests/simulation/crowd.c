@@ -62,10 +62,6 @@ struct crowd {
 	struct record *record;
 };
 
-/*
- * What there is before and after
- */
-
 /* Has a client run on its host: with the budgets of that host, and its way to
  * the fleet's server. */
 static void
@@ -231,10 +227,6 @@ prepare(struct crowd *crowd, const struct programs *programs,
 	crowd->environment[0] = crowd->variable;
 }
 
-/*
- * Processes
- */
-
 static void
 start_client(struct crowd *crowd)
 {
@@ -263,7 +255,7 @@ count_client(struct crowd *crowd, int64_t client, int status)
 		tally_client(crowd->tally, clock_now() - crowd->start);
 		return;
 	}
-	tally_lost(crowd->tally);
+	crowd->tally->lost++;
 	if (code == GAVE_UP || code == HELD_BACK ||
 	    (crowd->ending && WIFSIGNALED(status) &&
 		WTERMSIG(status) == SIGTERM))

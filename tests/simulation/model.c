@@ -338,7 +338,7 @@ follow(struct storm *storm, uint32_t who, const struct step *step, nanos now)
 	if (step->reason == REASON_SUCCEEDED)
 		tally_client(storm->tally, now - due(storm->model, who));
 	else
-		tally_lost(storm->tally);
+		storm->tally->lost++;
 	storm->ended++;
 }
 
@@ -531,8 +531,7 @@ model_run(const struct model *model, struct tally *tally)
 	while (queue_take(&storm.queue, &event) &&
 	    event.at < model->scenario->most)
 		happen(&storm, &event);
-	for (; storm.ended < clients - model->scenario->scouts; storm.ended++)
-		tally_lost(tally);
+	tally->lost += clients - model->scenario->scouts - storm.ended;
 	free(storm.queue.events);
 	for (int64_t i = 0; i < clients; i++)
 		free(storm.clients[i].member.sent);

@@ -58,12 +58,6 @@ tally_client(struct tally *tally, nanos latency)
 	tally->latencies[tally->clients++] = latency;
 }
 
-void
-tally_lost(struct tally *tally)
-{
-	tally->lost++;
-}
-
 static int
 ascending(const void *a, const void *b)
 {

@@ -30,7 +30,7 @@ struct tally {
 	size_t count; /* of bins used */
 	nanos *latencies; /* of the clients that were served */
 	size_t clients, room; /* such clients, and allocated */
-	int64_t lost; /* clients that gave up */
+	int64_t lost; /* clients that gave up, which the caller counts */
 	int64_t firsts; /* first attempts that were rejected, if counted */
 };
 
@@ -52,9 +52,8 @@ void tally_end(struct tally *tally);
 /* A request has arrived at the server, at >= 0, and was answered like this. */
 void tally_request(struct tally *tally, nanos at, bool served);
 
-/* A client has got what it wanted, so long after it began; or has given up. */
+/* A client has got what it wanted, so long after it began. */
 void tally_client(struct tally *tally, nanos latency);
-void tally_lost(struct tally *tally);
 
 /* All of it together; recovery: when the outage was over. Sorts the latencies.
  */
