@@ -11,10 +11,8 @@ load budget
 # that is held; forgets what was said before
 tried()
 {
-	local want=$1
-	shift
 	: >err
-	is "$want" "$RETRY" -B api -n 1 "$@" "${fails[@]}"
+	is "$1" "$RETRY" -B api -n 1 "${@:2}" "${fails[@]}"
 }
 
 # due: makes the segment so old that the probe is due, or its lease over

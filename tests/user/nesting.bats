@@ -13,9 +13,7 @@ uuid=01234567-89ab-4cde-8f01-23456789abcd
 # "unset"; attempts fail with status 7
 told()
 {
-	local name=$1
-	shift
-	"$RETRY" -q -d 0 "$@" sh -c "echo \"\${$name-unset}\"; exit 7" || :
+	"$RETRY" -q -d 0 "${@:2}" sh -c "echo \"\${$1-unset}\"; exit 7" || :
 }
 
 # Sets $tick to the nanoseconds of the unit in which /proc tells when a process

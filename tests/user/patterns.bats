@@ -35,12 +35,6 @@ printed()
 	judged "$1" --retry-on "stderr:$2" -- sh -c 'printf "$1" >&2; exit 1' sh "$3"
 }
 
-# to_full FD COMMAND...: COMMAND writes by the descriptor FD to a full disk
-to_full()
-{
-	sh -c "exec \"\$@\" $1>/dev/full" sh "${@:2}"
-}
-
 # big_file: three megabytes of any bytes, in ./big
 big_file()
 {
@@ -461,23 +455,24 @@ read_once()
 	    [ -e ended ]
 	    holds first 1
 	stdout
-	    is 125 to_full 1 "$RETRY" "${both[@]}" echo lost
+	    exits 125 "$RETRY" "${both[@]}" echo lost >/dev/full 2>err
 	    holds err "retry: cannot write to standard output: $full"
 	stdout of an endless command
-	    is 125 timeout 20 sh -c 'exec "$@" >/dev/full' sh \
-	        "$RETRY" --retry-on stdout:nosuch yes
-	    is 125 timeout 20 sh -c 'exec "$@" >/dev/full' sh "$RETRY" -n 1 \
-	        --retry-on stdout:nosuch sh -c 'yes | head -c 1000000 && : >removed'
+	    exits 125 timeout 20 "$RETRY" --retry-on stdout:nosuch yes >/dev/full
+	    exits 125 timeout 20 "$RETRY" -n 1 --retry-on stdout:nosuch \
+	        sh -c 'yes | head -c 1000000 && : >removed' >/dev/full
 	    [ ! -e removed ]
 	stderr
-	    is 125 to_full 2 "$RETRY" -n 2 -d 0 --retry-on stderr:lost \
-	        sh -c 'echo out; echo lost >&2; exit 3'
+	    exits 125 "$RETRY" -n 2 -d 0 --retry-on stderr:lost \
+	        sh -c 'echo out; echo lost >&2; exit 3' >out 2>/dev/full
 	    holds out out # another attempt would be of no use
 	stderr of a success
-	    is 125 to_full 2 "$RETRY" --preset net sh -c 'echo out; echo lost >&2'
+	    exits 125 "$RETRY" --preset net \
+	        sh -c 'echo out; echo lost >&2' >out 2>/dev/full
 	    holds out out
 	not stderr of a success where it is held
-	    is 0 to_full 2 "$RETRY" -E --preset net sh -c 'echo out; echo lost >&2'
+	    exits 0 "$RETRY" -E --preset net \
+	        sh -c 'echo out; echo lost >&2' >out 2>/dev/full
 	    holds out out
 	END
 }
