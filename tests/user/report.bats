@@ -56,22 +56,12 @@ metrics()
 	} >&2
 }
 
-# says LINE: ./err has this line of retry's.
-says()
-{
-	has_line "retry: $1" err || {
-		echo "nobody says: $1"
-		cat err
-		return 1
-	} >&2
-}
-
 # unwritten REPORT METRICS WHY: it says that it cannot write these, and why; one
 # may be empty
 unwritten()
 {
-	[ -z "$1" ] || says "cannot write report '$1': $3"
-	[ -z "$2" ] || says "cannot write metrics '$2': $3"
+	[ -z "$1" ] || told "retry: cannot write report '$1': $3"
+	[ -z "$2" ] || told "retry: cannot write metrics '$2': $3"
 }
 
 # only FILE...: the directory has these, what tests leave there, and no more.
