@@ -57,14 +57,6 @@ errs()
 	    [[ ,$(spans each.message) == *",$2" ]]
 }
 
-says()
-{
-	grep -qxF -e "retry: $1" err || {
-		cat err
-		return 1
-	} >&2
-}
-
 # ms FROM TO: the milliseconds between two of the trace's times
 ms()
 {
@@ -263,7 +255,7 @@ other=00-$trace_id-0000000000000001-01
 	OTEL_SERVICE_NAME=shop OTEL_RESOURCE_ATTRIBUTES='a=1,service.name=list' traces 0 true
 	OTEL_SERVICE_NAME='' OTEL_RESOURCE_ATTRIBUTES='service.name=' traces 0 true
 	OTEL_RESOURCE_ATTRIBUTES='a=1,b=%4' traces 0 true
-	says 'OTEL_RESOURCE_ATTRIBUTES ignored: malformed'
+	told 'retry: OTEL_RESOURCE_ATTRIBUTES ignored: malformed'
 	OTEL_RESOURCE_ATTRIBUTES=a OTEL_SERVICE_NAME=$'"\n\\\xff' traces 0 -q true
 	[ ! -s err ]
 	# The last part of the command's name, cut between characters, and no argument.
@@ -375,7 +367,7 @@ unwritten()
 {
 	: >err
 	is 7 "$RETRY" -d 0 -n 2 --trace "$1" sh -c 'exit 7' &&
-	    says "cannot write trace '$1': $2" || return
+	    told "retry: cannot write trace '$1': $2" || return
 	: >err
 	is 0 "$RETRY" -q --trace "$1" true
 	holds err "retry: cannot write trace '$1': $2"
@@ -397,7 +389,7 @@ unwritten()
 	END
 	is 0 sh -c '(ulimit -f 0; exec "$@") 2>&1 | cat >err' sh "$RETRY" \
 	    --trace file true
-	says "cannot write trace 'file': File too large"
+	told "retry: cannot write trace 'file': File too large"
 	[ "$(<file)" = x ]
 	# Somebody else's in a shared directory is left alone.
 	[ "$EUID" = 0 ] || skip 'not root'
@@ -419,7 +411,7 @@ unwritten()
 		echo "$?" >status; cp place/t t' sh "$RETRY" "$(printf %020000d 7)" ||
 		[ "$?" != 77 ] || skip 'no right to mount here'
 	[ "$(<status)" = 0 ]
-	says "cannot write trace 'place/t': No space left on device"
+	told "retry: cannot write trace 'place/t': No space left on device"
 	spans each.name=true
 	[ "$(lines t)" -eq 1 ]
 }
