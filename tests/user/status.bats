@@ -32,12 +32,6 @@ fated()
 	}
 }
 
-# said LINE...: the lines of retry itself were exactly these.
-said()
-{
-	holds err "$@"
-}
-
 # ends FATE TIMES LINES [OPTION]... COMMAND...: fated, ./ran has TIMES lines, and
 # what retry said is LINES, a pattern with a bar between two lines.
 ends()
@@ -182,7 +176,7 @@ sends()
 		    -d 0 "$@" true
 	}
 	crowded
-	said 'retry: attempt 1/2 not started (cannot fork: Resource temporarily unavailable), retrying in 0s' \
+	holds err 'retry: attempt 1/2 not started (cannot fork: Resource temporarily unavailable), retrying in 0s' \
 	    'retry: attempt 2/2 not started (cannot fork: Resource temporarily unavailable), giving up: cannot run the command'
 	crowded -q --success-on fail,125
 	[ "$(lines err)" -eq 1 ]
@@ -260,10 +254,10 @@ sends()
 	deploy() { echo "deployed $*"; }
 	export -f deploy
 	fated 'exited 127' deploy
-	said "retry: cannot run 'deploy': No such file or directory" \
+	holds err "retry: cannot run 'deploy': No such file or directory" \
 	    "retry: not a command but a function of bash: use bash -c 'deploy \"\$@\"' deploy"
 	fated 'exited 127' -q deploy a 'b c'
-	said "retry: cannot run 'deploy': No such file or directory" \
+	holds err "retry: cannot run 'deploy': No such file or directory" \
 	    "retry: not a command but a function of bash: use bash -c 'deploy \"\$@\"' deploy ..."
 	# It does.
 	eval "set -- $(sed -n 's/.*: use \(.*\) \.\.\.$/\1/p' err)"
@@ -271,7 +265,7 @@ sends()
 	# One that is not exported is any word.
 	export -n -f deploy
 	fated 'exited 127' deploy
-	said "retry: cannot run 'deploy': No such file or directory"
+	holds err "retry: cannot run 'deploy': No such file or directory"
 }
 
 @test "bad usage that nobody reads of is 125 too" {
