@@ -8,6 +8,7 @@
  *                             of a row is what show makes of each other one
  *
  *     TEST(name) { ... }      a test, which runs behind those above it
+ *     TEST_ROWS(name) { ... } one that runs for each text, row, of array name
  *
  * row says to which row of a table the check belongs.
  */
@@ -65,6 +66,15 @@ void unit_add(struct unit_test *test);
 		unit_add(&test); \
 	} \
 	static void test_##name(void)
+
+#define TEST_ROWS(name) \
+	static void check_##name(const char *row); \
+	TEST(name) \
+	{ \
+		for (size_t i = 0; i < LENGTH(name); i++) \
+			check_##name(name[i]); \
+	} \
+	static void check_##name(const char *row)
 
 /*
  * Runs the tests of files whose paths contain one of the words, or all of them,

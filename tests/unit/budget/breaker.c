@@ -297,19 +297,17 @@ check_fact(struct script *script, struct world *world)
 		HOLDS(row, breaker->streak == (a << 42 | b << 32 | c));
 }
 
-TEST(scripts)
+TEST_ROWS(scripts)
 {
-	for (size_t i = 0; i < LENGTH(scripts); i++) {
-		struct scene scene = { .script = script_of(scripts[i]) };
-		struct world world = { .now = 0 };
+	struct scene scene = { .script = script_of(row) };
+	struct world world = { .now = 0 };
 
-		while (scene_next(&scene)) {
-			world.now = scene.now;
-			if (scene.script.word[1] == '\0')
-				act(&scene.script, &world);
-			else
-				check_fact(&scene.script, &world);
-		}
+	while (scene_next(&scene)) {
+		world.now = scene.now;
+		if (scene.script.word[1] == '\0')
+			act(&scene.script, &world);
+		else
+			check_fact(&scene.script, &world);
 	}
 }
 
@@ -351,8 +349,7 @@ static const char *const pauses[] = {
 	"400000ns 600000ns 600000ns -> 600000ns",
 };
 
-static void
-check_pauses(const char *row)
+TEST_ROWS(pauses)
 {
 	struct script script = script_of(row);
 	nanos now = script_span(&script), first = script_span(&script);
@@ -373,12 +370,6 @@ check_pauses(const char *row)
 		breaker_probed(
 		    &breaker, &config, RESULT_FAILURE, lease, 0, now);
 	}
-}
-
-TEST(pauses)
-{
-	for (size_t i = 0; i < LENGTH(pauses); i++)
-		check_pauses(pauses[i]);
 }
 
 /* Counts saturate, seq wraps to 0, and no sum overflows. */

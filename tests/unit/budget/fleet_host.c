@@ -31,7 +31,7 @@ static struct fleet_question asked;
 
 /* What a process decides that has waited like that, and is like caller. */
 static struct host_step
-ask_as(const struct fleet_caller *like, struct fleet_host *host,
+ask(const struct fleet_caller *like, struct fleet_host *host,
     struct fleet_wait *wait, int64_t most, nanos now)
 {
 	struct fleet_caller caller = *like;
@@ -42,12 +42,6 @@ ask_as(const struct fleet_caller *like, struct fleet_host *host,
 	*wait = caller.wait;
 	asked = caller.question;
 	return step;
-}
-
-static struct host_step
-ask(struct fleet_host *host, struct fleet_wait *wait, nanos now)
-{
-	return ask_as(&usual, host, wait, INT64_MAX, now);
 }
 
 /* How scenes begin. */
@@ -374,8 +368,7 @@ act(struct script *script, struct world *world, int who)
 		*question = caller.question;
 		same_rows(row, question, script->word);
 	} else if (!script_is(script, "shows")) {
-		step =
-		    ask_as(&caller, host, &world->waits[who], most, world->now);
+		step = ask(&caller, host, &world->waits[who], most, world->now);
 		EQUAL(row, step.decision, SCRIPT_NAME(script, decisions));
 		if (step.decision == HOST_ASK)
 			*question = asked;
@@ -418,28 +411,26 @@ check_fact(struct script *script, const struct world *world,
 		script_refuse(script);
 }
 
-TEST(scenes)
+TEST_ROWS(scenes)
 {
-	for (size_t i = 0; i < LENGTH(scenes); i++) {
-		struct scene scene = { .script = script_of(scenes[i]) };
-		struct world world = { .now = 0 };
-		struct host_step step;
-		int who = 0;
+	struct scene scene = { .script = script_of(row) };
+	struct world world = { .now = 0 };
+	struct host_step step;
+	int who = 0;
 
-		while (scene_next(&scene)) {
-			const char *word = scene.script.word;
+	while (scene_next(&scene)) {
+		const char *word = scene.script.word;
 
-			world.now = scene.now;
-			if (word[1] != '\0') {
-				check_fact(&scene.script, &world, &step,
-				    &world.questions[who]);
-				continue;
-			}
-			who = (word[0] | 0x20) - 'a';
-			if (word[0] >= 'a')
-				world.waits[who] = (struct fleet_wait){ 0 };
-			step = act(&scene.script, &world, who);
+		world.now = scene.now;
+		if (word[1] != '\0') {
+			check_fact(&scene.script, &world, &step,
+			    &world.questions[who]);
+			continue;
 		}
+		who = (word[0] | 0x20) - 'a';
+		if (word[0] >= 'a')
+			world.waits[who] = (struct fleet_wait){ 0 };
+		step = act(&scene.script, &world, who);
 	}
 }
 
@@ -477,7 +468,7 @@ TEST(corrupt_words_end)
 				    (uint64_t)usual.tag << 48 | random >> 16;
 		}
 		do {
-			step = ask(&host, &wait, now);
+			step = ask(&usual, &host, &wait, INT64_MAX, now);
 			HOLDS("wait", step.next >= 0);
 			now += step.next > 0 ? step.next : 1;
 		} while (step.decision == HOST_WAIT ||

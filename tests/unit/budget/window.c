@@ -142,8 +142,7 @@ read_epoch(struct script *script)
 	return script->word[0] == '-' ? WINDOW_EPOCHS + epoch : epoch;
 }
 
-static void
-check_word(const char *row)
+TEST_ROWS(words)
 {
 	static const char answers[][8] = {
 		[WINDOW_GRANTED] = "granted",
@@ -178,12 +177,6 @@ check_word(const char *row)
 	SAME(row, answers[withdraw(&window, &one, epoch)], script.word);
 	script_next(&script);
 	SAME(row, answers[window_deposit(&other, epoch)], script.word);
-}
-
-TEST(words)
-{
-	for (size_t i = 0; i < LENGTH(words); i++)
-		check_word(words[i]);
 }
 
 TEST(full_counters)

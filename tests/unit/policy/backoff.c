@@ -68,27 +68,24 @@ number_of(const char *text)
 	return strcmp(text, "ever") == 0 ? INT64_MAX : strtoll(text, NULL, 10);
 }
 
-TEST(series)
+TEST_ROWS(series)
 {
-	for (size_t i = 0; i < LENGTH(series); i++) {
-		struct script script = script_of(series[i]);
-		struct asked asked;
-		int64_t n = 1;
+	struct script script = script_of(row);
+	struct asked asked;
+	int64_t n = 1;
 
-		asked_read(&script, &asked);
-		if (strstr(series[i], "max-delay") == NULL)
-			asked.policy.backoff.cap = NANOS_MAX;
-		script_next(&script);
-		while (script_next(&script))
-			if (script.word[0] == '@')
-				n = number_of(script.word + 1);
-			else {
-				EQUAL(series[i],
-				    backoff_envelope(&asked.policy.backoff, n),
-				    number_of(script.word));
-				n += n < INT64_MAX;
-			}
-	}
+	asked_read(&script, &asked);
+	if (strstr(row, "max-delay") == NULL)
+		asked.policy.backoff.cap = NANOS_MAX;
+	script_next(&script);
+	while (script_next(&script))
+		if (script.word[0] == '@')
+			n = number_of(script.word + 1);
+		else {
+			EQUAL(row, backoff_envelope(&asked.policy.backoff, n),
+			    number_of(script.word));
+			n += n < INT64_MAX;
+		}
 }
 
 TEST(the_longest_list)
@@ -208,8 +205,7 @@ static const char *const drawn[] = {
 	"9223372036854775804 to 9223372036854775806",
 };
 
-static void
-check_drawn(const char *row)
+TEST_ROWS(drawn)
 {
 	struct script script = script_of(row);
 	struct schedule schedule = schedule_start(1);
@@ -260,12 +256,6 @@ check_drawn(const char *row)
 		script_next(&script);
 		EQUAL(row, draws.most, number_of(script.word));
 	}
-}
-
-TEST(drawn_delays)
-{
-	for (size_t i = 0; i < LENGTH(drawn); i++)
-		check_drawn(drawn[i]);
 }
 
 /*

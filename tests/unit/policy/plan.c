@@ -370,8 +370,7 @@ static const char *const verdicts[] = {
 	"exit 22 interrupted once -> interrupted by interrupted",
 };
 
-static void
-check_verdicts(const char *row)
+TEST_ROWS(verdicts)
 {
 	struct script script = script_of(row);
 	struct script want = script_of(strstr(row, "->"));
@@ -405,12 +404,6 @@ check_verdicts(const char *row)
 		script_next(&rule);
 		SAME(label, judgement.rule, rule.word);
 	}
-}
-
-TEST(verdicts)
-{
-	for (size_t i = 0; i < LENGTH(verdicts); i++)
-		check_verdicts(verdicts[i]);
 }
 
 static enum verdict
@@ -739,8 +732,7 @@ play_denials(const char *row, const struct policy *policy,
 }
 
 /* Plays an invocation as the main loop would, with a clock of its own. */
-static void
-check_plan(const char *row)
+TEST_ROWS(plans)
 {
 	struct script script = script_of(row), ahead;
 	struct asked asked;
@@ -832,12 +824,6 @@ check_plan(const char *row)
 	EQUAL(row, history.admission.answer, ADMISSION_GRANTED);
 }
 
-TEST(plans)
-{
-	for (size_t i = 0; i < LENGTH(plans); i++)
-		check_plan(plans[i]);
-}
-
 /*
  * From which delay to which one retry waits after an outcome; or first, without
  * an outcome; or if the breaker denies an attempt, and when it is worth to ask
@@ -869,8 +855,7 @@ static const char *const drawn[] = {
 	"budget-wait=0.05s recovering 0.001s -> 0.01s to 0.03s",
 };
 
-static void
-check_drawn(const char *row)
+TEST_ROWS(drawn)
 {
 	struct admission held = { .answer = ADMISSION_HELD };
 	struct script script = script_of(row);
@@ -915,12 +900,6 @@ check_drawn(const char *row)
 	HOLDS(row, least >= low && least <= low + tenth);
 	HOLDS(row, most <= high && most >= high - tenth);
 	HOLDS(row, asked.policy.deadline == 0 || most < asked.policy.deadline);
-}
-
-TEST(drawn_delays)
-{
-	for (size_t i = 0; i < LENGTH(drawn); i++)
-		check_drawn(drawn[i]);
 }
 
 TEST(the_lesser_deadline_counts)

@@ -311,55 +311,47 @@ static const char *const forecasts[] = {
 	"timeouts=ever",
 };
 
-TEST(forecasts)
+TEST_ROWS(forecasts)
 {
-	EQUAL("as far as it looks", FORECAST_ATTEMPTS + 1, 1000001);
-	for (size_t i = 0; i < LENGTH(forecasts); i++) {
-		struct script script = script_of(forecasts[i]);
-		struct asked asked;
-		struct forecast all;
+	struct script script = script_of(row);
+	struct asked asked;
+	struct forecast all;
 
-		asked_read(&script, &asked);
-		all = forecast_of(&asked.policy);
-		const struct script_fact facts[] = {
+	asked_read(&script, &asked);
+	all = forecast_of(&asked.policy);
+	const struct script_fact facts[] = {
 #define SPAN(name, span) \
 	{ name "-least", span.least, NULL }, \
 	    { name "-mean", span.mean, NULL }, \
 	    { name "-most", span.most, NULL }
-			SPAN("first", all.delay[0]),
-			SPAN("third", all.delay[2]),
-			SPAN("splay", all.splay),
-			SPAN("total", all.total),
-			{ "drawn", all.drawn, NULL },
-			{ "retries",
-			    all.retries == POLICY_UNLIMITED ? -1 : all.retries,
-			    NULL },
-			{ "rows", all.rows, NULL },
-			{ "worst", all.worst, NULL },
-			{ "fits", all.fits, NULL },
-			{ "last",
-			    plan_timeout(&asked.policy, asked.policy.attempts),
-			    NULL },
-			{ "timed", plan_has_timeout(&asked.policy), NULL },
-			{ "limited", all.limited, NULL },
-			{ "quick", all.quick, NULL },
-			{ "timeouts", all.timeouts, NULL },
-		};
+		SPAN("first", all.delay[0]),
+		SPAN("third", all.delay[2]),
+		SPAN("splay", all.splay),
+		SPAN("total", all.total),
+		{ "drawn", all.drawn, NULL },
+		{ "retries", all.retries == POLICY_UNLIMITED ? -1 : all.retries,
+		    NULL },
+		{ "rows", all.rows, NULL },
+		{ "worst", all.worst, NULL },
+		{ "fits", all.fits, NULL },
+		{ "last", plan_timeout(&asked.policy, asked.policy.attempts),
+		    NULL },
+		{ "timed", plan_has_timeout(&asked.policy), NULL },
+		{ "limited", all.limited, NULL },
+		{ "quick", all.quick, NULL },
+		{ "timeouts", all.timeouts, NULL },
+	};
 
-		script_next(&script);
-		EQUAL(script.row, all.slo, number_multiply(all.worst, 3));
-		HOLDS(script.row, !all.fits || (all.cut == 0 && !all.begun));
-		while (script_next(&script))
-			if (script_is(&script, "cut") ||
-			    script_is(&script, "before")) {
-				HOLDS(script.row, !all.fits);
-				EQUAL(script.row, all.begun,
-				    script_is(&script, "cut"));
-				EQUAL(script.row, all.cut,
-				    script_number(&script));
-			} else if (!script_check(&script, facts, LENGTH(facts)))
-				script_refuse(&script);
-	}
+	script_next(&script);
+	EQUAL(row, all.slo, number_multiply(all.worst, 3));
+	HOLDS(row, !all.fits || (all.cut == 0 && !all.begun));
+	while (script_next(&script))
+		if (script_is(&script, "cut") || script_is(&script, "before")) {
+			HOLDS(row, !all.fits);
+			EQUAL(row, all.begun, script_is(&script, "cut"));
+			EQUAL(row, all.cut, script_number(&script));
+		} else if (!script_check(&script, facts, LENGTH(facts)))
+			script_refuse(&script);
 }
 
 /* Whatever is drawn, the deadline is not met before the attempt in cut. */
