@@ -203,25 +203,22 @@ check_fact(struct script *script, const struct segment *segment, nanos age)
 		script_refuse(script);
 }
 
-TEST(scenes)
+TEST_ROWS(scenes)
 {
-	for (size_t i = 0; i < LENGTH(scenes); i++) {
-		const char *colon = strchr(scenes[i], ':');
-		struct scene scene = { .script = script_of(
-					   colon ? colon + 1 : scenes[i]) };
-		struct fleet_caller caller = { .policy = &policy,
-			.slice = SECONDS(1),
-			.random = UINT64_C(1) << 63 };
-		int ratio = -1, min = -1;
-		struct segment segment;
+	const char *colon = strchr(row, ':');
+	struct scene scene = { .script = script_of(colon ? colon + 1 : row) };
+	struct fleet_caller caller = { .policy = &policy,
+		.slice = SECONDS(1),
+		.random = UINT64_C(1) << 63 };
+	int ratio = -1, min = -1;
+	struct segment segment;
 
-		if (colon != NULL)
-			sscanf(scenes[i], "%d/%d:", &ratio, &min);
-		segment = make("api", ratio, min);
-		while (scene_next(&scene))
-			if (!act(&scene.script, &segment, &caller, scene.now))
-				check_fact(&scene.script, &segment, scene.now);
-	}
+	if (colon != NULL)
+		sscanf(row, "%d/%d:", &ratio, &min);
+	segment = make("api", ratio, min);
+	while (scene_next(&scene))
+		if (!act(&scene.script, &segment, &caller, scene.now))
+			check_fact(&scene.script, &segment, scene.now);
 }
 
 TEST(key)

@@ -81,20 +81,17 @@ read_number(struct script *script, double unit)
 	    : (int64_t)(strtod(script->word, NULL) * unit + 0.5);
 }
 
-TEST(limits)
+TEST_ROWS(limits)
 {
-	for (size_t i = 0; i < LENGTH(limits); i++) {
-		struct script script = script_of(limits[i]);
-		struct terms terms = { .window = 0 };
-		int64_t successes;
+	struct script script = script_of(row);
+	struct terms terms = { .window = 0 };
+	int64_t successes;
 
-		terms.ratio = read_number(&script, WINDOW_RATIO_ONE);
-		terms.min = read_number(&script, 1);
-		successes = read_number(&script, 1);
-		script_next(&script);
-		EQUAL(limits[i], window_limit(&terms, successes),
-		    read_number(&script, 1));
-	}
+	terms.ratio = read_number(&script, WINDOW_RATIO_ONE);
+	terms.min = read_number(&script, 1);
+	successes = read_number(&script, 1);
+	script_next(&script);
+	EQUAL(row, window_limit(&terms, successes), read_number(&script, 1));
 }
 
 /*
