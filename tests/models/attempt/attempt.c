@@ -41,7 +41,7 @@ enum { STRANGER = 77 };
 #define STOP_SIGNALS SIGTSTP, SIGTTIN, SIGTTOU
 
 /*
- * What may happen, in groups to which the exceptions below refer: only in a
+ * What may happen, in groups to which the rules below refer: only in a
  * wait, or between calls, too; with each of these numbers. A number is a
  * signal, a status, a time in seconds or a count. What happens to the command
  * happens while it lives.
@@ -449,14 +449,12 @@ enum {
 #define HOOK_LIVES \
 	(RANGE(HOOK_IN_DELAY, HOOK_UNKILLABLE) | RANGE(GIVE_UP, GIVE_UP_KILLED))
 
-/*
- * An event leaves a scene UNCHANGED, but for these exceptions: each holds for
- * some states and some events. The last one that names both is the one.
- */
-static const struct exception {
+/* Of the rows that name both a state and an event, the last one holds. */
+static const struct rule {
 	uint64_t states, events;
 	int outcome;
-} exceptions[] = {
+} rules[] = {
+	{ ANY, RANGE(0, EVENTS - 1), UNCHANGED },
 	{ ANY, ENDS, DIES_OF_EVENT },
 	/* retry does not die of a signal that the command did not die of */
 	{ BIT(RUNNING), BIT(END_BY_COMMAND), 7 },
@@ -491,15 +489,13 @@ static int outcomes[STATES][EVENTS];
 static void
 fill_outcomes(void)
 {
-	for (int i = 0; i < STATES * EVENTS; i++)
-		outcomes[i / EVENTS][i % EVENTS] = UNCHANGED;
-	for (size_t i = 0; i < LENGTH(exceptions); i++)
+	for (size_t i = 0; i < LENGTH(rules); i++)
 		for (int state = 0; state < STATES; state++)
 			for (int event = 0; event < EVENTS; event++)
-				if ((exceptions[i].states & BIT(state)) != 0 &&
-				    (exceptions[i].events & BIT(event)) != 0)
+				if ((rules[i].states & BIT(state)) != 0 &&
+				    (rules[i].events & BIT(event)) != 0)
 					outcomes[state][event] =
-					    exceptions[i].outcome;
+					    rules[i].outcome;
 }
 
 /* How often each cell was met by random_runs. */
@@ -564,10 +560,10 @@ is_as_expected(
 		outcome = UNCHANGED;
 	if (outcome == UNCHANGED)
 		return status == scene->status &&
-		    ending->launched == scene->attempts;
+		    invocation.launched == scene->attempts;
 	if (outcome == DIES_OF_EVENT)
 		outcome = -which->number;
-	return status == outcome && ending->launched == cell.launched;
+	return status == outcome && invocation.launched == cell.launched;
 }
 
 /*

@@ -537,7 +537,10 @@ invocation_hear(void)
 	kernel_trace("hears", sent.number);
 	if (signals_end_series(sent.number) && sent.sender != kernel.self)
 		now->ended_by |= UINT64_C(1) << sent.number;
-	now->unheard = kernel_pends_end();
+	now->unheard = false;
+	for (size_t i = 0; i < kernel.count; i++)
+		now->unheard |= signals_end_series(kernel.pending[i].number) &&
+		    kernel.pending[i].sender != kernel.self;
 	/* Whether retry has to pass it on. An abandoned command gets no stop:
 	 * it was sent KILL. */
 	now->due = sent;
@@ -807,6 +810,5 @@ invocation_run(void)
 	ending.broken = kernel.broken;
 	if (ending.broken == NULL)
 		ending.broken = find_wrong(&ending);
-	ending.launched = now->launched;
 	return ending;
 }

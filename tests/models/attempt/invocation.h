@@ -129,7 +129,6 @@ struct ending {
 	const char *broken; /* the promise that was broken, or NULL */
 	bool died; /* of a signal */
 	int value; /* that signal, or the exit status */
-	int64_t launched;
 };
 
 /* Sets kernel and invocation to the start of a run. */

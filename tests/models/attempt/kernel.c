@@ -429,16 +429,6 @@ kernel_pends(int number)
 	return false;
 }
 
-bool
-kernel_pends_end(void)
-{
-	for (size_t i = 0; i < kernel.count; i++)
-		if (signals_end_series(kernel.pending[i].number) &&
-		    kernel.pending[i].sender != kernel.self)
-			return true;
-	return false;
-}
-
 struct sent
 kernel_take(void)
 {

@@ -245,7 +245,6 @@ void kernel_type(int number);
 /* Takes the pending signal with the lowest number; its number is 0 if none. */
 struct sent kernel_take(void);
 bool kernel_pends(int number);
-bool kernel_pends_end(void);
 
 /*
  * Lets time pass until an instant; unless anyway, less if a signal is pending
