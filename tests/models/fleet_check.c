@@ -521,9 +521,7 @@ become(struct actor *actor, enum operation next)
 	actor->operation = (uint8_t)next;
 	actor->excused = actor->epoch = 0;
 	if (next != WAIT)
-		actor->waits = actor->since = actor->began = 0;
-	if (next != WAIT)
-		actor->turn = 0;
+		actor->turn = actor->waits = actor->since = actor->began = 0;
 	if (next != OUT)
 		actor->lease = actor->asked = actor->wanted = 0;
 	if (next == SEND || next == TOLD)
@@ -533,21 +531,6 @@ become(struct actor *actor, enum operation next)
 	memset(actor->retries, 0, sizeof actor->retries);
 	if (next == IDLE)
 		actor->now = 0;
-}
-
-static void
-count_alone(struct state *state, const struct actor *actor)
-{
-	int epoch = actor->epoch > 0 ? actor->epoch - 1 : actor->now;
-
-	state->alone[epoch]++;
-	for (int end = 0; end < EPOCHS; end++) {
-		int sum = 0;
-
-		for (int i = end; i >= 0 && i >= end - WINDOW_SLICES; i--)
-			sum += state->alone[i];
-		explore_expect(sum <= SHARE, "too many retries alone");
-	}
 }
 
 static void
@@ -589,7 +572,8 @@ ask(struct state *state, struct actor *actor)
 		state->used[actor->now]++;
 		break;
 	case HOST_ALONE:
-		count_alone(state, actor);
+		state
+		    ->alone[actor->epoch > 0 ? actor->epoch - 1 : actor->now]++;
 		break;
 	case HOST_DENIED:
 		break;
@@ -715,8 +699,6 @@ check_operate(struct state *state, struct actor *actor)
 		if (fleet_host_elect(
 			&state->host, &caller, clock_of(actor->now)))
 			state->elected[epoch]++;
-		explore_expect(
-		    state->elected[epoch] <= 1, "two elected in a slice");
 		break;
 	case TOLD:
 		caller.question.alone =
@@ -792,7 +774,13 @@ check_examine(const struct state *state)
 		int known = i < marked(mark) ? state->made[i]
 		    : i == marked(mark)      ? (int)(mark & UINT32_MAX)
 					     : 0;
+		int alone = 0;
 
+		for (int j = i; j >= 0 && j >= i - WINDOW_SLICES; j--)
+			alone += state->alone[j];
+		explore_expect(alone <= SHARE, "too many retries alone");
+		explore_expect(
+		    state->elected[i] <= 1, "two elected in a slice");
 		explore_expect(state->used[i] <= state->granted[i],
 		    "more retries than the server granted");
 		explore_expect(state->told[i] <= state->deposited[i],
