@@ -4,20 +4,13 @@
  * and are killed, stopped and continued at random. tests/models/broken breaks a
  * withdrawal in two ways, which must be found.
  *
- * There are two checks.
- *
  * The tally, in shared memory, has four counts for each slice. A process adds
  * to "begun" before a step that may count a retry (or a success) in that slice.
  * After the step it adds to "done" if the step did, and else takes one from
- * "begun". A process that is killed in between leaves one begun but not done.
- * So it always holds that
- *
- *     done <= what was counted in that slice <= begun
- *
- * and a window certainly has too many retries if those done are more than the
- * successes begun allow. At the end every window that ends with a retry is
- * checked so. The check misses an excess only if as many processes were killed
- * just between such a step and the change of the tally.
+ * "begun". So done <= what was counted in that slice <= begun, wherever a
+ * process is killed, and a window certainly has too many retries if those done
+ * are more than the successes begun allow. At the end every window that ends
+ * with a retry is checked so; each process killed there may hide one retry.
  *
  * The sampler copies the words again and again. A sealed word may never change.
  * Its counts must lie between done and begun. And if all words of a window that
