@@ -7,10 +7,8 @@
 #include "budget/fleet_host.h"
 #include "text/random.h"
 
-/* The random factor. */
-#define HALF UINT64_C(0)
+/* The random factor that is one. */
 #define ONE (UINT64_C(1) << 63)
-#define MOST UINT64_MAX
 
 /* What the server's clock shows when the segment is made. */
 #define SERVER SECONDS(1700000000)
@@ -253,7 +251,7 @@ read_circumstances(struct script script, struct fleet_policy *own,
     struct fleet_caller *caller, int64_t *most, struct fleet_answer *answer)
 {
 	static const char factors[][8] = { "least", "one", "most" };
-	static const uint64_t randoms[] = { HALF, ONE, MOST };
+	static const uint64_t randoms[] = { 0, ONE, UINT64_MAX };
 
 	while (script_next(&script) && !script_is(&script, ","))
 		if (script_is(&script, "most"))

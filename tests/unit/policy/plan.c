@@ -39,16 +39,6 @@ read_options(struct script *script, struct asked *asked)
 		script_next(script);
 }
 
-/* The bit of the pattern that the last word is. */
-static uint64_t
-bit_of(const struct script *script, const struct watches *watches)
-{
-	for (int i = 0; i < watches->count; i++)
-		if (script_is(script, watches->list[i].text))
-			return UINT64_C(1) << i;
-	script_refuse(script);
-}
-
 static int
 errno_of(struct script *script)
 {
@@ -135,8 +125,15 @@ read_outcome(struct script *script, const struct watches *watches)
 			outcome.has_hint = true;
 			outcome.hint = script_span(script);
 		} else if (script_is(script, "seen")) {
+			int i = 0;
+
 			script_next(script);
-			outcome.seen |= bit_of(script, watches);
+			while (i < watches->count &&
+			    !script_is(script, watches->list[i].text))
+				i++;
+			if (i == watches->count)
+				script_refuse(script);
+			outcome.seen |= UINT64_C(1) << i;
 		} else if (strspn(script->word, "0123456789") > 0)
 			outcome.code = atoi(script->word);
 		else {
