@@ -159,30 +159,36 @@ TEST(words)
 /* Whether events come in order of time, and of putting within an instant. */
 TEST(queue)
 {
-	struct queue queue = { .count = 0 };
+	struct queue queue;
 	struct event event, before = { .at = 0 };
 	uint64_t chance = 1;
 	uint32_t put = 0, taken = 0;
 	bool ordered = true;
 
+	queue_start(&queue);
 	HOLDS("empty", !queue_take(&queue, &event));
 	for (; put < 1000; put++)
-		queue_put(&queue, put % 10, put, 0);
-	for (; queue_take(&queue, &event); before = event) {
+		queue_put(&queue, (struct event){ put % 10, put, 0 });
+	while (queue_take(&queue, &event)) {
 		taken++;
 		ordered = ordered &&
 		    (event.at > before.at ||
 			(event.at == before.at && event.who >= before.who));
+		before = event;
 		chance = chance * UINT64_C(6364136223846793005) + 1;
 		if (put < 100000)
 			queue_put(&queue,
-			    event.at +
-				(nanos)(chance >> 44) * (nanos)(chance >> 60),
-			    put++, 0);
+			    (struct event){ event.at +
+				    (nanos)(chance >> 44) *
+					(nanos)(chance >> 60),
+				put++, 0 });
 	}
 	HOLDS("in order", ordered);
 	EQUAL("all of them", taken, put);
-	free(queue.events);
+	queue_put(&queue, (struct event){ before.at, 7, 0 });
+	HOLDS("at the same instant", queue_take(&queue, &event));
+	EQUAL("it", event.who, 7);
+	queue_end(&queue);
 }
 
 /* Requests, one after the other, of a server that was new: at so many

@@ -285,7 +285,7 @@ seed_of(const struct model *model, uint32_t who)
 static void
 put(struct storm *storm, nanos at, uint32_t who, enum what what)
 {
-	queue_put(&storm->queue, at, who, what);
+	queue_put(&storm->queue, (struct event){ at, who, what });
 }
 
 /* One client after the other is on another host. */
@@ -527,12 +527,13 @@ model_run(const struct model *model, struct tally *tally)
 
 	storm.clients = room_for(clients, sizeof *storm.clients);
 	make_segments(&storm);
+	queue_start(&storm.queue);
 	put(&storm, 0, 0, WHAT_START);
 	while (queue_take(&storm.queue, &event) &&
 	    event.at < model->scenario->most)
 		happen(&storm, &event);
 	tally->lost += clients - model->scenario->scouts - storm.ended;
-	free(storm.queue.events);
+	queue_end(&storm.queue);
 	for (int64_t i = 0; i < clients; i++)
 		free(storm.clients[i].member.sent);
 	free(storm.segments);
