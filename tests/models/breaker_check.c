@@ -1,4 +1,6 @@
 /*
+ * Covers budget/breaker, budget/ramp, budget/admission.
+ *
  * breaker_check [large]: tries every state that two processes, or three, can
  * bring the real breaker and its ramp into, however long they go on.
  *

@@ -1,4 +1,6 @@
 /*
+ * Covers budget/fleet_host.
+ *
  * fleet_check [large]: tries every order of the steps of two processes of a
  * host, or three, and the server of their fleet.
  *

@@ -1,4 +1,6 @@
 /*
+ * Covers budget/window.
+ *
  * window_check [large]: tries every interleaving of a few processes that use a
  * small window, with the code of src/budget/window.c itself.
  *

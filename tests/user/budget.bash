@@ -46,7 +46,7 @@
 #
 # Time is never waited for where a segment can be told that it has passed.
 
-# The layout of a segment, as src/segment.h has it.
+# The layout of a segment, as src/budget/segment.h has it.
 SEGMENT_SIZE=2328
 SEGMENT_HEADER=1120
 RING_AT=1256

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers attempt/event_loop.
+# Covers attempt/event_loop, policy/backoff.
 # How long retry waits: backoffs, jitters, caps, floors and the deadline, as its
 # lines announce them, and with the least time that the clock must show. Their
 # arithmetic is that of tests/unit/policy/backoff.

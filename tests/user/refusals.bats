@@ -1,3 +1,5 @@
+#!/usr/bin/env bats
+# Covers run, streams/streams, store/segment_store.
 # What the kernel refuses: no command runs on other streams than its own, and no
 # budget that could not be read is shown.
 

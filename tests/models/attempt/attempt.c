@@ -1,4 +1,6 @@
 /*
+ * Covers attempt/attempt, attempt/event_loop, sys/signals, finish, run.
+ *
  * Whole invocations of retry on a fake kernel, without processes and without
  * waiting. All of retry runs: only functions of libc are replaced, and what
  * reads /proc, which tests/unit/sys/procfs.c tests. tests/models/attempt has

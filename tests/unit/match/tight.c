@@ -1,8 +1,6 @@
 /*
- * Covers match/pattern.
- *
- * The tests of unit_gathered with a table of few states, which is full again
- * and again.
+ * The tests of gathered.c with a table of few states, which is full again and
+ * again: `unit match/gathered` runs both.
  */
 #define PATTERN_STATES 128
 #define pattern_add tight_add
