@@ -357,7 +357,8 @@ layers()
 # seen WORD...: what retry, run by `env WORD...`, has its command see of a budget
 seen()
 {
-	env "$@" env | grep -E '^RETRY_(BUDGET|NESTED)' | sort
+	env "$@" env >environment || return
+	grep -E '^RETRY_(BUDGET|NESTED)' environment | sort
 }
 
 @test "variables and options of the budget are passed to nested retries as they were typed" {
