@@ -653,7 +653,8 @@ TEST(waits)
 		    "X-RateLimit-Reset: 27\nRateLimit-Remaining: 0" },
 		{ "60s", NONE_LEFT "1787407260" },
 		{ "1s", NONE_LEFT "1787407200500" },
-		{ "0s", NONE_LEFT "1787407199", NONE_LEFT "1000000000" },
+		{ "0s", NONE_LEFT "1787407199", NONE_LEFT "1000000000",
+		    NONE_LEFT "1000000000000" },
 		{ "999999999s", NONE_LEFT "999999999" },
 		{ "doubtful", NONE_LEFT "6m0s" },
 		/* Retry-After takes precedence over them. */
