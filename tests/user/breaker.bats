@@ -285,7 +285,7 @@ all_served()
 	rows row scene <<-'END'
 	within a probe that breaker holds nobody back
 	    opened_due --breaker 1,10s
-	    is 0 timeout 20 "$RETRY" -B api --breaker 1,10s -n 1 \
+	    is 0 timeout --foreground 20 "$RETRY" -B api --breaker 1,10s -n 1 \
 	        "$RETRY" --breaker 1,10s --budget-wait 1h "${works[@]}"
 	    ran 2
 	    is 0 "$RETRY" -B api --breaker 1,10s "${works[@]}"

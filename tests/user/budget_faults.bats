@@ -14,7 +14,7 @@ two()
 {
 	: >ran
 	: >err
-	is 7 timeout -k 1 30 "${with[@]}" "$RETRY" -B api -n 2 -d 0 "$@" \
+	is 7 timeout --foreground -k 1 30 "${with[@]}" "$RETRY" -B api -n 2 -d 0 "$@" \
 	    "${fails[@]}" && ran 2
 }
 
@@ -41,7 +41,7 @@ required()
 	shift
 	: >ran
 	: >err
-	is 69 timeout -k 1 30 "$RETRY" -B api --budget-required -n 3 -d 0 "$@" \
+	is 69 timeout --foreground -k 1 30 "$RETRY" -B api --budget-required -n 3 -d 0 "$@" \
 	    "${fails[@]}"
 	ran 0
 	note "retry: budget 'api': cannot be used: $why, in .*"
@@ -129,8 +129,8 @@ alien()
 	random words between the header and the window, which do little harm
 	    fresh
 	    spoil "$SEGMENT_HEADER" "$((RING_AT - SEGMENT_HEADER))"
-	    is 0 timeout 20 "$RETRY" -B api --breaker 3,10s "${works[@]}"
-	    is 7 timeout 20 "$RETRY" -B api -n 2 -d 0 "${fails[@]}"
+	    is 0 timeout --foreground 20 "$RETRY" -B api --breaker 3,10s "${works[@]}"
+	    is 7 timeout --foreground 20 "$RETRY" -B api -n 2 -d 0 "${fails[@]}"
 	    look_at_notes
 	    [ "${#noted[@]}" -le 2 ] # one each
 	a directory that is missing, and not made, or is none, or not for files
@@ -172,7 +172,7 @@ meanwhile()
 	: >ran
 	: >err
 	export S=$api
-	is 7 timeout -k 1 30 "$RETRY" -B api -n 3 -d 0 "$@" sh -c '
+	is 7 timeout --foreground -k 1 30 "$RETRY" -B api -n 3 -d 0 "$@" sh -c '
 		echo >>ran
 		[ "$RETRY_ATTEMPT" != 2 ] || eval "$1"
 		exit 7' sh "$action"
@@ -327,7 +327,7 @@ outdated()
 	flock 8
 	inject getppid:delay_enter=1 # where that works, so does the other
 	: >err
-	is 7 timeout 30 strace -qq -o naps -e trace=?nanosleep,?clock_nanosleep \
+	is 7 timeout --foreground 30 strace -qq -o naps -e trace=?nanosleep,?clock_nanosleep \
 	    "$RETRY" -B api -n 2 -d 0 "${fails[@]}" 8<&-
 	[ ! -s naps ]
 	note "retry: budget 'api': cannot be used: being replaced all the time, in .*; counting for this command alone"
@@ -493,7 +493,7 @@ sweep()
 		start strace -D -o trace -e "trace=$name" \
 		    -e "inject=$name:signal=STOP:when=$nth" "${scene[@]}"
 		wait_for halted
-		is 0 timeout 20 "$RETRY" -B api --budget-required \
+		is 0 timeout --foreground 20 "$RETRY" -B api --budget-required \
 		    --breaker 9,10s --budget-window 1h "${works[@]}"
 		quiet
 		kill -CONT "$pid" || gone "$pid"

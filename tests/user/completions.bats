@@ -199,7 +199,7 @@ becomes()
 		steps+=(${reads:+"$reads"})
 	done <lines
 	grep -v '^\$' lines >rows
-	HELPERS=${helpers-} TERM=dumb timeout 120 \
+	HELPERS=${helpers-} TERM=dumb timeout --foreground 120 \
 		"$ACTOR" terminal "${steps[@]}" hangup -- "${shell[@]}" >came || :
 	echo >>came
 	tr -d '\r' <came | sed -n 's/[ ,]*}}.*//; s/.*{{retry //p' |

@@ -61,7 +61,7 @@ took()
 {
 	local began
 	began=$(now)
-	exits "${want:-124}" timeout 20 "$RETRY" "${@:2}" >out 2>err 3>&- &&
+	exits "${want:-124}" timeout --foreground 20 "$RETRY" "${@:2}" >out 2>err 3>&- &&
 	    [ $(($(now) - began)) -ge "$1" ]
 }
 

@@ -63,7 +63,7 @@ heir()
 # its deadline; in it, $boot, $space and $end are the parts of RETRY_DEADLINE
 under()
 {
-	run --separate-stderr timeout 20 "$RETRY" -n 1 -T 100 bash -c '
+	run --separate-stderr timeout --foreground 20 "$RETRY" -n 1 -T 100 bash -c '
 		IFS=: read -r boot space end <<<"$RETRY_DEADLINE"
 		[ "$end" -gt 0 ] || exit 99
 		'"$1"

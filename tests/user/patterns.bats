@@ -95,7 +95,7 @@ command_gone()
 	    holds e x x
 	a line, while the command still runs
 	    mkfifo seen
-	    timeout 20 "$RETRY" "${both[@]}" sh -c 'echo first
+	    timeout --foreground 20 "$RETRY" "${both[@]}" sh -c 'echo first
 	        read -r line <seen && echo second' 2>e |
 	        { read -r line && [ "$line" = first ] && echo >seen && cat >rest; }
 	    holds rest second
@@ -169,7 +169,7 @@ seen_by()
 }
 
 @test "O_NONBLOCK of shared pipes, terminals and sockets stays as it was" {
-	timeout 20 "$PYTHON" -IS - "$RETRY" --retry-on stderr:x --stop-on stdout:x \
+	timeout --foreground 20 "$PYTHON" -IS - "$RETRY" --retry-on stderr:x --stop-on stdout:x \
 	    sh -c 'echo out; echo err >&2; read line' <<-'END'
 		import os, socket, sys
 		def both():
@@ -285,7 +285,7 @@ holding='read -r line <go &'
 	a verdict is not delayed by much
 	    mkfifo go
 	    began=$(now)
-	    exits 3 timeout 20 "$RETRY" -n 4 -d 0 -q --retry-on 'stderr:again' \
+	    exits 3 timeout --foreground 20 "$RETRY" -n 4 -d 0 -q --retry-on 'stderr:again' \
 	        --stop-on stdout:never sh -c "$holding echo again >&2; exit 3" 2>err
 	    exec 9<>go
 	    holds err again again again again
@@ -458,8 +458,8 @@ read_once()
 	    exits 125 "$RETRY" "${both[@]}" echo lost >/dev/full 2>err
 	    holds err "retry: cannot write to standard output: $full"
 	stdout of an endless command
-	    exits 125 timeout 20 "$RETRY" --retry-on stdout:nosuch yes >/dev/full
-	    exits 125 timeout 20 "$RETRY" -n 1 --retry-on stdout:nosuch \
+	    exits 125 timeout --foreground 20 "$RETRY" --retry-on stdout:nosuch yes >/dev/full
+	    exits 125 timeout --foreground 20 "$RETRY" -n 1 --retry-on stdout:nosuch \
 	        sh -c 'yes | head -c 1000000 && : >removed' >/dev/full
 	    [ ! -e removed ]
 	stderr

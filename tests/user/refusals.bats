@@ -73,7 +73,7 @@ unattached()
 		(
 			exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 			ulimit -n "$most"
-			exec timeout -s KILL 50 "$RETRY" -n 2 -d 0 \
+			exec timeout --foreground -s KILL 50 "$RETRY" -n 2 -d 0 \
 				--retry-on stderr:bad --retry-on stdout:bad -- \
 				sh -c 'echo bad; exec ls bad'
 		) >out 2>err || status=$?

@@ -279,9 +279,9 @@ seven=(sh -c 'exit 7')
 	    grep '^{' err >r.json
 	    report status=7
 	a long one is whole, however slow the reader
-	    timeout -s KILL 60 "$RETRY" --report - -q -d 0 -n 2 "${seven[@]}" x \
+	    timeout --foreground -s KILL 60 "$RETRY" --report - -q -d 0 -n 2 "${seven[@]}" x \
 	        "$(printf '%0100000d' 7)" 2>&1 >out 3>&- |
-	        timeout -s KILL 60 "$ACTOR" sip >all 3>&- || :
+	        timeout --foreground -s KILL 60 "$ACTOR" sip >all 3>&- || :
 	    report @all attempt_count=2
 	retry does not wait for ever for a reader
 	    mkfifo pipe

@@ -194,7 +194,7 @@ hardly()
 	(
 		eval "exec $2"
 		ulimit -n "$1"
-		exits 127 timeout 20 "$RETRY" -v -n 2 -d 0 \
+		exits 127 timeout --foreground 20 "$RETRY" -v -n 2 -d 0 \
 		    sh -c 'touch "ran.$RETRY_ATTEMPT"; exit 127'
 	)
 	[ -e ran.2 ]
@@ -313,7 +313,7 @@ idle()
 
 full_sockets()
 {
-	timeout 20 "$PYTHON" -IS - "$RETRY" -d 0 -T 1 sh -c 'echo >>ran; exec sleep 20' \
+	timeout --foreground 20 "$PYTHON" -IS - "$RETRY" -d 0 -T 1 sh -c 'echo >>ran; exec sleep 20' \
 	    <<-'END'
 		import os, socket, sys
 		def begin(kind):
