@@ -338,7 +338,8 @@ send_to(struct termination *tree, pid_t pid, int64_t start)
 	    (look == PROCFS_SEEN && start != 0 && proc.start != start)) {
 		tree->unsure = true;
 	} else {
-		/* What it started since it was listed: the list grows. */
+		/* Lists what it has started since it was listed, so that the
+		 * sweep comes to that, too. */
 		procfs_children(pid, visit, tree);
 		if (send_signal(fd, pid, tree->latest) == -1 && errno == EPERM)
 			tree->refused = pid;

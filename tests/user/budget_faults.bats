@@ -387,7 +387,8 @@ outdated()
 	local got
 	many 24 sh -c '
 		if [ "$(($1 % 3))" = 0 ]; then
-			set -- "$1" timeout -s KILL "0.00$(($1 % 9 + 1))"
+			set -- "$1" timeout --foreground --preserve-status \
+				-s KILL "0.00$(($1 % 9 + 1))"
 		else
 			set -- "$1"
 		fi
