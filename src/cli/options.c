@@ -744,9 +744,11 @@ hand_on(struct policy *policy, const char *const given[])
 		    *variable == '\0' || table[i].type == OPTION_FILE)
 			continue;
 		/* The command may change the working directory. So a relative
-		 * path, even of the environment, becomes an absolute one. */
+		 * path, even of the environment, becomes an absolute one. But
+		 * where --trace has "-", that is standard error. */
 		if (table[i].is_path && *text != '/' &&
-		    strcmp(text, "-") != 0 &&
+		    (strcmp(text, "-") != 0 ||
+			table[i].field != offsetof(struct policy, trace)) &&
 		    (directory = getcwd(NULL, 0)) != NULL) {
 			size_t size = strlen(directory) + strlen(text) + 2;
 			char *absolute = option_allocate(&argument, size);

@@ -370,6 +370,7 @@ seen()
 	printf -v key '%01024d' 0
 	printf -v most '%0100000d' 1
 	mkdir here
+	(umask 077 && echo password >-)
 	table gives 0 <<-'END'
 		"$want" seen "${own[@]}" "$RETRY"
 		"${want/MIN=1/MIN=2}" seen "${own[@]}" "$RETRY" --budget-min 2
@@ -379,6 +380,11 @@ seen()
 		"$key" with "RETRY_BUDGET_DIR=$PWD" told RETRY_BUDGET -n 1 -B "$key"
 		"$most" told RETRY_BUDGET_MIN -n 1 --budget-min "$most"
 		"$PWD/here" told RETRY_BUDGET_DIR -n 1 --budget-dir here
+		# Only --trace means standard error by "-".
+		"$PWD/-" told RETRY_BUDGET_DIR -n 1 --budget-dir -
+		"$PWD/-" with RETRY_BUDGET_DIR=- told RETRY_BUDGET_DIR -n 1
+		"$PWD/-" told RETRY_FLEET_AUTH_FILE -n 1 -B key --budget-dir . --fleet redis://127.0.0.1:1 --fleet-auth -
+		- told RETRY_TRACE -n 1 --trace -
 		'' "$RETRY" -B key --budget-dir here sh -c 'cd / && exec "$RETRY" true'
 	END
 	[ "$(find here -mindepth 1 -printf %y)" = f ]
