@@ -99,7 +99,8 @@ backoff_base(const struct backoff *backoff)
 {
 	for (int i = 0; i < backoff->delays.count; i++)
 		if (backoff->delays.list[i] > 0)
-			return backoff->delays.list[i];
+			return number_lesser(
+			    backoff->delays.list[i], backoff->cap);
 	return 0;
 }
 

@@ -60,7 +60,8 @@ struct schedule schedule_start(uint64_t seed);
 /* Makes the next delay the first one again; the random numbers continue. */
 void schedule_reset(struct schedule *schedule);
 
-/* The base delay: the first one that is not 0; 0 if all are. */
+/* The base delay: the first one that is not 0, but at most cap; 0 if all are 0.
+ */
 nanos backoff_base(const struct backoff *backoff);
 
 /*

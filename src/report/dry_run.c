@@ -62,8 +62,7 @@ delay(const struct backoff *backoff, int64_t n)
 		/* At most three times the one before; the cap is reached after
 		 * at most 64 times. */
 		most = backoff_base(backoff);
-		least =
-		    number_greater(number_lesser(most, backoff->cap), floor);
+		least = number_greater(most, floor);
 		for (int64_t i = 0; i < number_lesser(n, 64); i++)
 			most = number_greater(
 			    number_lesser(
@@ -534,15 +533,21 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 {
 	const struct budget_config *budget = &policy->budget;
 	bool limited = plan_has_timeout(policy) || policy->idle_timeout > 0;
+	bool http = policy->http || policy->http_status != NULL;
+	const struct backoff *backoff = &policy->backoff;
+	nanos base = backoff_base(backoff), least = base;
 	const char *label = "Not counted";
 
 	if (limited && policy->kill_after > 0)
 		put_beside(writer, &label, "kill grace", policy->kill_after,
 		    " an attempt");
-	if (policy->http || policy->http_status != NULL ||
-	    policy->watches.hints)
+	if (http || policy->watches.hints)
 		put_beside(writer, &label, "Retry-After",
 		    policy->max_retry_after, " a retry");
+	for (int i = 1; i <= backoff->delays.count; i++)
+		least = number_lesser(least, backoff_envelope(backoff, i));
+	if (http && least < base)
+		put_beside(writer, &label, "after a 429", base, " a retry");
 	if (budget->key != NULL && budget->wait > 0)
 		put_beside(writer, &label, "budget", budget->wait, " a retry");
 	if (policy->fleet.text != NULL)

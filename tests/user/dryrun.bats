@@ -61,6 +61,8 @@ tells()
 		'Not counted Retry-After up to 1m a retry' --http --max-retry-after 1m
 		'Not counted Retry-After up to 2m a retry' --retry-after stderr:in --max-retry-after 2m
 		'Not counted budget without limit a retry' -B key -n inf
+		'after a 429 up to 2s a retry' --http -d 0,2
+		'after a 429 up to 1s a retry' --http -d 5,0 --max-delay 1
 	END
 	plan -t 1 -k 2 --http -B key --budget-wait 3
 	tail -n 3 line | holds /dev/stdin 'Not counted kill grace up to 2s an attempt' \

@@ -300,7 +300,7 @@ TEST(splays_are_uniform)
 
 TEST(the_base_is_the_first_delay_above_0)
 {
-	struct backoff backoff = { .delays = { { 5 }, 1 } };
+	struct backoff backoff = { .cap = 9, .delays = { { 5 }, 1 } };
 
 	EQUAL("5", backoff_base(&backoff), 5);
 	backoff.delays.count = 3;
@@ -311,6 +311,8 @@ TEST(the_base_is_the_first_delay_above_0)
 	EQUAL("0,0,7", backoff_base(&backoff), 7);
 	backoff.delays.list[1] = 9;
 	EQUAL("0,9,7", backoff_base(&backoff), 9);
+	backoff.cap = 8;
+	EQUAL("0,9,7, at most 8", backoff_base(&backoff), 8);
 	backoff.delays.count = 1;
 	EQUAL("0", backoff_base(&backoff), 0);
 }

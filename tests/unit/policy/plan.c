@@ -595,6 +595,7 @@ static const char *const plans[] = {
 	"attempts=2 delay=0,2s | http 503 -> 2, attempts, 22",
 	"deadline=2s delay=0,2s | http 429 -> 1, deadline, 22",
 	"attempts=2 delay=0 | http 429 -> 2, attempts, 22",
+	"attempts=2 delay=0,5 max-delay=1 | http 429 -> 2 in 1s, attempts, 22",
 	"attempts=2 | 1 unset-wait 86400s -> 2 in 1s, attempts, 1",
 	"attempts=2 | http 403 wait 9s -> 2 in 9s, attempts, 22",
 	"attempts=2 | http 503 wait 300s -> 2 in 300s, attempts, 22",
