@@ -10,6 +10,24 @@
 
 #define LATEST INT64_C(253402300799999) /* of the year 9999, in ms */
 
+/* Whether text begins with the shape, in which a 9 is any digit and a blank is
+ * any white space. */
+static bool
+has_shape(const char *text, const char *shape)
+{
+	for (; *shape != '\0'; text++, shape++) {
+		bool like = *text == *shape;
+
+		if (*shape == '9')
+			like = isdigit((unsigned char)*text);
+		else if (*shape == ' ')
+			like = isspace((unsigned char)*text);
+		if (!like)
+			return false;
+	}
+	return true;
+}
+
 bool
 date_parse(struct strview text, int64_t now, int64_t *moment)
 {
@@ -39,6 +57,11 @@ date_parse(struct strview text, int64_t now, int64_t *moment)
 	    (form == 2 ? *end != '\0'
 		       : strcasecmp(end, "GMT") != 0 &&
 			strcasecmp(end, "UTC") != 0))
+		return false;
+	/* strptime() takes fewer digits as well, and no blank between two
+	 * numbers. */
+	if (!has_shape(strchr(copy, ':') - 3, " 99:99:99 ") ||
+	    (form == 1 && !has_shape(strrchr(copy, '-'), "-99 ")))
 		return false;
 	/* The latest year of two digits that is at most 50 years after now. */
 	gmtime_r(&seconds, &today);

@@ -56,7 +56,14 @@ TEST(dates)
 		    "Sund, 06 Nov 1994 08:49:37", "06 Nov 1994 08:49:37 GMT",
 		    "1994-11-06T08:49:37Z", "Sun Nov  6 08:49:37 94",
 		    "Sun Nov  6 08:49:37", "Sun Nov  6 08:49:37 1994 GMT",
-		    "SunNov  6 08:49:37 1994" },
+		    "SunNov  6 08:49:37 1994", "Mon, 01 Feb 199905:48:14 GMT",
+		    "Sunday, 06-Nov-9408:49:37 GMT",
+		    "Tuesday, 05-Oct-4 08:49:37 GMT",
+		    "Tuesday, 05-Oct- 4 08:49:37 GMT",
+		    "Sun, 06 Nov 1994 8:49:37 GMT",
+		    "Sun, 06 Nov 1994 08:4:7 GMT",
+		    "Sun, 06 Nov 1994 08:49: 7 GMT", "Sun Nov  608:49:37 1994",
+		    "Sun Nov  6 08:49:371994" },
 	};
 
 	ALIKE(rows, moment_of);
