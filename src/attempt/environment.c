@@ -220,7 +220,7 @@ environment_open(struct environment *environment, const struct policy *policy,
 		"RETRY_DEPTH=", number_add(outer->depth, 1)));
 	assign(environment->most, "RETRY_MAX_ATTEMPTS=", policy->attempts);
 	if (policy->attempts == POLICY_UNLIMITED)
-		strcpy(strchr(environment->most, '=') + 1, "inf");
+		stpcpy(strchr(environment->most, '=') + 1, "inf");
 	environment_put(environment, environment->most);
 	/* The instant is the present: to read the start of retry from /proc
 	 * would take longer than all other steps before the command. */
