@@ -202,21 +202,13 @@ show_one(struct command *command)
 		say_none(command, answered ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN);
 }
 
-static const char *const state_reasons[] = {
-	[SEGMENT_STALE] = "of an earlier boot",
-	[SEGMENT_FOREIGN] = "of another time namespace",
-	[SEGMENT_STRANGE] = "not made by retry",
-};
-
 /* As take_snapshot(), for a file that segment_store_walk() has found. */
 static struct failure
 read_found(struct found *found, struct snapshot *snapshot)
 {
-	if (found->refused.why != NULL)
-		return found->refused;
-	if (found->state == SEGMENT_GOOD)
-		return take_snapshot(&found->store, snapshot);
-	return REFUSED(state_reasons[found->state]);
+	return found->refused.why != NULL
+	    ? found->refused
+	    : take_snapshot(&found->store, snapshot);
 }
 
 static void
@@ -319,7 +311,7 @@ sweep(struct found *found, void *with)
 	if (failure.why == NULL && !found->leftover)
 		say(command, LOUDNESS_VERBOSE,
 		    STRINGS("budget file '", found->name, "': removed: ",
-			stale ? state_reasons[SEGMENT_STALE] : "idle"));
+			stale ? found->refused.why : "idle"));
 	else if (failure.why != NULL && failure.error == 0)
 		say(command, LOUDNESS_VERBOSE,
 		    STRINGS("budget file '", found->name,

@@ -45,7 +45,7 @@ check_header(
 	case SEGMENT_GOOD:
 		return NO_FAILURE;
 	case SEGMENT_STALE:
-		return REFUSED("out of date");
+		return REFUSED("of an earlier boot");
 	case SEGMENT_FOREIGN:
 		return REFUSED("made in another time namespace");
 	case SEGMENT_STRANGE:
@@ -300,13 +300,13 @@ visit_file(const struct segment_dir *dir, void (*each)(struct found *, void *),
 	failure = open_existing(&found.store, dir, NULL, &found.state);
 	if (failure.error == ENOENT)
 		return;
-	if (failure.error != 0)
-		found.refused = failure;
+	found.refused = failure;
 	/* The name has to be that of the key. */
 	if (found.state == SEGMENT_GOOD) {
 		memcpy(key, found.store.header.key, SEGMENT_KEY);
 		segment_file_name(&expected, key);
 		if (strcmp(expected.path, dir->path) != 0) {
+			found.refused = REFUSED("of another key");
 			found.state = SEGMENT_STRANGE;
 			segment_store_close(&found.store);
 		}

@@ -28,8 +28,8 @@ struct found {
 	const char *name;
 	const struct segment_dir *dir;
 	bool leftover; /* a segment that its maker did not complete */
-	struct failure refused; /* why the file cannot be opened */
-	enum segment_state state; /* unless it is a leftover or refused */
+	struct failure refused; /* why the segment cannot be used */
+	enum segment_state state; /* unless it is a leftover */
 	struct segment_store store;
 };
 

@@ -331,14 +331,19 @@ goes_on()
 	    mkdir "budgets/retry-v4.$EUID.directory"
 	    ln -s /etc/passwd "budgets/retry-v4.$EUID.link"
 	    cp "budgets/retry-v4.$EUID.good" "budgets/retry-v4.$EUID.other"
+	    (umask 077 && head -c "$SEGMENT_SIZE" /dev/zero >"budgets/retry-v4.$EUID.zeros")
+	    ln budgets/retry-v4.$EUID.{zeros,twice}
+	    cp "budgets/retry-v4.$EUID.zeros" "budgets/retry-v4.$EUID.version"
 	    touch "budgets/of somebody else"
-	    "$RETRY" --budget-status all --json >out 2>err
+	    "$RETRY" --budget-status all --json >out 2>all
 	    [ "$(sed -n 's/^{"key": "\([^"]*\).*/\1/p' out)" = good ]
-	    [ "$(lines err)" -eq 5 ]
-	    for name in open junk directory link other; do
-	        told "retry: budget file 'retry-v4.$EUID.$name': not shown: .*"
-	        gives 1 '' "$RETRY" --budget-status "$name" 2>one
-	        [[ $(<one) = "retry: budget '$name': cannot be used: "*", in $PWD/budgets" ]]
+	    [ "$(lines all)" -eq 8 ]
+	    for why in 'open:mode is not 0600' 'junk:mode is not 0600' 'link:not a regular file' \
+	        'directory:not a regular file' 'other:of another key' 'zeros:has other links' \
+	        'twice:has other links' 'version:of another version'; do
+	        name=${why%%:*} why=${why#*:}
+	        has_line "retry: budget file 'retry-v4.$EUID.$name': not shown: $why" all
+	        says 1 "budget '$name': cannot be used: $why, in $PWD/budgets" --budget-status "$name"
 	    done
 	    "$RETRY" -q --budget-status all 2>err | grep -q '^good '
 	    [ ! -s err ]
@@ -446,7 +451,7 @@ goes_on()
 	    with=()
 	    says 1 "budget 'api': cannot be reset: owned by another user, in shared" \
 	        --budget-reset api
-	    says 0 "budget file 'retry-v4.api': kept: not made by retry" -v --budget-gc
+	    says 0 "budget file 'retry-v4.api': kept: owned by another user" -v --budget-gc
 	    [ "$(ls -A shared)" = retry-v4.api ]
 	    become "$BOB" "$FRIENDS"
 	    says 0 "budget 'api': reset" -v --budget-reset api
@@ -473,7 +478,7 @@ goes_on()
 	    fail 2 paused --budget-min 0 --budget-cooldown 1h
 	    name=retry-v4.$EUID
 	    touch budgets/retry-v{1,5}.$EUID.x budgets/$name.junk budgets/else
-	    says 0 "budget file '$name.idle': removed: idle|budget file '$name.junk': kept: not made by retry|budget file '$name.open': kept: in use|budget file '$name.paused': kept: in use|budget file '$name.retried': kept: in use|budget file '$name.succeeded': kept: in use" \
+	    says 0 "budget file '$name.idle': removed: idle|budget file '$name.junk': kept: mode is not 0600|budget file '$name.open': kept: in use|budget file '$name.paused': kept: in use|budget file '$name.retried': kept: in use|budget file '$name.succeeded': kept: in use" \
 	        -v --budget-gc
 	    only else retry-v1.$EUID.x $name.{junk,open,paused,retried,succeeded} retry-v5.$EUID.x
 	what becomes idle when its window is over
