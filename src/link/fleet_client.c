@@ -31,11 +31,11 @@ fleet_client_store(struct fleet_client *fleet, nanos now)
 {
 	enum fleet_outcome outcome = FLEET_SILENT;
 	struct visit visit = { .now = now };
-	bool failed = fleet->link.end == LINK_FAILED;
-	bool late = now - fleet->link.until > fleet->link.policy->timeout;
+	bool failed = fleet->link.end == LINK_FAILED, late;
 
 	if (fleet->link.end == LINK_NONE)
 		return;
+	late = now - fleet->link.until > fleet->link.policy->timeout;
 	/*
 	 * If retry was stopped for so long that it could see no answer in time,
 	 * then the server is not to blame, and is asked again. The second time

@@ -31,6 +31,9 @@ link_open(struct fleet_link *link, const struct fleet_policy *policy,
 	link->signals = signals;
 	link->stage = LINK_CLOSED;
 	link->end = LINK_NONE;
+	link->until = 0;
+	/* Nothing is to be sent; talk_open() sets the rest. */
+	link->talk.sent = link->talk.length = 0;
 	link->helper = 0;
 }
 

@@ -197,7 +197,11 @@ open_run(int argc, char **argv)
 	if (!run_open(&run, &policy, &outer, &what) ||
 	    !streams_open(&run.loop.streams, &policy))
 		err(2, "cannot open");
+	fleet.link.until = 1;
+	fleet.link.talk.length = 1;
 	link_open(&fleet.link, &access_to, false, &run.loop.signals);
+	if (fleet.link.until != 0 || link_pollfd(&fleet.link).events != POLLIN)
+		puts("a link that was just opened is about to send");
 	run.loop.fleet = &fleet;
 }
 
