@@ -19,6 +19,14 @@ event_loop_now(struct event_loop *loop)
 	return signals_now(&loop->signals);
 }
 
+static bool
+renew(const struct visit *visit, void *unused)
+{
+	(void)unused;
+	admission_renew(visit);
+	return true;
+}
+
 struct wakeup
 event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 {
@@ -26,7 +34,6 @@ event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 	_Static_assert(sizeof fds / sizeof *fds <= SIGNALS_POLLED, "too many");
 	const struct caller *caller = &loop->budget.caller;
 	nanos now = sys_now(CLOCK_BOOTTIME);
-	struct visit visit = { .caller = NULL };
 	struct wakeup wakeup;
 	size_t count;
 
@@ -40,10 +47,9 @@ event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 	}
 	count = 4 + streams_poll(&loop->streams, fds + 4);
 	wakeup = signals_wait(&loop->signals, fds, count, nap);
-	visit.now = now = sys_now(CLOCK_BOOTTIME);
+	now = sys_now(CLOCK_BOOTTIME);
 	if (admission_nap(caller, now) == 0)
-		while (budget_client_visit(&loop->budget, &visit))
-			admission_renew(&visit);
+		budget_client_visit(&loop->budget, now, renew, NULL);
 	if (fds[1].revents != 0)
 		log_flush(&loop->log);
 	if (loop->fleet != NULL)
@@ -108,11 +114,27 @@ event_loop_log(struct event_loop *loop)
 	return loop->log.length > 0 ? NANOS_MAX : 0;
 }
 
+/* A question to the budget, and its answer. */
+struct question {
+	bool retry;
+	struct admission admission;
+};
+
+static bool
+ask(const struct visit *visit, void *with)
+{
+	struct question *question = with;
+
+	question->admission = admission_ask(visit, question->retry);
+	return question->admission.answer != ADMISSION_CORRUPT;
+}
+
 bool
 event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
     struct admission *admission)
 {
 	struct fleet_client *fleet = loop->fleet;
+	struct question question = { .retry = retry };
 	bool calm = true;
 
 	*admission = (struct admission){ .answer = ADMISSION_GRANTED };
@@ -122,17 +144,17 @@ event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
 	if (!event_loop_await(loop, event_loop_budget, NANOS_MAX))
 		return false;
 	do {
-		struct visit visit = { .now = sys_now(CLOCK_BOOTTIME) };
+		nanos now = sys_now(CLOCK_BOOTTIME);
 
-		while (budget_client_visit(&loop->budget, &visit))
-			*admission = admission_ask(&visit, retry);
+		budget_client_visit(&loop->budget, now, ask, &question);
+		*admission = question.admission;
 		if (admission->answer != ADMISSION_OPEN) {
 			if (fleet != NULL)
 				fleet_client_end(fleet, admission);
 			return true;
 		}
 		if (admission->fleet.decision == HOST_ASK) {
-			fleet_client_ask(fleet, visit.now);
+			fleet_client_ask(fleet, now);
 			calm =
 			    event_loop_await(loop, event_loop_link, deadline);
 			fleet_client_store(fleet, sys_now(CLOCK_BOOTTIME));

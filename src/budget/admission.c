@@ -8,31 +8,16 @@ add_one(_Atomic uint64_t *counter)
 	atomic_fetch_add(counter, 1);
 }
 
-/* Agrees with the segment on the limits that are in force from now on. False if
- * they are corrupt. */
-static bool
-agree(const struct visit *visit)
-{
-	struct caller *caller = visit->caller;
-
-	caller->terms = segment_agree(visit->segment, visit->header,
-	    &caller->config->terms, &caller->differs);
-	caller->corrupt = caller->terms.ratio < 0;
-	return !caller->corrupt;
-}
-
-void
+bool
 admission_look(const struct visit *visit)
 {
 	/* A withdrawal that is always denied, and so counts nothing. */
 	static const struct terms none = { 0, 0, 0 };
 	struct window_sums sums;
 
-	if (agree(visit))
-		visit->caller->corrupt =
-		    window_withdraw(&visit->segment->window, &none,
-			window_epoch(visit->header->slice, visit->age),
-			&sums) == WINDOW_CORRUPT;
+	return window_withdraw(&visit->segment->window, &none,
+		   window_epoch(visit->header->slice, visit->age),
+		   &sums) != WINDOW_CORRUPT;
 }
 
 /* Denies a retry, for next or until the pause after a denial is over. Begins
@@ -97,7 +82,7 @@ limit_retry(const struct visit *visit, struct admission *admission)
 		admission->answer = ADMISSION_OPEN;
 		return;
 	case HOST_CORRUPT:
-		caller->corrupt = true;
+		admission->answer = ADMISSION_CORRUPT;
 		return;
 	}
 
@@ -111,7 +96,7 @@ limit_retry(const struct visit *visit, struct admission *admission)
 		    window_next(&segment->window, limits, header->slice, age,
 			&admission->sums));
 	else
-		caller->corrupt = true;
+		admission->answer = ADMISSION_CORRUPT;
 }
 
 /*
@@ -155,7 +140,8 @@ admission_ask(const struct visit *visit, bool retry)
 {
 	struct caller *caller = visit->caller;
 	struct segment *segment = visit->segment;
-	struct admission admission = { .answer = ADMISSION_GRANTED };
+	struct admission admission = { .answer = ADMISSION_GRANTED,
+		.terms = visit->terms };
 	enum breaker_pass pass = BREAKER_PASSED;
 	nanos age = visit->age;
 	bool waited = caller->waits;
@@ -164,9 +150,6 @@ admission_ask(const struct visit *visit, bool retry)
 	caller->renewal = visit->now + BREAKER_RENEWAL;
 	caller->lease = 0;
 	caller->lost_lease = caller->waits = false;
-	if (!agree(visit))
-		return admission;
-	admission.terms = caller->terms;
 
 	if (has_breaker(caller)) {
 		pass = BREAKER_HELD;
@@ -194,7 +177,8 @@ admission_ask(const struct visit *visit, bool retry)
 
 	if (caller->fleet != NULL)
 		caller->fleet->granted = false; /* for this retry only */
-	if (admission.answer == ADMISSION_OPEN) {
+	if (admission.answer == ADMISSION_OPEN ||
+	    admission.answer == ADMISSION_CORRUPT) {
 		caller->waits = waited;
 		return admission;
 	}
@@ -211,13 +195,13 @@ admission_foresee(const struct visit *visit, nanos delay)
 {
 	const struct caller *caller = visit->caller;
 	struct segment *segment = visit->segment;
-	struct admission admission = { .answer = ADMISSION_GRANTED };
+	struct admission admission = { .answer = ADMISSION_GRANTED,
+		.terms = visit->terms };
 	nanos age = visit->age, next, window;
 	int64_t coming;
 
-	if (caller->config->wait > 0 || has_breaker(caller) || !agree(visit))
+	if (caller->config->wait > 0 || has_breaker(caller))
 		return admission;
-	admission.terms = caller->terms;
 	next = window_next(&segment->window, &admission.terms,
 	    visit->header->slice, age, &admission.sums);
 	/* Rounded up; in milliseconds, so that the product has room. */
@@ -237,7 +221,7 @@ admission_foresee(const struct visit *visit, nanos delay)
 	return admission;
 }
 
-void
+bool
 admission_tell(
     const struct visit *visit, enum attempt_result result, bool completed)
 {
@@ -248,16 +232,12 @@ admission_tell(
 	nanos age = visit->age;
 	int64_t hosts = 0;
 
-	if (!agree(visit))
-		return;
 	/* The deposit comes first: if it fails, the caller tells all of it once
 	 * more. */
-	if (completed && caller->deposits)
-		caller->corrupt =
-		    window_deposit(&segment->window,
-			window_epoch(header->slice, age)) == WINDOW_CORRUPT;
-	if (caller->corrupt)
-		return;
+	if (completed && caller->deposits &&
+	    window_deposit(&segment->window,
+		window_epoch(header->slice, age)) == WINDOW_CORRUPT)
+		return false;
 	if (caller->fleet != NULL)
 		hosts = fleet_host_hosts(&segment->fleet, caller->fleet->tag);
 	/* The result of a probe that lost its lease is ignored. */
@@ -273,6 +253,7 @@ admission_tell(
 		add_one(&segment->successes);
 	caller->counted = true;
 	caller->lease = 0;
+	return true;
 }
 
 nanos

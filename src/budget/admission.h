@@ -52,6 +52,7 @@ enum admission_answer {
 	ADMISSION_HELD, /* the breaker holds the attempt back */
 	ADMISSION_DENIED, /* the budget or its fleet denies the retry */
 	ADMISSION_OPEN, /* the fleet has to be asked, or waited for */
+	ADMISSION_CORRUPT, /* so is the segment: see window_withdraw() */
 };
 
 /* What the budget says about the next attempt. */
@@ -61,7 +62,7 @@ struct admission {
 		       NANOS_MAX: only after a success */
 	bool never; /* the limits never allow a retry */
 	bool cooling; /* the pause after a denial is not over */
-	struct terms terms; /* in force: those of the caller */
+	struct terms terms; /* in force */
 	struct window_sums sums;
 	struct breaker_view breaker; /* its state, if it held the attempt */
 	struct host_step fleet; /* what the fleet says, if it was asked */
@@ -82,23 +83,20 @@ struct caller {
 	uint64_t lease; /* of the probe; 0: it is not the probe */
 	nanos renewal; /* when to renew the lease */
 	nanos began; /* when its attempt began */
-	struct terms terms; /* in force: the stricter of the segment's and the
-			       user's */
-	bool differs; /* the segment had others than the user asked for */
-	bool corrupt; /* the segment is corrupt, so nothing was done */
 };
 
 /* An invocation uses a segment, at one moment. */
 struct visit {
 	struct caller *caller;
-	struct segment *segment; /* NULL: the visit has not begun */
+	struct segment *segment;
 	const struct header *header; /* a checked copy */
+	struct terms terms; /* in force: of segment_agree() */
 	nanos now; /* CLOCK_BOOTTIME */
 	nanos age; /* segment_age() now */
 };
 
-/* Finds out the limits in force, and whether the segment is corrupt. */
-void admission_look(const struct visit *visit);
+/* Whether the window is sound. */
+bool admission_look(const struct visit *visit);
 
 /*
  * Begins an attempt: whether it has to be admitted. Every retry has to be, and
@@ -123,9 +121,9 @@ struct admission admission_foresee(const struct visit *visit, nanos delay);
 
 /*
  * Counts the end of an attempt. completed: the invocation has succeeded with
- * it.
+ * it. False if the window is corrupt: then nothing was counted.
  */
-void admission_tell(
+bool admission_tell(
     const struct visit *visit, enum attempt_result result, bool completed);
 
 /* How long until the lease has to be renewed; NANOS_MAX without a lease. */

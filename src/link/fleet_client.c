@@ -26,11 +26,27 @@ fleet_client_ask(struct fleet_client *fleet, nanos now)
 	link_ask(&fleet->link, &fleet->caller.question, false, now);
 }
 
+/* What came of a question. */
+struct settled {
+	struct fleet_client *fleet;
+	enum fleet_outcome outcome;
+};
+
+static bool
+store(const struct visit *visit, void *with)
+{
+	const struct settled *settled = with;
+	struct fleet_client *fleet = settled->fleet;
+
+	fleet_host_store(&visit->segment->fleet, &fleet->caller,
+	    settled->outcome, &fleet->link.talk.answer, visit->age);
+	return true;
+}
+
 void
 fleet_client_store(struct fleet_client *fleet, nanos now)
 {
-	enum fleet_outcome outcome = FLEET_SILENT;
-	struct visit visit = { .now = now };
+	struct settled settled = { fleet, FLEET_SILENT };
 	bool failed = fleet->link.end == LINK_FAILED, late;
 
 	if (fleet->link.end == LINK_NONE)
@@ -43,16 +59,14 @@ fleet_client_store(struct fleet_client *fleet, nanos now)
 	 * would ask for ever.
 	 */
 	if (fleet->link.end == LINK_ANSWERED)
-		outcome = FLEET_ANSWERED;
+		settled.outcome = FLEET_ANSWERED;
 	else if (fleet->link.end == LINK_PENDING || (late && !fleet->late))
-		outcome = FLEET_CUT;
+		settled.outcome = FLEET_CUT;
 	fleet->link.end = LINK_NONE;
-	fleet->late = outcome == FLEET_CUT && failed;
-	fleet->silent = outcome == FLEET_SILENT;
-	while (budget_client_visit(fleet->budget, &visit))
-		fleet_host_store(&visit.segment->fleet, &fleet->caller, outcome,
-		    &fleet->link.talk.answer, visit.age);
-	if (outcome != FLEET_ANSWERED ||
+	fleet->late = settled.outcome == FLEET_CUT && failed;
+	fleet->silent = settled.outcome == FLEET_SILENT;
+	budget_client_visit(fleet->budget, now, store, &settled);
+	if (settled.outcome != FLEET_ANSWERED ||
 	    !(fleet->caller.granted || fleet->elected))
 		link_close(&fleet->link);
 }
@@ -68,12 +82,21 @@ fleet_client_end(struct fleet_client *fleet, struct admission *admission)
 		link_close(&fleet->link);
 }
 
+static bool
+elect(const struct visit *visit, void *with)
+{
+	struct fleet_client *fleet = with;
+
+	fleet->elected = fleet_host_elect(
+	    &visit->segment->fleet, &fleet->caller, visit->age);
+	return true;
+}
+
 void
 fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
 {
 	const struct segment_store *store = &fleet->budget->store;
 	const struct header *header = &store->header;
-	struct visit visit = { .now = now };
 
 	if (fleet->greeted)
 		return;
@@ -86,9 +109,7 @@ fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
 		store->elected, header->slice, segment_age(header, now)))
 		return;
 	fleet->greeted = true;
-	while (budget_client_visit(fleet->budget, &visit))
-		fleet->elected = fleet_host_elect(
-		    &visit.segment->fleet, &fleet->caller, visit.age);
+	budget_client_visit(fleet->budget, now, elect, fleet);
 	if (required || fleet->elected)
 		fleet_client_ask(fleet, now);
 }
@@ -104,22 +125,33 @@ fleet_client_ready(struct fleet_client *fleet, nanos now)
 	return !fleet->silent;
 }
 
+/* Claims what there is to tell. */
+struct claim {
+	struct fleet_client *fleet;
+	bool tells;
+};
+
+static bool
+claim(const struct visit *visit, void *with)
+{
+	struct claim *claim = with;
+
+	claim->tells = fleet_host_claim(&visit->segment->fleet,
+	    &visit->segment->window, &claim->fleet->caller, visit->age);
+	return true;
+}
+
 void
 fleet_client_tell(struct fleet_client *fleet, bool succeeded, nanos now)
 {
-	struct visit claims = { .now = now }, told = claims;
-	bool tells = false;
+	struct settled sent = { fleet, FLEET_SENT };
+	struct claim told = { fleet, false };
 
 	fleet_client_store(fleet, now);
 	if (fleet->link.stage == LINK_READY && (succeeded || fleet->elected))
-		while (budget_client_visit(fleet->budget, &claims))
-			tells = fleet_host_claim(&claims.segment->fleet,
-			    &claims.segment->window, &fleet->caller,
-			    claims.age);
-	if (tells && link_tell(&fleet->link, &fleet->caller.question, now))
-		while (budget_client_visit(fleet->budget, &told))
-			fleet_host_store(&told.segment->fleet, &fleet->caller,
-			    FLEET_SENT, &fleet->link.talk.answer, told.age);
+		budget_client_visit(fleet->budget, now, claim, &told);
+	if (told.tells && link_tell(&fleet->link, &fleet->caller.question, now))
+		budget_client_visit(fleet->budget, now, store, &sent);
 	fleet->elected = false;
 	link_close(&fleet->link);
 }

@@ -6,8 +6,10 @@
 #include "text/number.h"
 #include "text/random.h"
 
-/* How often to open the segment anew when it is removed while it is used. */
+/* How often to open the segment anew that was removed, and to act on one that
+ * is removed meanwhile, or corrupt, before the process goes on alone. */
 #define TRIES 3
+#define PASSES 2
 
 /*
  * How often to wait for a process that is replacing the segment, and how long
@@ -26,7 +28,7 @@ budget_client_start(struct budget_client *budget,
 	budget->caller.uses_breaker = admitted == NULL || config->key == NULL ||
 	    strcmp(admitted, config->key) != 0;
 	budget->log = log;
-	budget->private = budget->warned = false;
+	budget->private = budget->said_limits = false;
 	budget->waits = 0;
 	budget->store = (struct segment_store){ .fd = -1 };
 }
@@ -39,15 +41,15 @@ go_private(struct budget_client *budget, struct failure failure)
 	static struct segment unshared;
 	struct origin origin = { .base = sys_now(CLOCK_BOOTTIME) };
 	bool explained = failure.error == 0 || failure.error == EAGAIN;
+	bool known = budget->private;
 
 	segment_store_close(&budget->store);
 	budget->private = true;
 	segment_make(&unshared, config->key, &config->terms, &origin);
 	budget->store.segment = &unshared;
 	budget->store.header = unshared.header;
-	if (budget->warned)
+	if (known)
 		return;
-	budget->warned = true;
 	log_say(budget->log, config->required ? LOUDNESS_QUIET : LOUDNESS_PLAIN,
 	    STRINGS("budget '", config->key, "': cannot be used: ", failure.why,
 		explained ? "" : ": ", explained ? "" : strerror(failure.error),
@@ -79,93 +81,143 @@ budget_client_open(struct budget_client *budget)
 	return 0;
 }
 
-bool
-budget_client_visit(struct budget_client *budget, struct visit *visit)
+/* Enters the segment, which is opened if it was not, or was removed since. */
+static void
+enter(struct budget_client *budget)
 {
-	char ratio[NUMBER_ROOM], min[NUMBER_ROOM], window[NUMBER_ROOM];
-	const struct terms *limits = &budget->caller.terms;
-	struct segment_store *store = &budget->store;
-	struct failure failure;
-
-	if (visit->segment == NULL) {
-		budget->before = budget->caller;
-		budget->removed = 0;
-		budget->reread = false;
-	} else if (!segment_store_leave(store)) {
-		budget->removed++;
-	} else if (!budget->caller.corrupt || budget->private) {
-		if (!budget->caller.differs || budget->warned)
-			return false;
-		budget->warned = true;
-		log_say(budget->log, LOUDNESS_PLAIN,
-		    STRINGS("budget '", budget->caller.config->key,
-			"': already in use with other limits; using ratio ",
-			number_put_decimal(
-			    ratio, limits->ratio, WINDOW_RATIO_ONE),
-			", min ", number_put(min, limits->min), ", window ",
-			number_put_decimal(
-			    window, limits->window, NANOS_SECOND),
-			"s"));
-		return false;
-	} else if (budget->reread) {
-		go_private(budget, REFUSED("segment is corrupt"));
-	} else {
-		/*
-		 * The process may have been stopped since it read the clock,
-		 * and so takes the segment for one of the future.
-		 */
-		visit->now = sys_now(CLOCK_BOOTTIME);
-		budget->reread = true;
-	}
-
-	for (;; budget->removed++) {
-		failure = budget->removed == TRIES
+	for (int tries = 1; !segment_store_enter(&budget->store); tries++) {
+		struct failure failure = tries > TRIES
 		    ? REFUSED("removed again and again")
 		    : open_shared(budget);
+
 		if (failure.why != NULL)
 			go_private(budget, failure);
-		if (segment_store_enter(store))
-			break;
 	}
-	budget->caller = budget->before;
-	budget->caller.corrupt = false;
-	visit->caller = &budget->caller;
-	visit->segment = store->segment;
-	visit->header = &store->header;
-	visit->age = segment_age(visit->header, visit->now);
-	if (visit->caller->fleet != NULL) {
-		visit->caller->fleet->slice = visit->header->slice;
-		visit->caller->fleet->random =
-		    random_draw(&visit->caller->fleet->seed);
+}
+
+/* Says once that the limits in force are others than the user's. */
+static void
+say_limits(struct budget_client *budget, const struct terms *limits)
+{
+	char ratio[NUMBER_ROOM], min[NUMBER_ROOM], window[NUMBER_ROOM];
+
+	if (budget->said_limits)
+		return;
+	budget->said_limits = true;
+	log_say(budget->log, LOUDNESS_PLAIN,
+	    STRINGS("budget '", budget->caller.config->key,
+		"': already in use with other limits; using ratio ",
+		number_put_decimal(ratio, limits->ratio, WINDOW_RATIO_ONE),
+		", min ", number_put(min, limits->min), ", window ",
+		number_put_decimal(window, limits->window, NANOS_SECOND), "s"));
+}
+
+/*
+ * Acts on the segment. Returns why that means nothing, or NULL: the segment was
+ * removed meanwhile, or is corrupt.
+ */
+static const char *
+act_once(struct budget_client *budget, nanos now, budget_act *act, void *with)
+{
+	struct segment_store *store = &budget->store;
+	struct caller *caller = &budget->caller;
+	struct visit visit = { .caller = caller, .now = now };
+	bool differs, sound;
+
+	enter(budget);
+	visit.segment = store->segment;
+	visit.header = &store->header;
+	visit.age = segment_age(visit.header, now);
+	visit.terms = segment_agree(
+	    visit.segment, visit.header, &caller->config->terms, &differs);
+	if (caller->fleet != NULL) {
+		caller->fleet->slice = visit.header->slice;
+		caller->fleet->random = random_draw(&caller->fleet->seed);
 	}
-	return true;
+	sound = visit.terms.ratio >= 0 && act(&visit, with);
+	if (!segment_store_leave(store))
+		return "removed again and again";
+	if (!sound)
+		return "segment is corrupt";
+	if (differs)
+		say_limits(budget, &visit.terms);
+	return NULL;
+}
+
+void
+budget_client_visit(
+    struct budget_client *budget, nanos now, budget_act *act, void *with)
+{
+	struct caller *caller = &budget->caller;
+	const struct caller before = *caller;
+	struct fleet_caller fleet = { .policy = NULL };
+	const char *why;
+
+	if (before.fleet != NULL)
+		fleet = *before.fleet;
+	for (int pass = 1;; pass++) {
+		why = act_once(budget, now, act, with);
+		if (why == NULL)
+			return;
+		/* What was done means nothing, so it is undone. */
+		*caller = before;
+		if (before.fleet != NULL)
+			*before.fleet = fleet;
+		if (pass == PASSES)
+			go_private(budget, (struct failure){ why, 0 });
+		/* The process may have been stopped since it read the clock,
+		 * and so takes the segment for one of the future. */
+		now = sys_now(CLOCK_BOOTTIME);
+	}
+}
+
+static bool
+look(const struct visit *visit, void *unused)
+{
+	(void)unused;
+	return admission_look(visit);
 }
 
 bool
 budget_client_ready(struct budget_client *budget)
 {
-	struct visit visit = { .now = sys_now(CLOCK_BOOTTIME) };
-
 	if (!budget->caller.config->required)
 		return true;
-	while (budget_client_visit(budget, &visit))
-		admission_look(&visit);
+	budget_client_visit(budget, sys_now(CLOCK_BOOTTIME), look, NULL);
 	return !budget->private;
+}
+
+/* An attempt that has ended, and what the budget says about its retry. */
+struct told {
+	enum attempt_result result;
+	bool completed;
+	nanos delay;
+	struct admission foreseen;
+};
+
+static bool
+tell(const struct visit *visit, void *with)
+{
+	struct told *told = with;
+
+	told->foreseen = (struct admission){ .answer = ADMISSION_GRANTED };
+	if (!admission_tell(visit, told->result, told->completed))
+		return false;
+	if (told->delay >= 0)
+		told->foreseen = admission_foresee(visit, told->delay);
+	return true;
 }
 
 struct admission
 budget_client_tell(struct budget_client *budget, enum attempt_result result,
     bool completed, nanos delay, nanos now)
 {
-	struct admission foreseen = { .answer = ADMISSION_GRANTED };
-	struct visit visit = { .now = now };
+	struct told told = { .result = result,
+		.completed = completed,
+		.delay = delay,
+		.foreseen = { .answer = ADMISSION_GRANTED } };
 
-	if (budget->caller.config->key == NULL)
-		return foreseen;
-	while (budget_client_visit(budget, &visit)) {
-		admission_tell(&visit, result, completed);
-		if (delay >= 0 && !visit.caller->corrupt)
-			foreseen = admission_foresee(&visit, delay);
-	}
-	return foreseen;
+	if (budget->caller.config->key != NULL)
+		budget_client_visit(budget, now, tell, &told);
+	return told.foreseen;
 }

@@ -19,13 +19,12 @@ struct budget_client {
 	struct caller caller; /* without a budget its config has no key */
 	bool private; /* no other process uses the segment */
 	int waits; /* how often this process has waited for another one */
-	bool warned;
+	bool said_limits; /* that others are in force than the user's */
 	struct segment_store store;
-	/* During a visit: */
-	struct caller before; /* as it was when the visit began */
-	int removed; /* how often the segment was */
-	bool reread; /* the clock was read again */
 };
+
+/* Something done to a segment, with a context. False: it is corrupt. */
+typedef bool budget_act(const struct visit *visit, void *with);
 
 /*
  * Opens no segment yet. admitted: the key of the breaker that admitted the
@@ -60,14 +59,12 @@ struct admission budget_client_tell(struct budget_client *budget,
     enum attempt_result result, bool completed, nanos delay, nanos now);
 
 /*
- * Visits the segment: call this before each pass of a loop, until it returns
- * false. visit has only the present time at first. There is one pass; but if
- * the segment is removed meanwhile, or corrupt, then what the pass did is
- * forgotten, and the next pass has another segment.
- *
- *     while (budget_client_visit(budget, &visit))
- *             admission = admission_ask(&visit, retry);
+ * Acts on the segment at the time now, on CLOCK_BOOTTIME. If the segment is
+ * removed meanwhile, or corrupt, then what was done to the caller is undone,
+ * and act is called again with another segment: so only the last call may
+ * count.
  */
-bool budget_client_visit(struct budget_client *budget, struct visit *visit);
+void budget_client_visit(
+    struct budget_client *budget, nanos now, budget_act *act, void *with);
 
 #endif

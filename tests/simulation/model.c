@@ -306,6 +306,7 @@ visit_of(struct client *client, struct segment *segment, nanos now)
 	visit.segment = segment;
 	visit.header = &segment->header;
 	visit.age = segment_age(visit.header, now);
+	visit.terms = segment_terms(segment, visit.header);
 	return visit;
 }
 

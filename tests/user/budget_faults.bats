@@ -380,6 +380,15 @@ outdated()
 	    [ "$(lines err)" -eq 0 ]
 	    made 1/9 --budget-min 9
 	    noted 2 '.*already in use with other limits; using ratio 0.2, min 1,.*'
+	also if the stricter limits then deny the retry
+	    fresh --budget-min 9
+	    made 2/4 --budget-min 1
+	    noted 2 '.*already in use with other limits; using ratio 0.2, min 1,.* exhausted, .*'
+	and another one says that the budget cannot be used any more
+	    fresh --budget-min 9
+	    is 7 "$RETRY" -B api --budget-min 5 -n 3 -d 0 \
+	        sh -c '[ "$RETRY_ATTEMPT" -lt 2 ] || rm -rf budgets; exit 7'
+	    noted 2 '.*already in use with other limits; .* cannot be used: .*; counting for this command alone'
 	END
 }
 

@@ -14,13 +14,6 @@ caller_of(const struct budget_config *config)
 	};
 }
 
-static struct visit
-visit(struct caller *caller, struct segment *segment, nanos now)
-{
-	return (struct visit){ caller, segment, &segment->header, now,
-		segment_age(&segment->header, now) };
-}
-
 /* What an invocation is given by its letter; the last row is for all others. */
 static const struct {
 	const char *letters;
@@ -64,9 +57,28 @@ struct world {
 	struct caller callers[26], *caller;
 	struct fleet_caller fleets[26];
 	struct admission admission; /* the last answer */
+	struct terms terms; /* in force at the last visit */
+	bool differs; /* from the user's */
+	bool corrupt; /* the last act found the window so */
 	int64_t used; /* retries, as the scene has noted */
 	nanos now;
 };
+
+/* As budget_client_visit() makes it. */
+static struct visit
+visit_of(struct world *world, struct caller *caller)
+{
+	struct segment *segment = &world->segment;
+
+	world->terms = segment_agree(
+	    segment, &segment->header, &caller->config->terms, &world->differs);
+	return (struct visit){ .caller = caller,
+		.segment = segment,
+		.header = &segment->header,
+		.terms = world->terms,
+		.now = world->now,
+		.age = segment_age(&segment->header, world->now) };
+}
 
 static struct caller
 invocation(char letter)
@@ -177,13 +189,12 @@ acts(struct world *world, struct script *script)
 		{ "fails", RESULT_FAILURE, false },
 		{ "aborts", RESULT_IGNORED, false },
 	};
-	struct segment *segment = &world->segment;
 	struct caller *caller = world->caller;
-	struct visit here = visit(caller, segment, world->now);
+	struct visit here = visit_of(world, caller);
 
 	for (size_t i = 0; i < LENGTH(ends); i++)
 		if (script_is(script, ends[i].word)) {
-			admission_tell(
+			world->corrupt = !admission_tell(
 			    &here, ends[i].result, ends[i].completed);
 			return true;
 		}
@@ -193,6 +204,7 @@ acts(struct world *world, struct script *script)
 			[ADMISSION_HELD] = "held",
 			[ADMISSION_DENIED] = "denied",
 			[ADMISSION_OPEN] = "open",
+			[ADMISSION_CORRUPT] = "corrupt",
 		};
 		const char *row = script->rest;
 		bool retry = script_is(script, "retry");
@@ -203,12 +215,8 @@ acts(struct world *world, struct script *script)
 		    row, world->admission.answer, SCRIPT_NAME(script, answers));
 		EQUAL(row, world->admission.breaker.rate > 0,
 		    world->admission.breaker.state == BREAKER_RECOVERING);
-		if (!caller->corrupt) {
-			EQUAL(
-			    row, world->admission.terms.min, caller->terms.min);
-			EQUAL(row, world->admission.terms.ratio,
-			    caller->terms.ratio);
-		}
+		EQUAL(row, world->admission.terms.min, world->terms.min);
+		EQUAL(row, world->admission.terms.ratio, world->terms.ratio);
 	} else if (script_is(script, "foresees-grant") ||
 	    script_is(script, "foresees-denial")) {
 		bool grant = script_is(script, "foresees-grant");
@@ -224,7 +232,7 @@ acts(struct world *world, struct script *script)
 	else if (script_is(script, "renews"))
 		admission_renew(&here);
 	else if (script_is(script, "looks"))
-		admission_look(&here);
+		world->corrupt = !admission_look(&here);
 	else
 		return caller->fleet != NULL && settles(world, script);
 	return true;
@@ -239,7 +247,7 @@ disturbs(struct world *world, struct script *script)
 	if (script_is(script, "opens"))
 		for (int i = 0; i < 3; i++) {
 			struct caller other = invocation('Z');
-			struct visit here = visit(&other, segment, world->now);
+			struct visit here = visit_of(world, &other);
 
 			admission_tell(&here, RESULT_FAILURE, false);
 		}
@@ -260,8 +268,6 @@ disturbs(struct world *world, struct script *script)
 			window_withdraw(&segment->window,
 			    &(struct terms){ 0, 1000, 0 },
 			    world->now / SECONDS(1), &world->admission.sums);
-	else if (script_is(script, "terms-broken"))
-		segment->terms = UINT64_MAX;
 	else if (script_is(script, "window-broken"))
 		memset(
 		    &segment->window.words, 0xff, sizeof segment->window.words);
@@ -299,8 +305,8 @@ check_fact(struct world *world, struct script *script)
 		{ "leased", caller->lease != 0, NULL },
 		{ "waits", caller->waits, NULL },
 		{ "lost", caller->lost_lease, NULL },
-		{ "corrupt", caller->corrupt, NULL },
-		{ "differs", caller->differs, NULL },
+		{ "corrupt", world->corrupt, NULL },
+		{ "differs", world->differs, NULL },
 		{ "counted", caller->counted, NULL },
 		{ "never", admission->never, NULL },
 		{ "cooling", admission->cooling, NULL },
@@ -326,9 +332,9 @@ check_fact(struct world *world, struct script *script)
 		{ "by-failures", admission->breaker.failures, NULL },
 		{ "by-next", admission->breaker.next, NULL },
 		{ "nap", admission_nap(caller, world->now), NULL },
-		{ "min", caller->terms.min, NULL },
-		{ "ratio", caller->terms.ratio, NULL },
-		{ "window", caller->terms.window, NULL },
+		{ "min", world->terms.min, NULL },
+		{ "ratio", world->terms.ratio, NULL },
+		{ "window", world->terms.window, NULL },
 		{ "seen-retries", admission->sums.retries, NULL },
 		{ "seen-successes", admission->sums.successes, NULL },
 		{ "rate", view.rate, NULL },
@@ -482,17 +488,11 @@ static const char *const scenes[] = {
 	"A fails failures=1, A repeats failures=0 successes=0 paid=0, A "
 	"succeeds paid=1 successes=1 firsts=1",
 
-	/* Nothing is done with a corrupt segment, but that is reported. */
-	"opens, terms-broken, A looks corrupt, 10s A first granted corrupt "
-	"!leased, A retry granted corrupt !leased, 0s A succeeds corrupt, A "
-	"fails corrupt, 10s counts=0/0 failures=3 state=open",
-	"opens, 10s A retry granted leased, terms-broken, A retry granted "
-	"corrupt !leased",
 	/* An attempt that does not use the window is not affected. */
-	"opens, window-broken, A looks corrupt window=60s, 10s U retry granted "
-	"corrupt !leased admitted=0 refused=0, 0s A succeeds corrupt firsts=0 "
-	"successes=0, A fails !corrupt firsts=1, 10s A first granted !corrupt "
-	"leased, 0s A aborts, 10s A retry granted !corrupt leased, 0s A "
+	"opens, window-broken, A looks corrupt window=60s, 10s U retry corrupt "
+	"!leased admitted=0 refused=0, 0s A succeeds corrupt firsts=0 "
+	"successes=0, A fails !corrupt firsts=1, 10s A first granted "
+	"leased, 0s A aborts, 10s A retry granted leased, 0s A "
 	"aborts, probes=1 turns=0",
 	/* A pause of more than a day is corrupt. */
 	"0/1: paused-until 24h, U retry denied",
