@@ -152,6 +152,9 @@ admission_ask(const struct visit *visit, bool retry)
 	caller->lost_lease = caller->waits = false;
 
 	if (has_breaker(caller)) {
+		/* Read first: a write would contend for the cache line. */
+		if (atomic_load(&segment->guarded) == 0)
+			atomic_store(&segment->guarded, 1);
 		pass = BREAKER_HELD;
 		if (retry || !yields(&admission, segment, age))
 			pass = breaker_enter(&segment->breaker, age,

@@ -75,7 +75,8 @@ struct segment {
 	_Atomic uint64_t cooldown; /* until when: ns since base */
 	_Atomic uint64_t waiting; /* when a retry that waits for the breaker
 				     last asked: ns since base; 0: never */
-	unsigned char spare[40]; /* zero */
+	_Atomic uint64_t guarded; /* 1: a process has asked the breaker */
+	unsigned char spare[32]; /* zero */
 	/* Totals for reports only. */
 	_Atomic uint64_t probes, turns; /* retries admitted by the breaker */
 	_Atomic uint64_t firsts; /* first attempts */

@@ -20,7 +20,7 @@ snapshot_clear(struct snapshot *snapshot, const char *key)
 	snapshot->file[0] = '\0';
 	snapshot->length = strlen(key);
 	memcpy(snapshot->key, key, snapshot->length);
-	snapshot->idle = false;
+	snapshot->idle = snapshot->guarded = false;
 	snapshot->fleet = (struct host_view){ .denied = 0 };
 }
 
@@ -71,6 +71,8 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 		return false;
 
 	view = breaker_look(&segment->breaker, age);
+	snapshot->guarded =
+	    view.state != BREAKER_CLOSED || atomic_load(&segment->guarded) != 0;
 	snapshot->breaker = view.state;
 	snapshot->failures = view.failures;
 	snapshot->probe = snapshot->rate = SNAPSHOT_NONE;

@@ -31,6 +31,7 @@ struct snapshot {
 	int64_t all_probes, all_turns; /* retries admitted by the breaker */
 	int64_t all_attempts; /* firsts, and retries of all kinds */
 	int64_t amplification; /* attempts / firsts in millionths, or NONE */
+	bool guarded; /* somebody has asked the breaker */
 	int64_t breaker; /* enum breaker_state */
 	int64_t failures; /* in a row */
 	nanos probe; /* breaker_view's next; NONE unless open or half-open */

@@ -54,14 +54,14 @@ static const struct figure figures[] = {
 	    "window_retries", "Retries in the window." },
 	{ AT(limit), SCOPE_ANY, KIND_COUNT, "LIMIT", "", "limit", "limit",
 	    "Retries allowed in the window." },
-	{ AT(left), SCOPE_ANY, KIND_COUNT, "LEFT", "", "left", "left",
+	{ AT(left), SCOPE_ANY, KIND_COUNT, "", "", "left", "left",
 	    "Retries left in the window." },
 	{ AT(next), SCOPE_ANY, KIND_NEXT, "NEXT", "", "next_seconds",
 	    "next_seconds",
 	    "Seconds until a retry is allowed; NaN: after a success." },
 	{ AT(successes), SCOPE_ANY, KIND_COUNT, "SUCCESSES", "", "successes",
 	    "window_successes", "Successes in the window." },
-	{ AT(window), SCOPE_ANY, KIND_SPAN, "WINDOW", "", "window_seconds",
+	{ AT(window), SCOPE_ANY, KIND_SPAN, "", "", "window_seconds",
 	    "window_seconds", "Length of the window." },
 	{ AT(ratio), SCOPE_ANY, KIND_PARTS, "", "", "ratio", "ratio",
 	    "Retries allowed for each success." },
@@ -71,15 +71,15 @@ static const struct figure figures[] = {
 	    "Hosts seen in the window." },
 	{ AT(cooldown), SCOPE_HOST, KIND_SPAN, "", "", "cooldown_seconds",
 	    "cooldown_seconds", "Seconds left of the pause after a denial." },
-	{ AT(all_firsts), SCOPE_HOST, KIND_COUNT, "FIRSTS", "totals", "firsts",
+	{ AT(all_firsts), SCOPE_HOST, KIND_COUNT, "", "totals", "firsts",
 	    "firsts_total", "First attempts." },
 	{ AT(all_successes), SCOPE_HOST, KIND_COUNT, "", "totals", "successes",
 	    "successes_total", "Invocations that succeeded." },
 	{ AT(all_retries), SCOPE_HOST, KIND_COUNT, "", "totals", "retries",
 	    "retries_total", "Retries that the allowance paid for." },
-	{ AT(all_probes), SCOPE_HOST, KIND_COUNT, "PROBES", "totals", "probes",
+	{ AT(all_probes), SCOPE_HOST, KIND_COUNT, "", "totals", "probes",
 	    "probes_total", "Retries that the breaker let in as its probe." },
-	{ AT(all_turns), SCOPE_HOST, KIND_COUNT, "TURNS", "totals", "turns",
+	{ AT(all_turns), SCOPE_HOST, KIND_COUNT, "", "totals", "turns",
 	    "turns_total",
 	    "Retries that the breaker let in while it recovered." },
 	{ AT(all_denied), SCOPE_HOST, KIND_COUNT, "DENIED", "totals", "denied",
@@ -87,9 +87,8 @@ static const struct figure figures[] = {
 	    "Attempts that the budget or the breaker held back." },
 	{ AT(all_attempts), SCOPE_HOST, KIND_COUNT, "", "totals", "attempts",
 	    "attempts_total", "First attempts, and retries of each kind." },
-	{ AT(amplification), SCOPE_HOST, KIND_PARTS, "AMPLIFICATION", "",
-	    "amplification", "amplification",
-	    "Attempts for each first attempt." },
+	{ AT(amplification), SCOPE_HOST, KIND_PARTS, "", "", "amplification",
+	    "amplification", "Attempts for each first attempt." },
 	{ AT(breaker), SCOPE_HOST, KIND_STATE, "", "gate", "state",
 	    "gate_state",
 	    "The breaker: 0 closed, 1 open, 2 half-open, 3 recovering." },
@@ -164,13 +163,7 @@ rounded(char room[DURATION_ROOM], const struct snapshot *snapshot,
 		return "now";
 	if (figure->kind == KIND_SPAN || figure->kind == KIND_NEXT)
 		return duration_format(room, value);
-	if (figure->kind != KIND_PARTS)
-		return number_put(room, value);
-	/* Always two decimals, which align in a column. */
-	value = number_round(value, WINDOW_RATIO_ONE / 100);
-	snprintf(room, DURATION_ROOM, "%" PRId64 ".%02" PRId64, value / 100,
-	    value % 100);
-	return room;
+	return number_put(room, value);
 }
 
 /*
@@ -318,29 +311,27 @@ put_prom(struct writer *writer, const struct budget_list *list)
  * The table
  */
 
-/* The breaker's state, and the cooldown after a denial. */
+/* The breaker's state and what comes next, or "-": nobody asked for it. */
 static void
 put_state(struct writer *writer, const struct snapshot *snapshot)
 {
 	char room[DURATION_ROOM];
 
+	if (!snapshot->guarded) {
+		writer_put(writer, "-");
+		return;
+	}
 	writer_put(writer, states[snapshot->breaker]);
 	if (snapshot->rate > 0)
-		writer_format(writer, ", %" PRId64 " a second", snapshot->rate);
-	if (snapshot->failures > 0)
-		writer_format(writer, "%s%" PRId64 " failure%s",
-		    snapshot->probe == SNAPSHOT_NONE ? ", " : " after ",
-		    snapshot->failures, snapshot->failures == 1 ? "" : "s");
-	if (snapshot->breaker == BREAKER_HALF_OPEN && snapshot->probe > 0)
-		writer_put(writer, ", probe under way");
-	else if (snapshot->probe > 0)
-		writer_format(writer, ", probe in %s",
-		    duration_format(room, snapshot->probe));
+		writer_format(writer, ", %" PRId64 "/s", snapshot->rate);
 	else if (snapshot->probe == 0)
 		writer_put(writer, ", probe due");
-	if (snapshot->cooldown > 0)
-		writer_format(writer, "; cooldown %s",
-		    duration_format(room, snapshot->cooldown));
+	else if (snapshot->breaker == BREAKER_OPEN)
+		writer_format(
+		    writer, " for %s", duration_format(room, snapshot->probe));
+	else if (snapshot->breaker == BREAKER_CLOSED && snapshot->failures > 0)
+		writer_format(writer, ", %" PRId64 " failure%s",
+		    snapshot->failures, snapshot->failures == 1 ? "" : "s");
 }
 
 /* What the host knows of its fleet. */
