@@ -514,16 +514,21 @@ put_limits(struct writer *writer, const struct policy *policy)
 	}
 }
 
-/* Puts a line about a wait that may take more time, up to most for each. */
+/* Puts a line about a wait that may take more time for each retry, up to most
+ * or to the deadline (0: none). */
 static void
 put_beside(struct writer *writer, const char **label, const char *what,
-    nanos most, const char *each)
+    nanos most, nanos deadline)
 {
 	char room[DURATION_ROOM];
 
-	put_line(writer, *label, what, "%s%s%s",
-	    most == NANOS_MAX ? "without limit" : "up to ",
-	    most == NANOS_MAX ? "" : put_time(room, most), each);
+	if (deadline > 0 && most > deadline)
+		put_line(writer, *label, what, "until the deadline");
+	else if (most == NANOS_MAX)
+		put_line(writer, *label, what, "without limit a retry");
+	else
+		put_line(writer, *label, what, "up to %s a retry",
+		    put_time(room, most));
 	*label = "";
 }
 
@@ -536,23 +541,28 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 	bool http = policy->http || policy->http_status != NULL;
 	const struct backoff *backoff = &policy->backoff;
 	nanos base = backoff_base(backoff), least = base;
+	nanos deadline = policy->deadline;
 	const char *label = "Not counted";
+	char room[DURATION_ROOM];
 
-	if (limited && policy->kill_after > 0)
-		put_beside(writer, &label, "kill grace", policy->kill_after,
-		    " an attempt");
+	if ((limited || deadline > 0) && policy->kill_after > 0) {
+		put_line(writer, label, "kill grace", "up to %s %s",
+		    put_time(room, policy->kill_after),
+		    limited ? "an attempt" : "after the deadline");
+		label = "";
+	}
 	if (http || policy->watches.hints)
 		put_beside(writer, &label, "Retry-After",
-		    policy->max_retry_after, " a retry");
+		    policy->max_retry_after, deadline);
 	for (int i = 1; i <= backoff->delays.count; i++)
 		least = number_lesser(least, backoff_envelope(backoff, i));
 	if (http && least < base)
-		put_beside(writer, &label, "after a 429", base, " a retry");
+		put_beside(writer, &label, "after a 429", base, deadline);
 	if (budget->key != NULL && budget->wait > 0)
-		put_beside(writer, &label, "budget", budget->wait, " a retry");
+		put_beside(writer, &label, "budget", budget->wait, deadline);
 	if (policy->fleet.text != NULL)
-		put_beside(
-		    writer, &label, "fleet", policy->fleet.timeout, " a retry");
+		put_beside(writer, &label, "fleet", policy->fleet.timeout,
+		    deadline);
 }
 
 /* Whether the fleet's server answers, and what it says. */

@@ -61,6 +61,11 @@ tells()
 		'Not counted Retry-After up to 1m a retry' --http --max-retry-after 1m
 		'Not counted Retry-After up to 2m a retry' --retry-after stderr:in --max-retry-after 2m
 		'Not counted budget without limit a retry' -B key -n inf
+		'budget until the deadline' -B key -T 30 -t 5
+		'budget up to 10s a retry' -B key -T 30 --budget-wait 10
+		'Not counted kill grace up to 5s after the deadline' -T 1
+		'Not counted kill grace up to 2s an attempt' -T 1 -t 5 -k 2
+		'Retry-After until the deadline' -T 30 --http
 		'after a 429 up to 2s a retry' --http -d 0,2
 		'after a 429 up to 1s a retry' --http -d 5,0 --max-delay 1
 	END
