@@ -234,11 +234,8 @@ _retry()
 	--idempotency-key)
 		words=auto
 		;;
-	-B | --budget | --budget-reset)
+	-B | --budget | --budget-status | --budget-reset)
 		words=$(_retry_budgets)
-		;;
-	--budget-status)
-		words="all $(_retry_budgets)"
 		;;
 	--budget-dir)
 		compopt -o filenames

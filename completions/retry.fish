@@ -175,7 +175,7 @@ __retry_option -l budget-cooldown -x -d 'No retries for this long once one was d
 __retry_option -l budget-dir -x -a '(__fish_complete_directories)' -d 'Where budgets live'
 __retry_option -l budget-required -d 'Do not run if the budget cannot be used'
 __retry_option -l breaker -x -a on -d 'Hold all attempts after failures in a row'
-__retry_option -l budget-status -x -a 'all (__retry_budgets)' -d 'Show a budget, or all'
+__retry_option -l budget-status -x -a '(__retry_budgets)' -d 'Show a budget, or all'
 __retry_option -l json -d 'Show it as JSON'
 __retry_option -l prom -d 'Show it as metrics for Prometheus'
 __retry_option -l budget-reset -x -a '(__retry_budgets)' -d 'Forget all that a budget counted'

@@ -81,7 +81,8 @@ struct option {
 	char choices[48]; /* by value of the enum: "a, b or c" */
 	char refusal[40]; /* what is wrong with another bad argument */
 	enum option_special special;
-	/* The argument where no word, or an option, follows; "": an error. */
+	/* The argument where no word, or an option, follows, or where this word
+	 * does: these very bytes, not a copy; "": an error. */
 	char implied[8];
 	/* The variable of the environment, RETRY_*, that is read where the
 	 * option is not given; an empty one counts as unset. "": none. */

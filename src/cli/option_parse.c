@@ -140,7 +140,9 @@ take_word(struct parser *parser, const struct argument *argument)
 		return implied;
 	if (next == NULL)
 		option_refuse(argument, "needs an argument");
-	return *parser->next++;
+	parser->next++;
+	/* Behind "=" it would be a text like any other. */
+	return *implied != '\0' && strcmp(next, implied) == 0 ? implied : next;
 }
 
 static const struct option *

@@ -8,7 +8,8 @@
  *
  * Options end at the first operand or after "--". "--name=text", "--name
  * text", "-n3", "-n 3", bundled flags "-vq" and "-vqn3". An argument that may
- * be left out begins with "-" only after "=".
+ * be left out begins with "-" only after "=". The word that is implied in its
+ * place may be typed; after "=" it is a text like any other.
  *
  * Each line of a file is a long option without its dashes, "name" or
  * "name=text", where the text is the rest of the line, without quoting. Empty

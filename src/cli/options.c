@@ -575,6 +575,9 @@ find_action(struct policy *policy, const char *const given[])
 			exclude(given, actions[i], actions[policy->action]);
 		policy->action = (enum action)i;
 	}
+	/* This is not the key of --budget-status=all. */
+	if (policy->subject == row("budget-status")->implied)
+		policy->subject = NULL;
 	exclude(given, "prom", "json");
 	if (policy->action != ACTION_STATUS)
 		refuse_needing(given, "budget-status");
@@ -687,12 +690,12 @@ find_password(struct fleet_policy *fleet, const char *const given[])
 }
 
 /*
- * Completes the fleet of the budget that has this key; without a budget there
- * is no fleet. Numbers that were not given are the budget's.
+ * Completes the fleet of the budget; without a budget there is no fleet.
+ * Numbers that were not given are the budget's.
  */
 static void
 complete_fleet(
-    struct policy *policy, const char *key, const char *const given[])
+    struct policy *policy, bool has_budget, const char *const given[])
 {
 	const struct terms *budget = &policy->budget.terms;
 	struct fleet_policy *fleet = &policy->fleet;
@@ -700,9 +703,9 @@ complete_fleet(
 
 	if (fleet->text == NULL && by_variable)
 		refuse_needing(given, "fleet");
-	if (fleet->text != NULL && key == NULL && !by_variable)
+	if (fleet->text != NULL && !has_budget && !by_variable)
 		refuse(given, "fleet", "only with --budget");
-	if (key == NULL)
+	if (!has_budget)
 		fleet->text = NULL;
 	if (fleet->text == NULL)
 		return;
@@ -807,9 +810,9 @@ options_parse(int argc, char **argv, struct policy *policy)
 	find_action(policy, given);
 	if (policy->action == ACTION_RUN || policy->action == ACTION_REHEARSE) {
 		complete(policy, given);
-		complete_fleet(policy, policy->budget.key, given);
+		complete_fleet(policy, policy->budget.key != NULL, given);
 		hand_on(policy, given);
 	} else if (policy->action != ACTION_GC) {
-		complete_fleet(policy, policy->subject, given);
+		complete_fleet(policy, true, given);
 	}
 }

@@ -87,7 +87,7 @@ struct given {
 struct policy {
 	enum action action;
 	enum format format; /* of the status of budgets */
-	const char *subject; /* of the action: a key, or "all" for status */
+	const char *subject; /* of the action: a key; NULL: all, or none */
 	/* The command, at least one word and a NULL; NULL if none is run. It
 	 * points into argv, so command[-1] exists, and may be overwritten. */
 	char **command;

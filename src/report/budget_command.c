@@ -329,7 +329,7 @@ budget_command_run(const struct policy *policy)
 
 	if (policy->action == ACTION_RESET) {
 		reset(&command);
-	} else if (!gc && strcmp(policy->subject, "all") != 0) {
+	} else if (policy->subject != NULL) {
 		show_one(&command);
 	} else if (gc &&
 	    faccessat(AT_FDCWD, command.directory, W_OK, AT_EACCESS) == -1) {

@@ -207,7 +207,7 @@ static void
 put_json(struct writer *writer, const struct budget_list *list)
 {
 	const struct policy *policy = list->policy;
-	bool all = strcmp(policy->subject, "all") == 0;
+	bool all = policy->subject == NULL;
 
 	if (all)
 		writer_json_begin(writer, NULL, '[');

@@ -212,6 +212,7 @@ goes_on()
 	    "$RETRY" --json --budget-status | diff all -
 	    "$RETRY" --json --budget-status -- | diff all -
 	    [[ $("$RETRY" --budget-status=-v --json) == '{"key": "-v", '* ]]
+	    [[ $("$RETRY" --budget-status=all --json) == '{"key": "all", '* ]]
 	    says 1 "budget '-': no such budget in $PWD/budgets" --budget-status -
 	without any budget
 	    gives 0 '[]' "$RETRY" --budget-status all --json

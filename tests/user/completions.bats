@@ -248,8 +248,9 @@ all_become()
 		-B ap;-B api
 		--budget=ap;--budget=api
 		--budget-reset=ap;--budget-reset=api
-		--budget-status al;--budget-status all
 		--budget-status ap;--budget-status api
+		# Without a key all are shown, and after "=" this is one.
+		--budget-status=al
 		--budget-dir sh;--budget-dir shm/
 		# The name of a policy is looked up, its path is not.
 		--policy ni;--policy nightly
