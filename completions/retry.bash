@@ -220,7 +220,7 @@ _retry()
 		if [[ $cur == *,* ]]; then
 			head+=${cur%,*},
 		else
-			words+=' list'
+			words+=' none list'
 		fi
 		;;
 	--http-status | --report | --metrics | --trace)
@@ -290,6 +290,11 @@ _retry()
 			--metrics --trace --on-retry --on-give-up --progress
 			--dry-run --policy
 			-h --help -V --version'
+		[[ $cur != --no-* ]] ||
+			words=$(printf -- '--no-%s ' preserve-status keep-status \
+				http replay-stdin hold-stdout hold-stderr chronic \
+				budget-required json prom budget-gc quiet verbose \
+				dry-run)
 		;;
 	esac
 	mapfile -t COMPREPLY < <(compgen -P "$head" -W "$words" -- "${cur##*,}")

@@ -1,6 +1,10 @@
 # fish completion for retry(1): its options, then the completion of the command
 # that it runs.
 
+# Options that --no- before their name takes back.
+set -g __retry_flags preserve-status keep-status http replay-stdin hold-stdout \
+    hold-stderr chronic budget-required json prom budget-gc quiet verbose dry-run
+
 # Takes retry's options off the words before the cursor and prints what is left,
 # one a line: the command and its arguments so far. Fails where the last option
 # still lacks its argument.
@@ -18,7 +22,7 @@ function __retry_command
         budget-gc nested= fleet= fleet-auth= fleet-via= fleet-timeout= \
         fleet-min= fleet-ratio= fleet-alone= q/quiet v/verbose label= log-format= report= metrics= \
         trace= on-retry= on-give-up= progress= dry-run policy= h/help V/version \
-        -- $words[2..-1] 2>/dev/null
+        no-$__retry_flags -- $words[2..-1] 2>/dev/null
     or return
     string join \n -- $argv
     return 0
@@ -87,7 +91,7 @@ function __retry_presets
         string replace -r '^(\S+) +(.*?)( \(.*)?$' $head'$1\t$2'
     printf '%s\t%s\n' $head"auto" 'the preset for the command'
     test -n "$head"
-    or printf '%s\t%s\n' list 'print all presets'
+    or printf '%s\t%s\n' none 'take back all presets' list 'print all presets'
 end
 
 # Keys of budgets, as the names of their files show them. Left out are those
@@ -202,5 +206,10 @@ __retry_option -l dry-run -d 'Print delays, worst case and rules, run nothing'
 __retry_option -l policy -x -a '(__retry_policies)' -d 'Options from a file'
 __retry_option -s h -l help -d 'Show the options'
 __retry_option -s V -l version -d 'Show the version'
+
+for flag in $__retry_flags
+    complete -c retry -n "__retry_at_options; and string match -q -- '--no-*' (commandline -ct)" \
+        -l no-$flag -d "Take back --$flag"
+end
 
 functions -e __retry_option

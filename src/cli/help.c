@@ -45,7 +45,10 @@ static const char notations[] =
 "LIST has, separated by commas, exit statuses (7), ranges (64-78), signals\n"
 "(SEGV), signal (any signal), timeout, idle (no output), fail (any failure),\n"
 "http:503, http:5xx, over:5m or under:2s (the time that it ran); it may end\n"
-"with a pattern in COMMAND's output: stderr:ERE or stdout:ERE.\n";
+"with a pattern in COMMAND's output: stderr:ERE or stdout:ERE.\n"
+"\n"
+"--no-NAME takes back an option without an argument, an empty LIST or NAME all\n"
+"that were given before it.\n";
 
 static const char statuses[] =
 "\n"

@@ -126,7 +126,11 @@ option_store(const struct argument *argument, struct policy *policy)
 	int value = (int)option->least;
 
 	if (type == OPTION_FLAG) {
-		*(bool *)field = true;
+		*(bool *)field = !argument->off;
+	} else if (type == OPTION_CONSTANT && argument->off) {
+		/* Another option may have set the field meanwhile. */
+		if (*(int *)field == value)
+			*(int *)field = (int)option->most;
 	} else if (type == OPTION_TEXT) {
 		if (*text == '\0' && option->refusal[0] != '\0')
 			option_refuse(argument, "%s", option->refusal);

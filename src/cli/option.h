@@ -18,8 +18,8 @@ struct policy;
  * from CONSTANT to SIGNAL, an int64_t from WHOLE to SIZE. */
 enum option_type {
 	OPTION_NONE, /* no field: whether it is given counts, or its special */
-	OPTION_FLAG, /* bool: becomes true */
-	OPTION_CONSTANT, /* an enum: becomes least */
+	OPTION_FLAG, /* bool: becomes true; with no- before the name, false */
+	OPTION_CONSTANT, /* an enum: becomes least, and with no- most again */
 	OPTION_CHOICE, /* an enum: the argument's index in choices */
 	OPTION_SIGNAL, /* a signal's number */
 	OPTION_WHOLE, /* a whole number, least to most */
@@ -45,6 +45,7 @@ enum option_special {
 	SPECIAL_METHOD,
 	SPECIAL_HEADER,
 	SPECIAL_LABEL,
+	SPECIAL_HTTP,
 	SPECIAL_LIMIT,
 	SPECIAL_SPANS,
 	SPECIAL_SEED,
@@ -61,6 +62,7 @@ struct argument {
 	const char *text; /* of a flag: the word as typed; NULL: none to show */
 	const char *location; /* "FILE:LINE"; NULL: not from a file */
 	bool by_variable; /* the variable of the option has the text */
+	bool off; /* no- is before the name */
 };
 
 /*

@@ -162,6 +162,16 @@ read_long(struct parser *parser, const char *typed)
 	const struct option *option = option_find(parser->table, name, length);
 	struct argument argument = { option, .location = parser->location };
 
+	if (option == NULL && strncmp(name, "no-", 3) == 0) {
+		option = option_find(parser->table, name + 3, length - 3);
+		if (option != NULL &&
+		    (option->argument[0] != '\0' ||
+			option->type == OPTION_HELP ||
+			option->type == OPTION_VERSION))
+			option = NULL;
+		argument.option = option;
+		argument.off = true;
+	}
 	if (option == NULL) {
 		const char *meant = suggest(parser->table, name, length);
 
@@ -250,7 +260,8 @@ next_argument(struct parser *parser, struct argument *argument)
 static void
 take(const struct parser *parser, const struct argument *argument)
 {
-	parser->given[argument->option - parser->table] = argument->text;
+	parser->given[argument->option - parser->table] =
+	    argument->off ? "" : argument->text;
 	parser->store(argument, parser->policy);
 }
 

@@ -20,19 +20,6 @@
 /* The column of what a preset knows; every name of a preset is shorter. */
 #define LIST_COLUMN 15
 
-/* Notes a LIST or the name of a preset for messages. */
-static void
-note(struct policy *policy, const struct argument *argument)
-{
-	struct given **end = &policy->given;
-
-	while (*end != NULL)
-		end = &(*end)->next;
-	*end = option_allocate(argument, sizeof **end);
-	**end = (struct given){ argument->option->name, argument->text,
-		argument->location, NULL };
-}
-
 /* Compiles the text of a watch into its pattern. */
 static void
 compile(const struct watch *watch, const struct argument *argument)
@@ -312,51 +299,51 @@ list_presets(void)
 	help_finish(&writer);
 }
 
-void
-option_rules_preset(const struct argument *argument, struct policy *policy)
+/* Reads "list" and "show:NAME", which print presets and exit. */
+static void
+print_presets(const struct argument *argument)
 {
 	const char *text = argument->text, *shown = NULL;
-	int count = 0;
+	struct preset preset;
 
 	if (strncmp(text, SHOW, sizeof SHOW - 1) == 0)
 		shown = text + sizeof SHOW - 1;
+	if (shown == NULL && strcmp(text, "list") != 0)
+		return;
 	/* With one of these in a file its users could never run a command. */
-	if (argument->location != NULL &&
-	    (shown != NULL || strcmp(text, "list") == 0))
+	if (argument->location != NULL)
 		option_refuse(argument, "only allowed on the command line");
-	if (strcmp(text, "list") == 0)
+	if (shown == NULL)
 		list_presets();
-	if (shown != NULL) {
-		struct preset preset;
-
-		if (!preset_find(shown, strlen(shown), &preset))
-			option_refuse_item(argument, "no such preset", shown,
-			    strlen(shown), NULL);
-		show_preset(&preset);
-	}
-	for (struct given *given = policy->given; given != NULL;
-	     given = given->next)
-		count += strcmp(given->option, argument->option->name) == 0;
-	if (count == PRESETS)
-		option_refuse(argument, "given more than 8 times");
-	/* The names are looked up after all options have been read. */
-	note(policy, argument);
+	if (!preset_find(shown, strlen(shown), &preset))
+		option_refuse_item(
+		    argument, "no such preset", shown, strlen(shown), NULL);
+	show_preset(&preset);
 }
 
 void
-option_rules_list(const struct argument *argument, struct policy *policy)
+option_rules_note(const struct argument *argument, struct policy *policy)
 {
-	struct conditions *set = option_field(argument, policy);
+	const char *name = argument->option->name, *text = argument->text;
+	bool preset = argument->option->special == SPECIAL_PRESET;
+	bool none = *text == '\0' || (preset && strcmp(text, "none") == 0);
+	struct given **at = &policy->given;
 
-	add(policy, set, argument, argument->text);
-	if (set == &policy->rules.retry_on && conditions_has_exit(set, 0))
-		option_refuse(
-		    argument, "0 is a success, not a failure (see --fail-on)");
-	note(policy, argument);
+	if (preset)
+		print_presets(argument);
+	while (*at != NULL)
+		if (none && strcmp((*at)->option, name) == 0)
+			*at = (*at)->next;
+		else
+			at = &(*at)->next;
+	if (none)
+		return;
+	*at = option_allocate(argument, sizeof **at);
+	**at = (struct given){ name, text, argument->location, NULL };
 }
 
-void
-option_rules_limit(const struct argument *argument, struct policy *policy)
+static void
+add_limit(struct policy *policy, const struct argument *argument)
 {
 	const char *text = argument->text;
 	size_t length = strcspn(text, ":");
@@ -373,8 +360,8 @@ option_rules_limit(const struct argument *argument, struct policy *policy)
 	policy->limit[policy->limits++] = limit;
 }
 
-void
-option_rules_retry_after(const struct argument *argument, struct policy *policy)
+static void
+add_stream_hint(struct policy *policy, const struct argument *argument)
 {
 	const char *text = argument->text;
 	int fd = 0;
@@ -386,4 +373,38 @@ option_rules_retry_after(const struct argument *argument, struct policy *policy)
 	else
 		option_refuse(argument, "neither stderr:ERE nor stdout:ERE");
 	add_hint(policy, argument, fd, text + STREAM_LENGTH);
+}
+
+void
+option_rules_lists(struct policy *policy, const struct option *table)
+{
+	struct given **at = &policy->given, *given;
+	int presets = 0;
+
+	while ((given = *at) != NULL) {
+		const struct option *option =
+		    option_find(table, given->option, strlen(given->option));
+		struct argument argument = { option, given->text,
+			.location = given->location };
+		struct conditions *set = option_field(&argument, policy);
+
+		if (option->special == SPECIAL_LIST)
+			add(policy, set, &argument, given->text);
+		else if (option->special == SPECIAL_LIMIT)
+			add_limit(policy, &argument);
+		else if (option->special == SPECIAL_RETRY_AFTER)
+			add_stream_hint(policy, &argument);
+		else if (presets++ == PRESETS)
+			option_refuse(&argument, "given more than 8 times");
+		if (set == &policy->rules.retry_on &&
+		    conditions_has_exit(set, 0))
+			option_refuse(&argument,
+			    "0 is a success, not a failure (see --fail-on)");
+		/* A limit and a hint are no rules that messages name. */
+		if (option->special == SPECIAL_LIMIT ||
+		    option->special == SPECIAL_RETRY_AFTER)
+			*at = given->next;
+		else
+			at = &given->next;
+	}
 }

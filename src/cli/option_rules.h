@@ -8,22 +8,19 @@
 #include "policy/policy.h"
 
 /*
- * For the table of options. Adds a LIST to the set of conditions that the
- * option has as its field, or refuses it.
+ * Notes a LIST, a limit, a hint or names of presets, which are read when all
+ * options are known. An empty text, or for presets "none", takes back what was
+ * noted of the same option. "list" prints the names of all presets and exits,
+ * "show:NAME" the rules of one.
  */
-void option_rules_list(const struct argument *argument, struct policy *policy);
+void option_rules_note(const struct argument *argument, struct policy *policy);
 
-/* A stream and a pattern, behind which a line of it tells how long to wait. */
-void option_rules_retry_after(
-    const struct argument *argument, struct policy *policy);
-
-/* Adds "N:LIST", a limit of retries after the failures that LIST names. */
-void option_rules_limit(const struct argument *argument, struct policy *policy);
-
-/* Names of presets, separated by commas, of which it takes note. "list" prints
- * all names and exits, "show:NAME" the rules of one. */
+/*
+ * Turns what was noted into conditions, limits and hints, by the rows of the
+ * table, or refuses it. Presets stay as they are.
+ */
 void
-option_rules_preset(const struct argument *argument, struct policy *policy);
+option_rules_lists(struct policy *policy, const struct option *table);
 
 /*
  * Turns the names of presets, which option has been given, into rules. It needs

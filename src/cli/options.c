@@ -193,6 +193,14 @@ check_label(const struct argument *argument, struct policy *policy)
 		    argument, "contains a control character, or is not UTF-8");
 }
 
+/* --no-http takes back a status file, too. */
+static void
+take_http(const struct argument *argument, struct policy *policy)
+{
+	if (argument->off)
+		policy->http_status = NULL;
+}
+
 /* Checks or stores what is special, and stores any other argument. */
 static void
 store(const struct argument *argument, struct policy *policy)
@@ -203,12 +211,13 @@ store(const struct argument *argument, struct policy *policy)
 		[SPECIAL_METHOD] = check_method,
 		[SPECIAL_HEADER] = check_header,
 		[SPECIAL_LABEL] = check_label,
-		[SPECIAL_LIMIT] = option_rules_limit,
 		[SPECIAL_SPANS] = take_spans,
 		[SPECIAL_SEED] = take_seed,
-		[SPECIAL_RETRY_AFTER] = option_rules_retry_after,
-		[SPECIAL_LIST] = option_rules_list,
-		[SPECIAL_PRESET] = option_rules_preset,
+		[SPECIAL_HTTP] = take_http,
+		[SPECIAL_LIMIT] = option_rules_note,
+		[SPECIAL_RETRY_AFTER] = option_rules_note,
+		[SPECIAL_LIST] = option_rules_note,
+		[SPECIAL_PRESET] = option_rules_note,
 		[SPECIAL_BREAKER] = take_breaker,
 		[SPECIAL_FLEET] = take_fleet,
 	};
@@ -225,8 +234,9 @@ store(const struct argument *argument, struct policy *policy)
 /* Types of arguments; the field is a member of struct policy. */
 #define AT(member) .field = offsetof(struct policy, member)
 #define FLAG(member) .type = OPTION_FLAG, AT(member)
-#define CONSTANT(member, value) \
-	.type = OPTION_CONSTANT, AT(member), .least = (value)
+#define CONSTANT(member, value, otherwise) \
+	.type = OPTION_CONSTANT, AT(member), .least = (value), \
+	.most = (otherwise)
 #define CHOICE(member, words) \
 	.type = OPTION_CHOICE, AT(member), .choices = words
 #define SPAN(member) \
@@ -339,7 +349,7 @@ static const struct option table[] = {
 	{ "http", '\0', "",
 	    "judge by the HTTP status: curl is made to write it\n"
 	    "to a file, others write it to $RETRY_HTTP_STATUS",
-	    FLAG(http), .heading = "HTTP" },
+	    FLAG(http), .special = SPECIAL_HTTP, .heading = "HTTP" },
 	{ "http-status", '\0', "FILE",
 	    "the same, from this file, which COMMAND writes",
 	    FILE_NAME(http_status) },
@@ -410,11 +420,11 @@ static const struct option table[] = {
 	{ "budget-status", '\0', "[KEY]", "show a budget, or all of them",
 	    KEY(subject, "must not be empty"), .implied = "all",
 	    .command_line = true },
-	{ "json", '\0', "", "...as JSON", CONSTANT(format, FORMAT_JSON),
+	{ "json", '\0', "", "...as JSON", CONSTANT(format, FORMAT_JSON, FORMAT_TABLE),
 	    .needs = "budget-status", .command_line = true },
 	{ "prom", '\0', "", "...as metrics for Prometheus",
-	    CONSTANT(format, FORMAT_PROM), .needs = "budget-status",
-	    .command_line = true },
+	    CONSTANT(format, FORMAT_PROM, FORMAT_TABLE),
+	    .needs = "budget-status", .command_line = true },
 	{ "budget-reset", '\0', "KEY", "forget what a budget has counted",
 	    KEY(subject, "must not be empty"), .command_line = true },
 	{ "budget-gc", '\0', "", "remove budgets that nobody uses",
@@ -459,10 +469,10 @@ static const struct option table[] = {
 	    .needs = "fleet" },
 
 	{ "quiet", 'q', "", "no messages, unless retry itself fails",
-	    CONSTANT(loudness, LOUDNESS_QUIET),
+	    CONSTANT(loudness, LOUDNESS_QUIET, LOUDNESS_PLAIN),
 	    .heading = "Messages and reports" },
 	{ "verbose", 'v', "", "more messages: successes, and how it ended",
-	    CONSTANT(loudness, LOUDNESS_VERBOSE) },
+	    CONSTANT(loudness, LOUDNESS_VERBOSE, LOUDNESS_PLAIN) },
 	{ "label", '\0', "TEXT",
 	    "begin each message with this: retry: TEXT: ...", TEXT(label, ""),
 	    .special = SPECIAL_LABEL },
@@ -534,15 +544,24 @@ refuse(const char *const given[], const char *name, const char *why)
 	    why);
 }
 
+/* Whether an option was given, and not taken back by its name with no-. */
+static bool
+is_given(const char *const given[], const char *name)
+{
+	const char *text = text_of(given, name);
+
+	return text != NULL && *text != '\0';
+}
+
 /* Refuses an option that was given beside another one. */
 static void
 exclude(const char *const given[], const char *name, const char *other)
 {
-	const char *text = text_of(given, name);
+	char why[40];
 
-	if (text != NULL && text_of(given, other) != NULL)
-		option_refuse(&(struct argument){ row(name), .text = text },
-		    "not with --%s", other);
+	snprintf(why, sizeof why, "not with --%s", other);
+	if (is_given(given, name) && is_given(given, other))
+		refuse(given, name, why);
 }
 
 /* Refuses the options that need another one, which was not given. */
@@ -550,7 +569,8 @@ static void
 refuse_needing(const char *const given[], const char *needed)
 {
 	for (size_t i = 0; i < OPTIONS; i++)
-		if (given[i] != NULL && strcmp(table[i].needs, needed) == 0)
+		if (given[i] != NULL && *given[i] != '\0' &&
+		    strcmp(table[i].needs, needed) == 0)
 			option_refuse(
 			    &(struct argument){ &table[i], .text = given[i] },
 			    "only with --%s", needed);
@@ -569,7 +589,7 @@ find_action(struct policy *policy, const char *const given[])
 	char **command = policy->command;
 
 	for (size_t i = 1; i < sizeof actions / sizeof *actions; i++) {
-		if (text_of(given, actions[i]) == NULL)
+		if (!is_given(given, actions[i]))
 			continue;
 		if (policy->action != ACTION_RUN)
 			exclude(given, actions[i], actions[policy->action]);
@@ -629,7 +649,8 @@ complete(struct policy *policy, const char *const given[])
 	if (policy->chronic)
 		policy->hold_out = policy->hold_err = true;
 
-	exclude(given, "http-status", "http");
+	if (policy->http_status != NULL)
+		exclude(given, "http-status", "http");
 	/*
 	 * A request that is not idempotent must not be sent twice without a
 	 * key. Only --http sends the key, and only curl can take it without the
@@ -807,6 +828,7 @@ options_parse(int argc, char **argv, struct policy *policy)
 	if (argc > 0)
 		policy->command =
 		    option_parse(table, store, argv, policy, given);
+	option_rules_lists(policy, table);
 	find_action(policy, given);
 	if (policy->action == ACTION_RUN || policy->action == ACTION_REHEARSE) {
 		complete(policy, given);

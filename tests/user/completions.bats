@@ -115,13 +115,17 @@ offers_options()
 		3 "--nested ''"
 	END
 	preset_words | cut -f 1 | offers "--preset ''"
+	# Only behind --no- there is what takes back an option without an argument.
+	grep -vE ' (help|version) ' options | sed -nE 's/^. (.*) -$/--no-\1/p' |
+		offers --no-
 }
 
 # The values of --preset and what each means, with a tab between them.
 preset_words()
 {
 	"$RETRY" --preset list | sed -E 's/ \(.*//; s/ +/\t/'
-	printf '%s\t%s\n' auto 'the preset for the command' list 'print all presets'
+	printf '%s\t%s\n' auto 'the preset for the command' \
+		none 'take back all presets' list 'print all presets'
 }
 
 #
@@ -222,6 +226,9 @@ all_become()
 		--max-d;--max-delay$after
 		--dry;--dry-run
 		--replay;--replay-stdin
+		--no-h;--no-h
+		--no-ht;--no-http
+		--no-http fooey a;--no-http fooey argument
 		-b f;-b fibonacci
 		-vj d;-vj decorrelated
 		--jitter=n;--jitter=none

@@ -334,6 +334,45 @@ attempts()
 		[ "$(lines ran)" -eq "$1" ]
 }
 
+@test "no- takes back an option without an argument, an empty argument what a list has" {
+	local name
+	"$RETRY" --help | sed -nE 's/^  (-., |    )--([a-z-]+)( {2,}.*|$)/\2/p' >flags
+	while read -r name; do
+		gives 0 ok "$RETRY" "--$name" "--no-$name" echo ok
+	done < <(grep -vxE 'help|version' flags)
+	[ "$(lines flags)" -ge 15 ]
+	table refused <<-'END'
+		"--quiet: takes no argument: '--no-quiet=1'" --no-quiet=1
+		"unknown option '--no-deadline'; did you mean '--deadline'?" --no-deadline 1
+		"unknown option '--no-help'" --no-help
+		"unknown option '--no-version'; did you mean '--version'?" --no-version
+	END
+	policy quiet hold-stderr http-status=./status stop-on=1 stop-on=stderr:x \
+	    limit=0:fail preset=git
+	all=(--policy ./policy --no-hold-stderr --stop-on= --limit '' --no-http)
+	rows row eval <<-'END'
+	each of them
+	    cp ../policy .
+	    finishes 1 "${all[@]}" --preset none -n 2 --http -- sh -c 'echo err >&2; exit 1'
+	    holds e err err
+	the last one counts
+	    cp ../policy .
+	    attempts 1 2 "${all[@]}" --preset '' --stop-on 2
+	    attempts 1 2 "${all[@]}" --preset none --preset git
+	in a policy, too
+	    cp ../policy .
+	    echo no-quiet >later
+	    finishes 1 --policy ./policy --policy ./later --no-hold-stderr -- false
+	    has_line 'retry: attempt 1/5 failed (exit 1), giving up: --stop-on 1 (./policy:4)' e
+	what -v says is not taken back by --no-quiet
+	    finishes 0 -v --no-quiet -- true
+	    [ "$(lines e)" -eq 2 ]
+	no pattern is looked for any more
+	    gives 0 "$PWD/err" "$RETRY" --stop-on stderr:x --limit 1:stdout:x \
+	        --stop-on '' --limit '' readlink /proc/self/fd/2 2>err
+	END
+}
+
 @test "lists add up, but of RETRY_POLICY and a policy only one is read" {
 	policy stop-on=1 stop-on=2
 	named home/.config/retry ci stop-on=3
