@@ -46,7 +46,7 @@ gather(struct run *run)
 	if (calm && required && loop->fleet != NULL) {
 		fleet_client_greet(loop->fleet, true, sys_now(CLOCK_BOOTTIME));
 		calm = event_loop_await(
-		    loop, event_loop_link, run->history.deadline);
+		    loop, event_loop_greeting, run->history.deadline);
 		if (calm &&
 		    !fleet_client_ready(loop->fleet, sys_now(CLOCK_BOOTTIME)))
 			return EXIT_STATUS_NO_BUDGET;

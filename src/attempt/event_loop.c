@@ -109,6 +109,14 @@ event_loop_link(struct event_loop *loop)
 }
 
 nanos
+event_loop_greeting(struct event_loop *loop)
+{
+	return fleet_client_greeted(loop->fleet, sys_now(CLOCK_BOOTTIME))
+	    ? 0
+	    : NANOS_MAX;
+}
+
+nanos
 event_loop_log(struct event_loop *loop)
 {
 	return loop->log.length > 0 ? NANOS_MAX : 0;

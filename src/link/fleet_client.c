@@ -115,6 +115,17 @@ fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
 }
 
 bool
+fleet_client_greeted(struct fleet_client *fleet, nanos now)
+{
+	if (fleet->link.end == LINK_PENDING)
+		return false;
+	fleet_client_store(fleet, now);
+	if (fleet->late)
+		fleet_client_ask(fleet, now);
+	return !fleet->late;
+}
+
+bool
 fleet_client_ready(struct fleet_client *fleet, nanos now)
 {
 	fleet_client_store(fleet, now);

@@ -59,6 +59,10 @@ void fleet_client_end(struct fleet_client *fleet, struct admission *admission);
  */
 void fleet_client_greet(struct fleet_client *fleet, bool required, nanos now);
 
+/* Whether the question is over that --budget-required asks. If retry came too
+ * late to see an answer to it, it is asked once more. */
+bool fleet_client_greeted(struct fleet_client *fleet, nanos now);
+
 /* Whether the server has answered; if not, says why the command is not run. */
 bool fleet_client_ready(struct fleet_client *fleet, nanos now);
 

@@ -335,6 +335,35 @@ is_connected()
 	stored R 1 # what was asked in vain counts for nothing
 }
 
+# greets VIA: a command needs the server's answer, but the first question stops retry
+# for longer than it may take. VIA serves the second one.
+greets()
+{
+	local first='read -r _ _ _ retry _ <"/proc/$PPID/stat"; kill -STOP "$retry"'
+	start "$RETRY" -B api --budget-dir one --fleet "$url" --fleet-timeout 1s \
+		--fleet-via "[ -e asked ] && exec $1; >asked; $first; exec sleep 60" \
+		--budget-required -- touch began
+	wait_for grep -q '^State:.T' "/proc/$pid/status"
+	sleep 2.5
+	kill -CONT "$pid"
+}
+
+# bats test_tags=slow
+@test "with --budget-required a retry that was stopped asks once more" {
+	rows beside hosts <<-'END'
+	without an answer nothing runs
+	    greets 'sleep 60'
+	    ended 69
+	    warned 'no answer in 1s; command not run'
+	    [ ! -e began ]
+	after an answer the command runs
+	    greets "bash -c 'exec 5<>/dev/tcp/127.0.0.1/$fleet_port; cat <&5 & cat >&5'"
+	    ended 0
+	    warned
+	    [ -e began ]
+	END
+}
+
 # refuses HOST WHY: on a new host, the server refuses with WHY, a pattern.
 refuses()
 {
