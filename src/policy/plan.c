@@ -138,6 +138,9 @@ why_end(const struct policy *policy, const struct history *history)
 		return REASON_INTERRUPTED;
 	if (repeats && last->once)
 		return REASON_NOT_IDEMPOTENT;
+	/* More attempts, or the input, would not have helped. */
+	if (last->end == END_DEADLINE)
+		return REASON_DEADLINE;
 	if (last->lost != REASON_NONE)
 		return last->lost;
 	if (history->made > policy->attempts - wanted)
@@ -158,7 +161,7 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 
 	if (reason != REASON_NONE)
 		return plan_end(history, reason);
-	if (outcome->end == END_DEADLINE || left == 0)
+	if (left == 0)
 		return plan_end(history, REASON_DEADLINE);
 	if (repeats ||
 	    (policy->reset_after != 0 &&

@@ -578,6 +578,11 @@ static const char *const plans[] = {
 	"deadline=5s | deadline took 2s -> 1 in 2s, deadline, 124",
 	"deadline=5s retry=7 | 7, deadline took 4s -> 2 in 5s, deadline, 124",
 	"deadline=5s | 7 took 5s -> 1 in 5s, deadline, 7",
+	"deadline=5s attempts=1 | deadline took 5s -> 1 in 5s, deadline, 124",
+	"deadline=5s limit=0:timeout | deadline took 5s -> 1 in 5s, deadline, "
+	"124",
+	"deadline=5s | deadline took 5s lost input-consumed -> 1 in 5s, deadline, "
+	"124",
 
 	/* An attempt that ran for long starts the backoff again. */
 	"attempts=5 reset-after=10s | 7 x2, 7 took 10s, 7 -> 5 in 16s, "
