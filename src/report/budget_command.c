@@ -255,18 +255,22 @@ reset(struct command *command)
 	const struct policy *policy = command->policy;
 	struct failure failure =
 	    segment_store_remove(command->directory, policy->subject);
+	bool fleet = policy->fleet.text != NULL;
 	char reason[BUDGET_SHOW_REASON];
 	struct snapshot budget;
-
 	/* A budget that is gone already is a success. */
-	if (failure.why != NULL && failure.error != ENOENT)
-		fail_budget(command, NULL, "cannot be reset: ", failure);
+	bool gone = failure.error == ENOENT &&
+	    access(command->directory, F_OK) == 0;
+
+	/* Other hosts of the fleet may have it. */
+	if (gone)
+		say_none(command, fleet ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN);
 	else if (failure.why != NULL)
-		say_none(command, LOUDNESS_VERBOSE);
+		fail_budget(command, NULL, "cannot be reset: ", failure);
 	else
 		say(command, LOUDNESS_VERBOSE,
 		    STRINGS("budget '", policy->subject, "': reset"));
-	if (policy->fleet.text == NULL)
+	if (!fleet)
 		return;
 
 	snapshot_clear(&budget, policy->subject);

@@ -396,8 +396,10 @@ goes_on()
 	    fail 2 api --budget-min 1
 	    json api '"totals": {"firsts": 1, "successes": 0, "retries": 1,'
 	nothing is there
-	    says 0 "budget 'api': no such budget in $PWD/budgets" -v --budget-reset api
-	    says 0 '' --budget-reset api
+	    says 0 "budget 'api': no such budget in $PWD/budgets" --budget-reset api
+	    says 0 '' -q --budget-reset api
+	    says 1 "budget 'api': cannot be reset: cannot use the directory: No such file or directory, in nowhere" \
+	        --budget-dir nowhere --budget-reset api
 	whatever is in the file
 	    for mode in 644 000; do
 	        head -c "$SEGMENT_SIZE" /dev/urandom >"$api"
