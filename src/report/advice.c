@@ -159,8 +159,8 @@ advice_on_rules(struct advice *advice, const struct policy *policy)
 	     given = given->next)
 		if (advice_on_list(advice, given))
 			return true;
-	if (policy->given != NULL || policy->http ||
-	    policy->http_status != NULL)
+	if (policy->loudness < LOUDNESS_VERBOSE || policy->given != NULL ||
+	    policy->http || policy->http_status != NULL)
 		return false;
 	command += command_line_unwrap(command).command;
 	return preset_for_program(*command, &preset) &&

@@ -25,8 +25,8 @@ bool advice_find(struct advice *advice, char **command);
 /* Whether the end of a LIST's pattern was meant as more items. */
 bool advice_on_list(struct advice *advice, const struct given *given);
 
-/* What could decide about a failure better: the first such LIST; or, if the
- * user gave no rules, the preset for the command. */
+/* What could decide about a failure better: the first such LIST; or, with -v
+ * and if the user gave no rules, the preset for the command. */
 bool advice_on_rules(struct advice *advice, const struct policy *policy);
 
 #endif

@@ -580,11 +580,12 @@ messages_step(struct event_loop *loop, const struct history *history,
 		say_denied(&message);
 
 	/* While lines are held, the advice would replace the one above. */
-	if (policy->loudness == LOUDNESS_VERBOSE && !loop->log.holding &&
-	    attempted && history->made == 1 && history->successes == 0 &&
-	    step->reason != REASON_NOT_EXECUTABLE &&
+	if (!loop->log.holding && attempted && history->made == 1 &&
+	    history->successes == 0 && step->reason != REASON_NOT_EXECUTABLE &&
 	    advice_on_rules(&advice, policy))
-		log_say(&loop->log, LOUDNESS_VERBOSE, advice.strings);
+		log_say(&loop->log,
+		    policy->given == NULL ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN,
+		    advice.strings);
 }
 
 void

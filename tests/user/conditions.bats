@@ -132,11 +132,13 @@ exhausted='giving up: attempts exhausted'
 	END
 }
 
-@test "-v says once, after a failure, that a pattern has taken other items" {
+@test "after a failure it is said once that a pattern has taken other items" {
 	hint="retry: ',75' is part of the pattern; for more items, give --stop-on again"
 	table tries <<-'END'
 		3 1 '*' -v --stop-on 'stderr:denied,75' sh -c "$exits" 1 && [ "$(sed -n 2p err)" = "$hint" ] && [ "$(grep -c 'part of' err)" = 1 ]
-		3 1 '*' --stop-on 'stderr:denied,75' sh -c "$exits" 1 && ! grep 'part of' err
+		3 1 '*' --stop-on 'stderr:denied,75' sh -c "$exits" 1 && [ "$(sed -n 2p err)" = "$hint" ]
+		3 1 '*' --stop-on 'stderr:denied[,]75' sh -c "$exits" 1 && ! grep 'part of' err
+		3 1 '*' -q --stop-on 'stderr:denied,75' sh -c "$exits" 1 && [ ! -s err ]
 		3 1 '*' -v -E --stop-on 'stderr:denied,75' sh -c "$exits" 1 && ! grep 'part of' err
 		1 0 '*' -v --stop-on 'stderr:denied,75' sh -c "$exits" 0 && ! grep 'part of' err
 	END
