@@ -90,6 +90,9 @@ add_item(struct conditions *set, struct strview item)
 
 	if (item.length == 0)
 		return "empty item";
+	if (isblank((unsigned char)item.at[0]) ||
+	    isblank((unsigned char)item.at[item.length - 1]))
+		return "blanks around an item are not allowed";
 	if (skip(&item, "http:"))
 		return add_http(set, item);
 	if (over || skip(&rest, "under:")) {

@@ -360,6 +360,7 @@ TEST(the_most_patterns)
 
 #define UNKNOWN "not an exit status, signal or condition"
 #define EMPTY "empty item"
+#define BLANKS "blanks around an item are not allowed"
 #define ABOVE "above 255 (an HTTP status is http:500)"
 #define NO_STATUS "not an HTTP status"
 #define NO_TIME "not a time above 0"
@@ -429,8 +430,10 @@ TEST(lists_that_are_refused)
 		{ "1,x,y", UNKNOWN, "x" },
 		{ "x,stderr:a,b", UNKNOWN, "x" },
 		{ "1 - 2", UNKNOWN, "1 - 2" },
-		{ "1, 2", UNKNOWN, " 2" },
-		{ " stderr:x", UNKNOWN, " stderr:x" },
+		{ "1, 2", BLANKS, " 2" },
+		{ "1\t,2", BLANKS, "1\t" },
+		{ "1, ", BLANKS, " " },
+		{ " stderr:x", BLANKS, " stderr:x" },
 		{ "http: 503", NO_STATUS, "http: 503" },
 		{ "over: 5", NO_TIME, "over: 5" },
 		{ "under:5q,7", NO_TIME, "under:5q" },
