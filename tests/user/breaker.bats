@@ -124,36 +124,36 @@ all_served()
 @test "after its pause the breaker lets one attempt through, which decides" {
 	rows beside scene <<-'END'
 	a success closes it
-	    opened_due --breaker 1,10s
-	    probe --breaker 1,10s
-	    tried 75 --breaker 1,10s
+	    opened_due --breaker 1,2s
+	    probe --breaker 1,2s
+	    tried 75 --breaker 1,2s
 	    note "retry: breaker 'api': open after 1 failure, probe under way, ask again in (3|[12](\..)?)s; command not run"
 	    ran 1
 	    echo 0 >go
 	    ended 0
-	    is 0 "$RETRY" -B api --breaker 1,10s "${works[@]}"
-	    is 0 "$RETRY" -B api --breaker 1,10s "${works[@]}"
+	    is 0 "$RETRY" -B api --breaker 1,2s "${works[@]}"
+	    is 0 "$RETRY" -B api --breaker 1,2s "${works[@]}"
 	    ran 3
 	    [ "$(lines probes)" -eq 1 ]
 	a failure doubles the pause, up to its limit
-	    opened_due --breaker 1,100s,150s
-	    made 1/5 --breaker 1,100s,150s
-	    note "retry: breaker 'api': open after 2 consecutive failures, probe in 2m(30|2.*)s; giving up"
+	    opened_due --breaker 1,2s,3s
+	    made 1/5 --breaker 1,2s,3s
+	    note "retry: breaker 'api': open after 2 consecutive failures, probe in (3|2\..)s; giving up"
 	a failure that is not retried closes it
-	    opened_due --breaker 1,10s
-	    tried 7 --breaker 1,10s --stop-on 7
-	    tried 7 --breaker 1,10s --stop-on 7
+	    opened_due --breaker 1,2s
+	    tried 7 --breaker 1,2s --stop-on 7
+	    tried 7 --breaker 1,2s --stop-on 7
 	    ran 3
 	    quiet
 	a success after a signal closes it
-	    opened_due --breaker 1,20s
-	    start "$RETRY" -B api --breaker 1,20s sh -c 'trap "exit 0" TERM
+	    opened_due --breaker 1,2s
+	    start "$RETRY" -B api --breaker 1,2s sh -c 'trap "exit 0" TERM
 	        echo >>probes; while :; do sleep 0.02; done'
 	    reached [ -e probes ]
 	    ended_by TERM 0
-	    tried 7 --breaker 1,20s
-	    tried 75 --breaker 1,20s
-	    note ".*open after 1 failure, probe in (20|1.*)s; command not run"
+	    tried 7 --breaker 1,2s
+	    tried 75 --breaker 1,2s
+	    note ".*open after 1 failure, probe in .*s; command not run"
 	a retry may be it even if the budget is exhausted, or pauses
 	    for numbers in '--budget-ratio 0' '--budget-cooldown 1h'; do
 	        rm -f ran budgets/*
@@ -165,71 +165,71 @@ all_served()
 	        counted retries 0 probes 1 turns 0 denied 2 successes 1
 	    done
 	outcomes of attempts that began before the last recovery do not count
-	    probe -q --breaker 2,10s
-	    tried 7 --breaker 2,10s
-	    tried 7 --breaker 2,10s
+	    probe -q --breaker 2,2s
+	    tried 7 --breaker 2,2s
+	    tried 7 --breaker 2,2s
 	    due
-	    is 0 "$RETRY" -B api --breaker 2,10s true
+	    is 0 "$RETRY" -B api --breaker 2,2s true
 	    echo 9 >go
 	    ended 9
-	    tried 7 --breaker 2,10s
-	    tried 7 --breaker 2,10s
+	    tried 7 --breaker 2,2s
+	    tried 7 --breaker 2,2s
 	    ran 4
-	    tried 75 --breaker 2,10s
+	    tried 75 --breaker 2,2s
 	END
 }
 
 @test "a probe has a lease, which it renews as long as it runs" {
 	rows beside scene <<-'END'
 	after a prober is killed the next invocation is the probe
-	    opened_due --breaker 1,10s
-	    probe --breaker 1,10s
+	    opened_due --breaker 1,100ms
+	    probe --breaker 1,100ms
 	    kill -KILL -- "-$pid"
 	    ended
-	    tried 75 --breaker 1,10s
+	    tried 75 --breaker 1,100ms
 	    note '.*, probe under way, ask again in (3|[12](\..)?)s; command not run'
 	    due
-	    is 0 "$RETRY" -B api --breaker 1,10s true
-	    is 0 "$RETRY" -B api --breaker 1,10s true
+	    is 0 "$RETRY" -B api --breaker 1,100ms true
+	    is 0 "$RETRY" -B api --breaker 1,100ms true
 	    ran 1
 	a probe may take longer
-	    opened_due --breaker 1,10s
-	    probe --breaker 1,10s -t 60
+	    opened_due --breaker 1,1s
+	    probe --breaker 1,1s -t 60
 	    renewed() { shown '"half-open".*"next_seconds": 2'; }
 	    for _ in 1 2; do
-	        older 2
+	        older 1
 	        wait_for renewed
 	    done
-	    tried 75 -q --breaker 1,10s
+	    tried 75 -q --breaker 1,1s
 	    echo 7 >go
 	    ended 7
-	    tried 75 --breaker 1,10s
-	    note '.*open after 2 consecutive failures, probe in (20|1.*)s; command not run'
+	    tried 75 --breaker 1,1s
+	    note '.*open after 2 consecutive failures, probe in (2|1.*)s; command not run'
 	END
 }
 
 @test "after a probe that tells nothing the next invocation is the probe at once" {
 	rows beside scene <<-'END'
 	a signal has ended it
-	    opened_due --breaker 1,20s
-	    probe --breaker 1,20s
+	    opened_due --breaker 1,2s
+	    probe --breaker 1,2s
 	    ended_by INT
-	    is 0 "$RETRY" -B api --breaker 1,20s true
-	    is 0 "$RETRY" -B api --breaker 1,20s true
+	    is 0 "$RETRY" -B api --breaker 1,2s true
+	    is 0 "$RETRY" -B api --breaker 1,2s true
 	    ran 1
 	its command cannot be executed
-	    opened_due --breaker 1,20s
-	    is 127 "$RETRY" -q -B api --breaker 1,20s ./missing
+	    opened_due --breaker 1,2s
+	    is 127 "$RETRY" -q -B api --breaker 1,2s ./missing
 	    touch plain
-	    is 126 "$RETRY" -q -B api --breaker 1,20s ./plain
-	    tried 7 --breaker 1,20s
-	    tried 75 --breaker 1,20s
+	    is 126 "$RETRY" -q -B api --breaker 1,2s ./plain
+	    tried 7 --breaker 1,2s
+	    tried 75 --breaker 1,2s
 	    ran 2
 	it has died of SIGPIPE
-	    opened_due --breaker 1,10s
-	    is 141 sh -c '"$@"' sh "$RETRY" -q -B api --breaker 1,10s \
+	    opened_due --breaker 1,2s
+	    is 141 sh -c '"$@"' sh "$RETRY" -q -B api --breaker 1,2s \
 	        sh -c 'kill -PIPE $$'
-	    is 0 "$RETRY" -B api --breaker 1,10s "${works[@]}"
+	    is 0 "$RETRY" -B api --breaker 1,2s "${works[@]}"
 	    ran 2
 	END
 }
@@ -239,10 +239,10 @@ all_served()
 	rows beside scene <<-'END'
 	until a first attempt may be the probe
 	    before=$(now)
-	    tried 7 --breaker 1,800ms
+	    tried 7 --breaker 1,3s
 	    rm -f err
-	    is 0 "$RETRY" -B api --breaker 1,800ms --budget-wait 30s "${works[@]}"
-	    took_since "$before" 800
+	    is 0 "$RETRY" -B api --breaker 1,3s --budget-wait 30s "${works[@]}"
+	    took_since "$before" 3000
 	    ran 2
 	    note "retry: breaker 'api': open after 1 failure, probe in .*; waiting"
 	until its time is over, with 75
@@ -261,13 +261,13 @@ all_served()
 	    start "$RETRY" -B api --budget-min 0 -n 2 -d 0 --breaker 2,100ms \
 	        --budget-wait 5s "${fails[@]}"
 	    reached noted 1
-	    is 7 "$RETRY" -q -B api -n 1 --breaker 2,1h "${fails[@]}"
+	    is 7 "$RETRY" -q -B api -n 1 --breaker 2,3s "${fails[@]}"
 	    reached noted 2
 	    # No attempt asks before the dependency has recovered.
 	    kill -STOP "$pid"
-	    due
-	    is 0 "$RETRY" -q -B api --breaker 2,1h true
-	    older 60
+	    wait_for shown '"gate": .*"next_seconds": 0,'
+	    is 0 "$RETRY" -q -B api --breaker 2,3s true
+	    older 2
 	    ended_by CONT 7
 	    ran 2
 	    noted 3 'retry: budget .*; waiting retry: breaker .*; waiting retry: budget .*; giving up'
@@ -284,11 +284,11 @@ all_served()
 @test "of nested retries the outermost with a breaker asks it" {
 	rows row scene <<-'END'
 	within a probe that breaker holds nobody back
-	    opened_due --breaker 1,10s
-	    is 0 timeout --foreground 20 "$RETRY" -B api --breaker 1,10s -n 1 \
-	        "$RETRY" --breaker 1,10s --budget-wait 1h "${works[@]}"
+	    opened_due --breaker 1,2s
+	    is 0 timeout --foreground 20 "$RETRY" -B api --breaker 1,2s -n 1 \
+	        "$RETRY" --breaker 1,2s --budget-wait 1h "${works[@]}"
 	    ran 2
-	    is 0 "$RETRY" -B api --breaker 1,10s "${works[@]}"
+	    is 0 "$RETRY" -B api --breaker 1,2s "${works[@]}"
 	another one does
 	    tried 7 -B other --breaker 1,10s
 	    is 75 "$RETRY" -B api --breaker 1,10s -n 1 \

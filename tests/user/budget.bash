@@ -25,7 +25,9 @@
 #                       retries denied
 #     counted NAME N... these totals of api are such
 #     older SECONDS     makes api's segment that much older, as if nobody had
-#                       called for so long
+#                       called for so long; together no more than the three
+#                       seconds that every machine has been up. -50
+#                       makes its time stand still for 50 s
 #     aged SECONDS      the same, up to an age
 #     outdate [KEY]     makes api's segment, or another one, be of an earlier boot;
 #                       skips the test where memory does not outlive a boot
@@ -193,6 +195,10 @@ move_back()
 	local instants instant byte bytes=()
 	mapfile -t instants < <(od -An -t d8 -w8 -j 24 -N 16 "$api")
 	for instant in "${instants[@]}"; do
+		((instant >= $1)) || {
+			echo "this machine was started less than $1 ns before"
+			return 1
+		} >&2
 		for byte in {0..56..8}; do
 			bytes+=("$(((instant - $1) >> byte & 255))")
 		done

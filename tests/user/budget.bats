@@ -23,11 +23,12 @@ load budget
 	    made 5/20 --budget-ratio 0.5
 	    note '.* 4 of 4 retries used in 60s \(8 successes, ratio 0.5, min 3\), .*'
 	a retry counts until the window has gone by
-	    made 3/9 --budget-min 2
-	    older 50
-	    made 1/9 --budget-min 2
-	    older 12
-	    made 3/9 --budget-min 2
+	    window=(--budget-min 2 --budget-window 3s)
+	    made 3/9 "${window[@]}"
+	    older 1.5
+	    made 1/9 "${window[@]}"
+	    older 1.6
+	    made 3/9 "${window[@]}"
 	where nothing is allowed, nothing is retried or waited for
 	    succeed 1 --budget-ratio 0 --budget-min 0
 	    for limits in '-n inf' '-T 60' '-n 2 --budget-wait 60s'; do
@@ -40,13 +41,13 @@ load budget
 	    made 1/2 --budget-min 0 --budget-ratio 0 --budget-window 45.5
 	    note '.* 0 of 0 retries used in 45.5s \(0 successes, .*'
 	the message says when the next retry is allowed
-	    succeed 10 --budget-min 1
-	    aged 20 # however long that took
+	    succeed 10 --budget-min 1 --budget-window 3s
+	    aged 0.5 # however long that took
 	    made 3/3 -q
-	    # They were made in the slice that ends at 21 s, and count until 81 s.
-	    aged 50
+	    # They count until 3.55 s at least.
+	    aged 2
 	    made 1/2
-	    note "retry: budget 'api': exhausted, 2 of 2 retries used in 60s \(10 successes, ratio 0.2, min 1\), next in about (31|30|2.)s; giving up"
+	    note "retry: budget 'api': exhausted, 2 of 2 retries used in 3s \(10 successes, ratio 0.2, min 1\), next in about [12].*s; giving up"
 	END
 }
 
@@ -223,23 +224,23 @@ paid()
 @test "--budget-cooldown denies all retries for its time after a denial" {
 	rows row scene <<-'END'
 	whatever the rule would allow meanwhile
-	    made 1/3 --budget-min 0 --budget-ratio 1 --budget-cooldown 30s
+	    made 1/3 --budget-min 0 --budget-ratio 1 --budget-cooldown 2500ms
 	    note '.* exhausted, 0 of 0 retries .*; giving up'
 	    made 1/3
 	    note "retry: budget 'api': no retries after a denial, next after a success; giving up"
 	    succeed 5
-	    older 10 # now the ratio would allow five
+	    older 1 # now the ratio would allow five
 	    made 1/3
-	    note "retry: budget 'api': no retries after a denial, next in about (20|1[0-9])s; giving up"
-	    older 21
+	    note "retry: budget 'api': no retries after a denial, next in about [01].*s; giving up"
+	    older 1.6
 	    made 3/3
 	only a denial by the rule begins it
-	    second=(-q --budget-min 1 --budget-window 1s --budget-cooldown 30s)
+	    second=(-q --budget-min 1 --budget-window 1s --budget-cooldown 2500ms)
 	    made 2/3 "${second[@]:1}"
-	    note '.* exhausted, 1 of 1 retries .*, next in about (30|2.)s; giving up'
-	    older 20
+	    note '.* exhausted, 1 of 1 retries .*, next in about 2.*s; giving up'
+	    older 1.2
 	    made 1/3 "${second[@]}"
-	    older 11
+	    older 1.4
 	    made 2/3 "${second[@]}"
 	a retry that is allowed begins none
 	    made 3/3 --budget-min 9 --budget-cooldown 30s

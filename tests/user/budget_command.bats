@@ -492,11 +492,11 @@ goes_on()
 	        -v --budget-gc
 	    only else retry-v1.$EUID.x $name.{junk,open,paused,retried,succeeded} retry-v5.$EUID.x
 	what becomes idle when its window is over
-	    "$RETRY" -q -B api -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
-	    older 50
+	    "$RETRY" -q -B api --budget-window 3s -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
+	    older 1.5
 	    says 0 '' --budget-gc
 	    only "retry-v4.$EUID.api"
-	    older 12
+	    older 1.6
 	    says 0 '' --budget-gc
 	    only
 	    says 0 '' -v --budget-gc

@@ -132,10 +132,10 @@ is_connected()
 	after a denial nobody asks the server for a second
 	    few=(--fleet-min 1 --budget-window 1h)
 	    retries one 1 "${few[@]}"
-	    older 30
+	    older 2.5
 	    fails one 2 "${few[@]}"
 	    fleet_cli DEL retry:1:api
-	    older -20 # so the second lasts
+	    older -2.4 # so the second lasts
 	    fails one 2 "${few[@]}"
 	    warned '*exhausted, 1 of 1 *; giving up'
 	    stored R ''
@@ -144,10 +144,10 @@ is_connected()
 	    fails one 3 --fleet-min 1 --budget-cooldown 1m
 	    told "retry: budget 'api': no retries after a denial, .*"
 	--budget-wait waits for the fleet
-	    retries one 1 --fleet-min 1 --budget-window 1s
-	    ends 0 two -n 2 --fleet-min 1 --budget-window 1s --budget-wait 25s -- \
+	    retries one 1 --fleet-min 1 --budget-window 2s
+	    ends 0 two -n 2 --fleet-min 1 --budget-window 2s --budget-wait 25s -- \
 	        sh -c 'test "$RETRY_ATTEMPT" = 2'
-	    warned '*exhausted, 1 of 1 retries used in 1s by *; waiting'
+	    warned '*exhausted, 1 of 1 retries used in 2s by *; waiting'
 	an inner retry has the fleet of the outer one
 	    fails one 2 --fleet-min 5 -- "$RETRY" -n 2 -d 0
 	    ran 4
@@ -220,15 +220,17 @@ is_connected()
 	    warned
 	    stored S 3 R 1 H 1
 	all, by one process in each slice, from its first one on
-	    slow=(--budget-window 1h -- sleep 1)
+	    slow=(--budget-window 3m -- sleep 1)
+	    is 1 "$RETRY" -q -B api --budget-dir one --budget-window 3m -n 1 false
+	    older -50 # so the slice lasts
 	    ends 0 one "${slow[@]}"
 	    wait_for stored S 1
 	    for _ in 1 2 3; do
-	        ends 0 one --budget-window 1h -- true
+	        ends 0 one --budget-window 3m -- true
 	    done
 	    ends 0 two "${slow[@]}"
 	    wait_for stored S 2
-	    older 61
+	    older 53
 	    ends 0 one "${slow[@]}"
 	    wait_for stored S 6 H 2
 	without an election, by no system call
@@ -263,6 +265,8 @@ is_connected()
 	        'no answer lately; this host alone, 1 retry in 60s, ask again in about *; giving up'
 	    retries three 3 --fleet-alone 3
 	    warned 'no connection: *; this host alone, 3 retries in 60s'
+	    api=${api/one/three}
+	    older -50 # so the pause lasts
 	    fails three 5 --fleet-alone 3
 	    warned 'no answer lately; this host alone, 3 retries in 60s, ask again in about *; giving up'
 	it makes no retry that its own window denies
@@ -325,9 +329,9 @@ is_connected()
 	took_since "$began" 1000
 	warned 'no answer in 1s; this host alone, 1 retry in 60s'
 	: >err
-	asks two 300ms
+	asks two 1500ms
 	kill -STOP "$pid"
-	sleep 1
+	sleep 4 # more than twice as long
 	kill -CONT "$fleet_pid" "$pid"
 	ended
 	ran 2
