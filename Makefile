@@ -178,7 +178,7 @@ INSTALLED_PAGES = $(foreach page,$(PAGES:man/%=%), \
 # The name of the program in the manual: in titles, in NAME, in references to
 # other pages, and in the commands that a reader may copy.
 RENAMED = s/^\.Dt RETRY\>/.Dt $(shell echo '$(PROGRAM)' | tr a-z A-Z)/; \
-	s/\([. ]\(Nm\|Xr\) \|^\.Nd .*\)retry\>/\1$(PROGRAM)/g; \
+	s/\([. ]\(Nm\|Os\|Xr\) \|^\.Nd .*\)retry\>/\1$(PROGRAM)/g; \
 	/[DQ]l /s/\([ (]\)retry /\1$(PROGRAM) /; \
 	/^\.Bd -literal/,/^\.Ed/s/\(^\|[[:blank:]"(/]\|(aq\)retry\([ "]\)/\1$(PROGRAM)\2/
 

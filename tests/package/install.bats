@@ -79,6 +79,7 @@ wanted()
 		grep -qx "$line" "$page"
 	done <<-'END'
 		man1/again.1|\.Dt AGAIN 1
+		man1/again.1|\.Os again [0-9.]*
 		man1/again.1|\.Nm again
 		man7/again-budget.7|\.Dt AGAIN-BUDGET 7
 		man7/again-budget.7|\.Nm again-budget

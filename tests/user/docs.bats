@@ -57,6 +57,18 @@ shown()
 	mandoc -Tascii -Owidth="${width-80}" "$@" | sed 's/.\x08//g'
 }
 
+# The words of a page on standard input, a line each, without its header.
+words_of()
+{
+	sed '1d; s/ -- / - /' | tr '`' "'" | tr -s ' ' '\n'
+}
+
+# set_by_groff PAGE: the same by man-db, which leaves two columns free.
+set_by_groff()
+{
+	groff -mdoc -Tascii -P-c -rLL="${width-78}n" "$1" 2>&1 | sed 's/.\x08//g'
+}
+
 @test "the manual has the options of --help, in its order, with the same arguments and defaults" {
 	local attempts delay
 	attempts=$("$RETRY" sh -c 'echo "$RETRY_MAX_ATTEMPTS"')
@@ -95,6 +107,39 @@ shown()
 			NF > 7 && !seen[page, $0]++' >sentences
 	[ "$(lines sentences)" -ge 900 ]
 	sort sentences | uniq -d | diff /dev/null -
+}
+
+@test "under mandoc and man-db, each page names the version, fits 80 columns and breaks no table or command" {
+	local page version
+	version=$("$RETRY" --version | head -n 1)
+	[[ $version == 'retry '* ]]
+	need mandoc
+	need groff
+	for page in "${pages[@]}"; do
+		shown "$page" >mandoc
+		set_by_groff "$page" >groff
+		sed -n 's/^\.Dl //p' "$page" | plain | sort >commands
+		for file in mandoc groff; do
+			# What is left of a cell begins below the cell.
+			awk -v "version=$version" '
+				NR == 1 && !/\) +[GFM][a-z]+ [A-Z][a-z]+ Manual +RETRY/
+				length > 80
+				/^ {30,}[^ ]/ {
+					match($0, /^ +/)
+					if (substr(above, RLENGTH, 2) !~ /^ [^ ]/)
+						print
+				}
+				{ above = $0 }
+				END {
+					if (above !~ "^" version " .* " version "$")
+						print above
+				}' $file | diff /dev/null -
+			grep -oF -f commands $file | sort | diff commands -
+		done
+		# No two words have become one.
+		width=950 shown "$page" | words_of >mandoc
+		width=950 set_by_groff "$page" | words_of | diff mandoc -
+	done
 }
 
 @test "each reference in the manual names a page or a section that there is" {
@@ -529,7 +574,7 @@ stage()
 			;;
 		1:curl:--dump-header*) echo HTTP/2 503 >"$2"; exit 22 ;;
 		1:curl:*--fail-with-body*)
-			echo '{"type": "https://example.org/probs/busy"}'
+			echo '{"type": "https://example.org/busy"}'
 			exit 22
 			;;
 		1:curl:*) exit 7 ;;
