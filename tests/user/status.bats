@@ -251,17 +251,18 @@ sends()
 	has_line "retry: this needs a shell: use sh -c 'echo $(
 		printf 'é%.0s' {1..251})...'" err
 	# A function that bash has exported is run by bash.
-	deploy() { echo "deployed $*"; }
+	deploy() { [ "$1" = a ]; echo "deployed $*"; }
 	export -f deploy
 	fated 'exited 127' deploy
 	holds err "retry: cannot run 'deploy': No such file or directory" \
-	    "retry: not a command but a function of bash: use bash -c 'deploy \"\$@\"' deploy"
+	    "retry: not a command but a function of bash: use bash -euo pipefail -c 'deploy \"\$@\"' deploy"
 	fated 'exited 127' -q deploy a 'b c'
 	holds err "retry: cannot run 'deploy': No such file or directory" \
-	    "retry: not a command but a function of bash: use bash -c 'deploy \"\$@\"' deploy ..."
+	    "retry: not a command but a function of bash: use bash -euo pipefail -c 'deploy \"\$@\"' deploy ..."
 	# It does.
 	eval "set -- $(sed -n 's/.*: use \(.*\) \.\.\.$/\1/p' err)"
 	[ "$("$RETRY" "$@" a 'b c')" = 'deployed a b c' ]
+	exits 1 "$RETRY" -q -n 1 "$@" b
 	# One that is not exported is any word.
 	export -n -f deploy
 	fated 'exited 127' deploy
