@@ -213,6 +213,13 @@ paid()
 	    took_since "$before" 1500
 	    ran 1
 	    told '.*; waiting'
+	without a deadline, only a success ends it
+	    start "$RETRY" -B api --budget-min 0 --budget-ratio 1 -n inf -d 0 \
+	        sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -gt 1 ]'
+	    reached told '.*; waiting'
+	    succeed 1
+	    ended 0
+	    ran 2
 	it outlasts a short pause after a denial
 	    before=$(now)
 	    made 3/3 -q --budget-min 1 --budget-window 1s \
