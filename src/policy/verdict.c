@@ -159,6 +159,10 @@ struct judgement
 verdict_of(const struct rules *rules, const struct outcome *outcome)
 {
 	const struct conditions *success_on = &rules->success_on;
+	/* Without --fail-on, which --success-on fail reverses: both together
+	 * want the command to fail. */
+	bool failed = !is_zero(outcome) ||
+	    (outcome->http.known && outcome->http.code >= 400);
 	struct judgement judgement;
 	bool unsent; /* no request was sent at all */
 
@@ -166,12 +170,10 @@ verdict_of(const struct rules *rules, const struct outcome *outcome)
 	if (outcome->overrun)
 		return stop(REASON_INTERNAL, "hold-max");
 	if (outcome->end != END_NOT_STARTED &&
-	    (meets(success_on, outcome) ||
-		(success_on->fail && !is_zero(outcome))))
+	    (meets(success_on, outcome) || (success_on->fail && failed)))
 		return (struct judgement){ VERDICT_DONE, REASON_SUCCEEDED,
 			"success-on" };
-	if (is_zero(outcome) && !meets(&rules->fail_on, outcome) &&
-	    (!outcome->http.known || outcome->http.code < 400))
+	if (!failed && !meets(&rules->fail_on, outcome))
 		return (struct judgement){ VERDICT_DONE, REASON_SUCCEEDED,
 			"exit-status" };
 

@@ -340,6 +340,8 @@ static const char *const verdicts[] = {
 	"retry=http:5xx stop=http:503 | http 503 -> stop-rule by stop-on",
 	"stop=http:200 | exit 0 http 200 -> succeeded by exit-status",
 	"success=http:404 | http 404 -> succeeded by success-on",
+	"success=fail | exit 0 http 404 -> succeeded by success-on",
+	"success=fail | exit 0 http 200 -> succeeded by exit-status",
 	"success=http:404 | http 410 -> not-retryable by http",
 	"fail=http:302 | exit 0 http 302 -> retry by fail-on",
 	"retry=7 fail=http:204 | exit 0 http 204 -> not-retryable by retry-on",
