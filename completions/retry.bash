@@ -72,7 +72,7 @@ _retry_where()
 		--*) ;;
 		-?*)
 			letters=${word#-}
-			while [[ $letters == [IOEqvhV]* ]]; do
+			while [[ $letters == [aIOEqvhV]* ]]; do
 				letters=${letters#?}
 			done
 			[[ $letters == [nTtskdbjB]* ]] || continue
@@ -276,7 +276,7 @@ _retry()
 			--factor --max-delay --min-delay -j --jitter --seed
 			--reset-after --splay --retry-after --retry-on
 			--stop-on --fail-on --success-on --consecutive
-			--keep-status --preset --http --http-status
+			--keep-status -a --auto --preset --http --http-status
 			--max-retry-after --method --idempotency-key
 			-I --replay-stdin --stdin-max -O --hold-stdout
 			-E --hold-stderr --chronic --hold-max -B --budget
@@ -291,7 +291,7 @@ _retry()
 			--dry-run --policy
 			-h --help -V --version'
 		[[ $cur != --no-* ]] ||
-			words=$(printf -- '--no-%s ' preserve-status keep-status \
+			words=$(printf -- '--no-%s ' preserve-status keep-status auto \
 				http replay-stdin hold-stdout hold-stderr chronic \
 				budget-required json prom budget-gc quiet verbose \
 				dry-run)

@@ -527,7 +527,9 @@ void
 http_request_say_missing(struct http_request *request)
 {
 	if (request->missing != NULL)
-		log_say(request->log, LOUDNESS_PLAIN,
+		log_say(request->log,
+		    request->policy->http_unasked ? LOUDNESS_VERBOSE
+						  : LOUDNESS_PLAIN,
 		    STRINGS("no HTTP status found: ", request->missing));
 	request->missing = NULL;
 }

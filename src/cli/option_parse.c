@@ -24,7 +24,8 @@
 /* What is read, and where the options go. */
 struct parser {
 	const struct option *table;
-	void (*store)(const struct argument *argument, struct policy *policy);
+	const char *(*store)(
+	    const struct argument *argument, struct policy *policy);
 	struct policy *policy;
 	const char **given;
 	char **next; /* the words of a command line that are not read yet */
@@ -211,8 +212,7 @@ read_letter(struct parser *parser)
 	};
 
 	if (dashed != NULL &&
-	    (argument.option == NULL ||
-		(argument.option->argument[0] != '\0' && letter == typed + 1)))
+	    (argument.option == NULL || argument.option->argument[0] != '\0'))
 		refuse_unknown(
 		    parser, typed, strlen(typed), NULL, dashed->name);
 	/* One byte of a longer UTF-8 character must not be shown alone. */
@@ -256,13 +256,25 @@ next_argument(struct parser *parser, struct argument *argument)
 	return true;
 }
 
-/* Takes note of an option that was given, and stores its argument. */
+/* Takes note of an option that was given, and stores its argument, or the
+ * options for which it stands. */
 static void
 take(const struct parser *parser, const struct argument *argument)
 {
+	struct parser words = *parser;
+	const char *word;
+
 	parser->given[argument->option - parser->table] =
 	    argument->off ? "" : argument->text;
-	parser->store(argument, parser->policy);
+	word = parser->store(argument, parser->policy);
+	words.location = NULL;
+	while (word != NULL && *word != '\0') {
+		struct argument other = read_long(&words, word);
+
+		other.location = argument->location;
+		take(parser, &other);
+		word += strlen(word) + 1;
+	}
 }
 
 /* Looks for name.conf in a directory. False where there is no such file. */
@@ -399,7 +411,8 @@ by_variable(const struct option *option)
 
 char **
 option_parse(const struct option *table,
-    void (*store)(const struct argument *argument, struct policy *policy),
+    const char *(*store)(
+	const struct argument *argument, struct policy *policy),
     char **argv, struct policy *policy, const char *given[])
 {
 	struct parser early = { table, store, policy, given, .next = argv + 1 };

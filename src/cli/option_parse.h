@@ -30,7 +30,8 @@
 bool option_parse_variables(void);
 
 /*
- * Stores in the policy, by store, the lines of all files that are named, then
+ * Stores in the policy, by store, which returns the words of options for which
+ * this one stands or NULL, the lines of all files that are named, then
  * the options after argv[0], both in order, then the variables of options that
  * were not among them. Where no option names a file, a variable may: then the
  * other variables count more than the lines of this file. Returns where the
@@ -41,7 +42,8 @@ bool option_parse_variables(void);
  * line that is no option.
  */
 char **option_parse(const struct option *table,
-    void (*store)(const struct argument *argument, struct policy *policy),
+    const char *(*store)(
+	const struct argument *argument, struct policy *policy),
     char **argv, struct policy *policy, const char *given[]);
 
 #endif

@@ -162,56 +162,61 @@ add_preset(struct policy *policy, const struct argument *argument,
 
 /*
  * Reads the preset of length bytes at name, a part of the argument's text.
- * "auto" is the one for the command, behind wrappers such as env or sudo. With
- * --dry-run there may be no command.
+ * "auto" is the one for the command, behind wrappers such as env or sudo. False
+ * if it has none; with --dry-run there may be no command.
  */
-static void
-find_preset(const struct argument *argument, const char *name, size_t length,
-    char *const *command, struct preset *preset)
+static bool
+find_preset(struct policy *policy, const struct argument *argument,
+    const char *name, size_t length, struct preset *preset)
 {
-	struct argument program = *argument;
+	char **command = policy->command;
 
-	if (length != 4 || strncmp(name, "auto", 4) != 0) {
-		if (!preset_find(name, length, preset))
-			option_refuse_item(
-			    argument, "no such preset", name, length, NULL);
-		return;
+	if (length == 4 && strncmp(name, "auto", 4) == 0) {
+		policy->automatic = true;
+		if (command != NULL)
+			command += command_line_unwrap(command).command;
+		return command != NULL && preset_for_program(*command, preset);
 	}
-	program.text = command == NULL
-	    ? ""
-	    : command[command_line_unwrap(command).command];
-	if (!preset_for_program(program.text, preset))
-		option_refuse(&program, "auto found no preset for");
+	if (!preset_find(name, length, preset))
+		option_refuse_item(
+		    argument, "no such preset", name, length, NULL);
+	return true;
 }
 
 void
 option_rules_presets(struct policy *policy, const struct option *option)
 {
-	for (struct given *given = policy->given; given != NULL;
-	     given = given->next) {
-		struct argument all = { option, given->text,
-			.location = given->location };
-		const char *name = all.text;
+	struct given **at = &policy->given, *given, *one;
 
-		if (strcmp(given->option, option->name) != 0)
+	while ((given = *at) != NULL) {
+		struct argument argument = { option, given->text,
+			.location = given->location };
+		const char *name = given->text;
+
+		if (strcmp(given->option, option->name) != 0) {
+			at = &given->next;
 			continue;
+		}
+		/* Each preset gets an element of its own in place of this. */
+		*at = given->next;
 		for (;; name++) {
 			size_t length = strcspn(name, ",");
-			struct argument one = all;
 			struct preset preset;
 
-			find_preset(
-			    &all, name, length, policy->command, &preset);
-			one.text = given->text = preset.name;
-			add_preset(policy, &one, &preset);
+			argument.text = given->text;
+			if (find_preset(
+				policy, &argument, name, length, &preset)) {
+				argument.text = preset.name;
+				add_preset(policy, &argument, &preset);
+				one = option_allocate(&argument, sizeof *one);
+				*one = (struct given){ option->name,
+					preset.name, given->location, *at };
+				*at = one;
+				at = &one->next;
+			}
 			name += length;
 			if (*name == '\0')
 				break;
-			/* Each name has an element of its own. */
-			given->next =
-			    memcpy(option_allocate(&all, sizeof *given), given,
-				sizeof *given);
-			given = given->next;
 		}
 	}
 }

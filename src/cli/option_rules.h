@@ -19,12 +19,12 @@ void option_rules_note(const struct argument *argument, struct policy *policy);
  * Turns what was noted into conditions, limits and hints, by the rows of the
  * table, or refuses it. Presets stay as they are.
  */
-void
-option_rules_lists(struct policy *policy, const struct option *table);
+void option_rules_lists(struct policy *policy, const struct option *table);
 
 /*
  * Turns the names of presets, which option has been given, into rules. It needs
- * policy->command, where "auto" looks for a known tool.
+ * policy->command, where "auto" looks for a known tool; an unknown one adds no
+ * rule.
  */
 void option_rules_presets(struct policy *policy, const struct option *option);
 

@@ -201,8 +201,11 @@ take_http(const struct argument *argument, struct policy *policy)
 		policy->http_status = NULL;
 }
 
-/* Checks or stores what is special, and stores any other argument. */
-static void
+/*
+ * Checks or stores what is special, and stores any other argument. Returns the
+ * options for which it stands, as words with a NUL behind each; NULL: none.
+ */
+static const char *
 store(const struct argument *argument, struct policy *policy)
 {
 	static void (*const specials[])(
@@ -220,11 +223,15 @@ store(const struct argument *argument, struct policy *policy)
 		[SPECIAL_PRESET] = option_rules_note,
 		[SPECIAL_BREAKER] = take_breaker,
 		[SPECIAL_FLEET] = take_fleet,
+		[SPECIAL_AUTO] = NULL,
 	};
 
-	if (argument->option->special != SPECIAL_NONE)
+	if (specials[argument->option->special] != NULL)
 		specials[argument->option->special](argument, policy);
 	option_store(argument, policy);
+	if (argument->option->special == SPECIAL_AUTO)
+		return argument->off ? "--preset=none\0" : "--preset=auto\0";
+	return NULL;
 }
 
 /*
@@ -341,6 +348,10 @@ static const struct option table[] = {
 	    .refusal = "not a number of successes" },
 	{ "keep-status", '\0', "",
 	    "exit as COMMAND did, however that was judged", FLAG(keep_status) },
+	{ "auto", 'a', "",
+	    "know the failures of COMMAND, as --preset auto, and\n"
+	    "judge curl as with --http",
+	    SPECIAL(SPECIAL_AUTO) },
 	{ "preset", '\0', "NAME[,NAME]",
 	    "rules for a tool; auto: for that of COMMAND;\n"
 	    "list: print all names; show:NAME: print one",
@@ -420,7 +431,8 @@ static const struct option table[] = {
 	{ "budget-status", '\0', "[KEY]", "show a budget, or all of them",
 	    KEY(subject, "must not be empty"), .implied = "all",
 	    .command_line = true },
-	{ "json", '\0', "", "...as JSON", CONSTANT(format, FORMAT_JSON, FORMAT_TABLE),
+	{ "json", '\0', "", "...as JSON",
+	    CONSTANT(format, FORMAT_JSON, FORMAT_TABLE),
 	    .needs = "budget-status", .command_line = true },
 	{ "prom", '\0', "", "...as metrics for Prometheus",
 	    CONSTANT(format, FORMAT_PROM, FORMAT_TABLE),
@@ -613,6 +625,15 @@ find_action(struct policy *policy, const char *const given[])
 		    "not with a command");
 }
 
+static bool
+runs_curl(const struct policy *policy)
+{
+	char **command = policy->command;
+
+	return command != NULL &&
+	    curl_named(command[command_line_unwrap(command).command]);
+}
+
 /* Completes what one option says by what others say, and refuses policies that
  * contradict themselves. */
 static void
@@ -651,6 +672,8 @@ complete(struct policy *policy, const char *const given[])
 
 	if (policy->http_status != NULL)
 		exclude(given, "http-status", "http");
+	else if (policy->automatic && text_of(given, "http") == NULL)
+		policy->http = policy->http_unasked = runs_curl(policy);
 	/*
 	 * A request that is not idempotent must not be sent twice without a
 	 * key. Only --http sends the key, and only curl can take it without the
@@ -658,9 +681,7 @@ complete(struct policy *policy, const char *const given[])
 	 */
 	if (policy->key != NULL && policy->http_status == NULL &&
 	    !policy->http && policy->command != NULL) {
-		policy->http = curl_named(
-		    policy->command[command_line_unwrap(policy->command)
-					.command]);
+		policy->http = runs_curl(policy);
 		/* No message shows the key. */
 		if (!policy->http)
 			option_fail(

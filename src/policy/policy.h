@@ -133,7 +133,9 @@ struct policy {
 	bool hold_out, hold_err; /* output is captured until judged */
 	bool chronic; /* both are, and written only after the final failure */
 	bool seeded;
+	bool automatic; /* a preset was to be that of the command */
 	bool http; /* retry makes a status file (--http) */
+	bool http_unasked; /* only because it is curl, by --preset auto */
 	bool keep_status; /* that of the command, however it was judged */
 	bool preserve_status; /* that of a command that a limit ended */
 };

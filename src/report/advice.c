@@ -154,18 +154,27 @@ advice_on_rules(struct advice *advice, const struct policy *policy)
 {
 	char **command = policy->command;
 	struct preset preset;
+	bool known;
 
 	for (const struct given *given = policy->given; given != NULL;
 	     given = given->next)
 		if (advice_on_list(advice, given))
 			return true;
-	if (policy->loudness < LOUDNESS_VERBOSE || policy->given != NULL ||
-	    policy->http || policy->http_status != NULL)
+	if (policy->loudness < LOUDNESS_VERBOSE)
 		return false;
 	command += command_line_unwrap(command).command;
-	return preset_for_program(*command, &preset) &&
+	known = preset_for_program(*command, &preset);
+	if (policy->automatic && !known)
+		return advise(advice,
+		    STRINGS("no preset for '", quote(advice, *command),
+			"' (-a)",
+			policy->given == NULL ? ": every failure is retried"
+					      : NULL));
+	if (policy->given != NULL || policy->http ||
+	    policy->http_status != NULL)
+		return false;
+	return known &&
 	    advise(advice,
 		STRINGS("preset ", preset.name,
-		    " (--preset auto) retries only failures that a retry may "
-		    "cure"));
+		    " (-a) retries only failures that a retry may cure"));
 }

@@ -761,7 +761,8 @@ function_runs()
 	grep '^fatal: ' session >fatal
 	printf '%s\n' '#!/bin/sh' '[ "$RETRY_ATTEMPT" = 1 ] || exit 0' \
 		'cat fatal >&2' 'exit 128' >bin/git
-	printf '%s\n' '#!/bin/sh' 'grep ^curl: session >&2' 'exit 22' >bin/curl
+	printf '%s\n' '#!/bin/sh' 'grep ^curl: session >&2' \
+		'echo "HTTP/1.1 404 x" >"$RETRY_HTTP_STATUS"' 'exit 22' >bin/curl
 	chmod +x bin/git
 	sed -n 's/^\$ //p' session >commands
 	[ "$(lines commands)" = 2 ]

@@ -157,9 +157,9 @@ tells()
 	table tells "'total 0s 7.5s 15s'" <<-'END'
 		./no-such-command
 		--preset auto -- curl x
+		--preset auto
 		-q
 	END
-	refused "--preset: auto found no preset for: ''" --dry-run --preset auto
 	refused "--method: not idempotent, and no --idempotency-key: 'POST'" --dry-run --method POST true
 }
 

@@ -337,6 +337,24 @@ or curl's own -f"
 	END
 }
 
+@test "-a judges curl as --http does, and says nothing where there is no status" {
+	echo auto >team
+	table curls <<-'END'
+		1 2 "(exit 0, HTTP 503)$spent" 0 '503 x' -a -- "$curl" URL
+		22 1 "$hour" 22 '429 x\nRetry-After: 3600' --policy ./team -- nice timeout 20 "$curl" -f URL
+		22 1 "$once" 22 '503 x' --preset auto -- "$curl" -f -d x=1 URL
+		60 1 'preset curl: not a transient failure, see --retry-on' 60 '' -a -- "$curl" URL
+		7 2 "$spent" 7 '' -a -- "$curl" -d x=1 URL
+		1 2 "(exit 0, HTTP 503)$spent" 0 '503 x' -a -- "$curl" URL --dump-header heads
+		0 1 "$advice" 0 '' -a --no-http -- "$curl" URL
+		0 1 '' 0 '200 x' --no-http --policy ./team --http-status "$F" -- "$curl" --dump-header "$F" URL
+		0 1 "$advice" 0 '503 x' -a --no-auto -- "$curl" URL
+		0 1 '' 0 '' -a -- "$curl" URL
+		0 1 '*' 0 '' -va -- "$curl" URL && missed 'curl wrote none to $RETRY_HTTP_STATUS'
+		22 1 "preset curl: not a transient failure, see --retry-on" 22 '503 x' --preset curl -- "$curl" -f URL
+	END
+}
+
 @test "options for curl go behind the word curl, behind -q, and first of each operation" {
 	shows curl
 	shows curly

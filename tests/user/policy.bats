@@ -271,7 +271,6 @@ hands()
 		preset=show:curl "1: preset: $only: 'show:curl'"
 		quiet= "1: quiet: takes no argument: 'quiet='"
 		'attempts=3\npreset=curl,frob' "2: preset: no such preset: 'frob' in 'curl,frob'" --preset git
-		preset=auto "1: preset: auto found no preset for: 'touch'"
 		# A byte that is NUL.
 		'quiet\nattempts=3\0000\n' "2: contains a NUL byte: 'attempts=3'"
 		'\0000' "1: contains a NUL byte: ''"
@@ -436,13 +435,11 @@ attempts()
 		with RETRY_POLICY=default most 8
 	END
 	policy attempts=0
-	echo preset=auto >auto
 	echo dry-run >dry
 	table with <<-'END'
 		RETRY_POLICY=no refused "\$RETRY_POLICY: no such policy; a path must contain a '/': 'no'"
 		RETRY_POLICY=./none refused "\$RETRY_POLICY: No such file or directory: './none'"
 		RETRY_POLICY=./policy refused "./policy:1: attempts: not a number of attempts: '0'"
-		RETRY_POLICY=./auto refused "./auto:1: preset: auto found no preset for: 'touch'"
 		RETRY_POLICY=./dry refused './dry:1: dry-run: only allowed on the command line'
 	END
 	RETRY_POLICY=./none "$RETRY" --help | grep -q ^Usage

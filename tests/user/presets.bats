@@ -11,6 +11,7 @@ setup()
 {
 	helper_setup
 	mkdir bin tool
+	: >tool/head # of a curl
 	export REPLAY=$PWD/tool STATUS
 }
 
@@ -132,14 +133,26 @@ incurable='cannot be cured by a retry'
 	stub curl 7
 	PATH=$PWD/bin:$PATH ran 2 7 -n 2 --preset auto curl
 	ran 2 7 -n 2 --preset auto bin/sudo -u bob nice timeout 9 bin/curl
-	none='--preset: auto found no preset for:'
-	: >tool/runs
-	table refused <<-'END'
-		"$none 'bin/frob'" --preset auto timeout 9 bin/frob
-		"$none 'bin/frob'" --preset auto bin/frob
-		"$none 'env'" --preset auto env -S bin/curl
+}
+
+@test "-a is --preset auto, and of a command without a preset every failure is retried" {
+	refusing='fatal: unable to access: Connection refused'
+	printf '%s\n' auto stop-on=9 >team
+	alone='(-a): every failure is retried'
+	table judged <<-'END'
+		2 128 "$spent" "$refusing" '' -a bin/git
+		1 1 'preset git: not a transient failure, see --retry-on' '' '' --auto bin/git
+		1 1 'preset git: not a transient failure, see --retry-on' '' '' --policy ./team bin/git
+		2 1 "$spent" '' '' --policy ./team --no-auto bin/git
+		2 1 "$spent" '' '' --policy ./team timeout 9 bin/frob
+		1 9 'giving up: --stop-on 9 (./team:2)' '' '' --policy ./team bin/frob
+		1 3 'presets: not a transient failure, see --retry-on' '' '' -a --preset git,curl bin/frob
+		1 3 'preset git: not a transient failure, see --retry-on' '' '' -a --preset git bin/frob
+		1 3 'not in --retry-on 9' '' '' -a --retry-on 9 bin/frob
+		2 1 ': attempts' '' '' -va bin/frob && has_line "retry: no preset for 'bin/frob' $alone" err
+		1 9 ': stop-rule' '' '' -v --policy ./team bin/frob && has_line "retry: no preset for 'bin/frob' (-a)" err
+		2 1 ': attempts' '' '' -va env -S bin/frob && has_line "retry: no preset for 'env' $alone" err
 	END
-	[ ! -s tool/runs ]
 }
 
 @test "without rules, -v names the preset of a known tool once, after a failure" {
@@ -147,12 +160,12 @@ incurable='cannot be cured by a retry'
 	stub make 1
 	ran 3 1 -n 3 -v env bin/git
 	mapfile -t told <err
-	[ "${told[1]}" = 'retry: preset git (--preset auto) retries only failures that a retry may cure' ]
-	[[ ${told[*]:2} != *'preset auto'* ]]
+	[ "${told[1]}" = 'retry: preset git (-a) retries only failures that a retry may cure' ]
+	[[ ${told[*]:2} != *'(-a)'* ]]
 	quiet()
 	{
 		"$RETRY" -d 0 -n 2 "$@" 2>err || :
-		not told '.*preset auto.*'
+		not told '.*\(-a\).*'
 	}
 	table quiet <<-'END'
 		bin/git

@@ -204,7 +204,7 @@ unknown()
 		# Nothing is near enough.
 		'' --jsn-x --prime --nosuch --verxyze --backof-kind --bugdet-coldn --imeou --a-word-of-thirty-three-letters-xx
 		# An abbreviation, and one of several options.
-		attempts --attempt --a
+		attempts --attempt --at
 		kill-after --kill
 		http-status --http-
 		budget-gc --budget-g
