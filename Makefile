@@ -1,13 +1,27 @@
 # make                 ./retry
-# make static          ./retry-static, with musl-gcc where there is one
-# make install         under DESTDIR and PREFIX, by the name PROGRAM
-# make deb rpm arch    packages; make release: a tarball and static programs
 # make check           what the program must do; tests/setup gets its tools
-# make check-package   the action, the tarball, the packages' recipes, install
-# make lint san analyze fuzz faults hammer fleet storm simulate bench   more, one
-#                      by one
+# make install         under DESTDIR and PREFIX, by the name PROGRAM
+# make uninstall       removes what install has installed
+# make clean           removes all that was built
+# make static          ./retry-static, with musl-gcc where there is one
 #
-# CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours.
+# For those who change it; doc/design.md has more of each:
+# make lint            both compilers and the linters, without a warning
+# make san             the suite under ASan and UBSan
+# make check-package   the action, the tarball, the packages' recipes, install
+# make check-static    the suite through the static program
+# make analyze         clang's static analyzer
+# make faults          signals and errors at every call
+# make fuzz            libFuzzer on all parsers
+# make hammer fleet    many processes, or hosts, that share a budget
+# make storm simulate  thousands of clients, real ones or in virtual time
+# make bench           time and memory
+# make portable        the tests on other machines
+# make dist            the tarball
+# make deb rpm arch    packages
+# make release         the tarball and static programs
+#
+# V=1 shows whole commands. CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours.
 
 PROGRAM = retry
 PREFIX = /usr/local
@@ -63,6 +77,16 @@ SH_FILES = .ci/run completions/retry.bash $(wildcard tests/user/*.bash) \
 	tests/simulation/bench/run
 
 all: $(BIN)
+	@$(if $(SILENT),:,echo '$(NEXT)')
+NEXT = $(BIN) $(VERSION) is built; next: ./$(BIN) -h, make check, $(strip \
+	)sudo make install
+
+help:
+	@sed -n '/^$$/q; s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
+
+# Runs a command, and shows a few words of it: with V=1 all, with -s nothing.
+SILENT = $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+run = $(if $(V),,@$(if $(SILENT),,echo '$(1)' && ))$(2)
 
 # What each program is made of. What every invocation runs is first, and so lies
 # together in memory: each 64 kB of the program that are used cost a page fault.
@@ -119,11 +143,11 @@ $(B)/fuzz-options: WRAP = -Wl,--wrap=_exit,--wrap=write \
 $(BIN) $(addprefix $(B)/,$(UNITS) $(CHECKS) $(MEASURES) simulate \
 		storm/driver storm/client $(FUZZERS:%=fuzz-%)):
 	@mkdir -p $(@D)
-	$(LINK) $(WRAP) -o $@ $^ $(LDLIBS)
+	$(call run,$(notdir $(CC)) -o $@,$(LINK) $(WRAP) -o $@ $^ $(LDLIBS))
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(COMPILE) $(WERROR) -MMD -MP -c -o $@ $<
+	$(call run,$(notdir $(CC)) $<,$(COMPILE) $(WERROR) -MMD -MP -c -o $@ $<)
 
 $(B)/tests/%.o: private CPPFLAGS += -iquote tests/unit
 # Nearly all of them is tables: to compile them takes longer than to run them.
@@ -396,6 +420,6 @@ clean:
 	rm -rf build retry retry-static
 
 FORCE:
-.PHONY: all static check-static portable install uninstall dist deb rpm arch \
+.PHONY: all help static check-static portable install uninstall dist deb rpm arch \
 	release $(CHECK_PACKAGES) check lint san fuzz faults simulate storm \
 	hammer fleet bench clean FORCE

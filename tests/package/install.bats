@@ -39,6 +39,23 @@ wanted()
 	} | sort
 }
 
+@test "make shows a line for each file and what to do next, with V=1 all, and help its targets" {
+	local here=$BATS_TEST_DIRNAME/../..
+	run make -C "$here" B="$PWD/b" BIN="$PWD/b/retry" CC=true 3>&-
+	[ "$(grep -cx 'true src/[a-z_/]*\.c' <<<"$output")" = \
+		"$(printf '%s\n' "$here"/src/*.c "$here"/src/*/*.c | wc -l)" ]
+	[[ $output == *$'\n'"true -o $PWD/b/retry"$'\n'* && $output != *' -O2 '* ]]
+	grep -q "$(head -n 1 version) is built; next: .* make check, sudo make install$" <<<"$output"
+	run make -n V=1 -C "$here" B="$PWD/c" BIN="$PWD/c/retry" CC=true 3>&-
+	[[ $output == *'true -std=c11 '* && $output != *'echo '*'true retry.c'* ]]
+	run make -s -C "$here" help 3>&-
+	sed -zn 's/.*\n\.PHONY: all help \(.*\) FORCE\n$/\1/; s/[\\\n\t ]\+/\n/gp' "$here/Makefile" |
+		grep -v '(' | sort >targets
+	[ "$(lines targets)" -ge 20 ]
+	sed -n 's/^make //p' <<<"$output" | sed 's/  .*//' | tr ' ' '\n' | sort |
+		comm -23 targets - | diff /dev/null -
+}
+
 @test "install puts program, manual and completions under PREFIX, for all users" {
 	umask 077
 	build install
