@@ -348,7 +348,9 @@ add_cause(struct message *message)
 		add(message,
 		    STRINGS(" (",
 			duration_format(message->text, verdict_wait(last)),
-			")"));
+			verdict_wait(last) > policy->max_retry_after
+			    ? ")"
+			    : "), the deadline comes first"));
 	if (reason == REASON_LIMIT)
 		add(message, STRINGS(" (", history->limit->text, ")"));
 }

@@ -481,7 +481,7 @@ slowly()
 		curls 22 1 'giving up: the server wants no retry' 22 '503 x\nGrpc-Retry-Pushback-Ms: -1' --http -- "$curl" URL
 		curls 22 1 '*' 22 "503 x\nRetry-After: $date" --http -- "$curl" URL && grep -qE 'Retry-After too long \((1h|59m[0-9.]+s)\)' e
 		# The deadline.
-		curls 22 1 'giving up: Retry-After too long (1m)' 22 '503 x\nRetry-After: 60' -T 25 --http -- "$curl" URL
+		curls 22 1 'giving up: Retry-After too long (1m), the deadline comes first' 22 '503 x\nRetry-After: 60' -T 25 --http -- "$curl" URL
 		# What makes no sense is ignored.
 		curls 22 2 '*' 22 '503 x\nRetry-After: soon' -v --http -- "$curl" URL && [ "$(grep -c "^retry: status file '.*': a Retry-After was not understood$" e)" -eq 2 ]
 	END

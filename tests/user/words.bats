@@ -99,7 +99,7 @@ says()
 	table long <<-'END'
 		'attempt 1/5 failed (exit 3), giving up: Retry-After too long (1h)' 'again in 1h'
 		'attempt 1/5 failed (exit 3), giving up: Retry-After too long (11s)' 'again in 11' --max-retry-after 10s
-		'attempt 1 failed (exit 3), giving up: Retry-After too long (1m)' 'again in 1m' -T 20
+		'attempt 1 failed (exit 3), giving up: Retry-After too long (1m), the deadline comes first' 'again in 1m' -T 20
 	END
 }
 
