@@ -150,6 +150,26 @@ find_item(struct message *message, const char *list)
 	}
 }
 
+/* Adds "--stop-on 75 (FILE:LINE)", with the item of this option's LISTs that
+ * names the failure. False if none does. */
+static bool
+add_item(struct message *message, const char *option)
+{
+	const struct given *given = message->policy->given;
+	const char *item = NULL;
+
+	for (; given != NULL; given = given->next) {
+		if (strcmp(given->option, option) == 0)
+			item = find_item(message, given->text);
+		if (item == NULL)
+			continue;
+		add(message, STRINGS("--", option, " ", item));
+		add_location(message, given);
+		return true;
+	}
+	return false;
+}
+
 /*
  * Finds the shortest text that the pattern matches and that ends first, up to
  * the end of its last word. The line is bytes up to end. NULL: nothing matches.
@@ -256,7 +276,7 @@ add_rule(struct message *message)
 	const struct http_status *http = &last->http;
 	const char *rule = message->history->judgement.rule, *one, *name;
 	const struct given *list, *preset;
-	bool listed, known;
+	bool listed, known, own;
 
 	if (strcmp(rule, "http") == 0) {
 		const char *why = message->text;
@@ -282,7 +302,12 @@ add_rule(struct message *message)
 	if (strcmp(rule, "preset") == 0 && add_fatal(message))
 		return;
 
-	/* Neither --retry-on nor a preset names the failure. */
+	/* Neither --retry-on nor a preset names the failure, but the user's own
+	 * rule may have made it one. */
+	own = last->end == END_EXITED && last->code == 0 &&
+	    add_item(message, "fail-on");
+	if (own)
+		add(message, STRINGS(", "));
 	list = only(policy, "retry-on", &listed);
 	preset = only(policy, "preset", &known);
 	one = preset != NULL ? "preset " : "the presets";
@@ -296,6 +321,10 @@ add_rule(struct message *message)
 	if (listed && known)
 		add(message,
 		    STRINGS(", and not a transient failure for ", one, name));
+	else if (known && own)
+		add(message,
+		    STRINGS("not a transient failure for ", one, name,
+			", see --retry-on"));
 	else if (known)
 		add(message,
 		    STRINGS(one, name,
@@ -310,22 +339,12 @@ add_cause(struct message *message)
 	const struct history *history = message->history;
 	const struct outcome *last = &history->last;
 	enum reason reason = message->step->reason;
-	const struct given *given = policy->given;
-	const char *item = NULL;
 
 	if (last->overrun) {
 		add(message, STRINGS("more output than --hold-max"));
 	} else if (reason == REASON_STOP_RULE) {
-		for (; given != NULL; given = given->next) {
-			if (strcmp(given->option, "stop-on") == 0)
-				item = find_item(message, given->text);
-			if (item != NULL)
-				break;
-		}
-		add(message,
-		    STRINGS("--stop-on", item == NULL ? NULL : " ", item));
-		if (item != NULL)
-			add_location(message, given);
+		if (!add_item(message, "stop-on"))
+			add(message, STRINGS("--stop-on"));
 	} else if (reason == REASON_NOT_RETRYABLE) {
 		add_rule(message);
 	} else if (reason == REASON_INTERNAL && last->end == END_NOT_STARTED) {

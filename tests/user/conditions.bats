@@ -101,6 +101,10 @@ exhausted='giving up: attempts exhausted'
 		3 7 "$exhausted" --stop-on over:20 sh -c "$exits" 7
 		1 7 'giving up: not in --retry-on under:200ms' --retry-on under:200ms sh -c "$slow"
 		3 1 "$exhausted" --fail-on under:20 sh -c "$exits" 0
+		# The rule that made it a failure is named.
+		1 1 'giving up: --fail-on 0, not in --retry-on 7' --retry-on 7 --fail-on 9,0 sh -c "$exits" 0
+		1 1 'giving up: --fail-on 0, not a transient failure for preset curl, see --retry-on' --preset curl --fail-on 0 sh -c "$exits" 0
+		1 9 'giving up: preset curl: not a transient failure, see --retry-on' --preset curl --fail-on 9,0 sh -c "$exits" 9
 		1 124 '*' --stop-on over:150ms -t 200ms sh -c "$hang"
 		0 127 '*' --success-on under:20 ./nosuch
 	END
