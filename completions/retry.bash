@@ -118,7 +118,7 @@ _retry_budgets()
 {
 	local directory=${RETRY_BUDGET_DIR:-/dev/shm} prefix path key
 
-	prefix=$directory/retry-v4.
+	prefix=$directory/retry-v5.
 	# those that a group shares are nobody's own
 	[[ -g $directory ]] || prefix+=$EUID.
 	for path in "$prefix"*; do

@@ -100,7 +100,7 @@ function __retry_budgets
     set -l directory /dev/shm
     test -n "$RETRY_BUDGET_DIR"
     and set directory $RETRY_BUDGET_DIR
-    set -l prefix $directory/retry-v4.
+    set -l prefix $directory/retry-v5.
     # those that a group shares are nobody's own
     test -g $directory
     or set prefix $prefix(id -u).

@@ -22,8 +22,8 @@ run_open(struct run *run, const struct policy *policy,
 	environment_start(&run->environment, outer, random + 1);
 	log_open(&loop->log, policy, environment_id(&run->environment));
 	countdown_open(&run->countdown, policy, &loop->log);
-	budget_client_start(&loop->budget, &policy->budget, outer->admitted,
-	    !outer->retrying, &loop->log);
+	budget_client_start(
+	    &loop->budget, &policy->budget, outer->admitted, &loop->log);
 	http_request_start(&run->request, policy, &loop->log);
 	*what = "signalfd";
 	if (!event_loop_open(loop))

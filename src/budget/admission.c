@@ -89,9 +89,10 @@ limit_retry(const struct visit *visit, struct admission *admission)
 	if (!admission->cooling)
 		answer = window_withdraw(
 		    &segment->window, limits, epoch, &admission->sums);
-	if (answer == WINDOW_GRANTED)
+	if (answer == WINDOW_GRANTED) {
 		add_one(&segment->retries);
-	else if (answer == WINDOW_DENIED)
+		caller->paid = admission->sums.epoch + 1;
+	} else if (answer == WINDOW_DENIED)
 		deny(visit, admission,
 		    window_next(&segment->window, limits, header->slice, age,
 			&admission->sums));
@@ -149,6 +150,7 @@ admission_ask(const struct visit *visit, bool retry)
 	caller->began = visit->now;
 	caller->renewal = visit->now + BREAKER_RENEWAL;
 	caller->lease = 0;
+	caller->paid = 0;
 	caller->lost_lease = caller->waits = false;
 
 	if (has_breaker(caller)) {
@@ -237,10 +239,12 @@ admission_tell(
 
 	/* The deposit comes first: if it fails, the caller tells all of it once
 	 * more. */
-	if (completed && caller->deposits &&
+	if (completed &&
 	    window_deposit(&segment->window,
 		window_epoch(header->slice, age)) == WINDOW_CORRUPT)
 		return false;
+	if (result == RESULT_SUCCESS && caller->paid > 0)
+		window_refund(&segment->window, caller->paid - 1);
 	if (caller->fleet != NULL)
 		hosts = fleet_host_hosts(&segment->fleet, caller->fleet->tag);
 	/* The result of a probe that lost its lease is ignored. */
@@ -256,6 +260,7 @@ admission_tell(
 		add_one(&segment->successes);
 	caller->counted = true;
 	caller->lease = 0;
+	caller->paid = 0;
 	return true;
 }
 

@@ -7,7 +7,8 @@
  *
  * A retry that the breaker itself limits, as its probe or as a turn of its
  * recovery, is not counted in the window and needs no permission of the window.
- * So in any window the retries of all processes are at most the sum of
+ * A retry that succeeds is paid back. So in any window the retries of all
+ * processes that have not succeeded are at most the sum of
  *
  *   - those that the window grants: max(min, ratio * successes);
  *   - probes: one at a time, and at most one after each pause, which doubles;
@@ -76,10 +77,11 @@ struct caller {
 	const struct budget_config *config;
 	struct fleet_caller *fleet; /* NULL: no fleet shares the budget */
 	bool uses_breaker; /* asks the breaker, and tells it results */
-	bool deposits; /* its success pays for retries */
 	bool counted; /* its first attempt has been counted */
 	bool waits; /* its last question was denied */
 	bool lost_lease; /* its attempt was the probe, another one is now */
+	int64_t paid; /* 1 + the epoch of the slice that counts its attempt as a
+			 retry; 0: none does */
 	uint64_t lease; /* of the probe; 0: it is not the probe */
 	nanos renewal; /* when to renew the lease */
 	nanos began; /* when its attempt began */
@@ -120,8 +122,9 @@ struct admission admission_ask(const struct visit *visit, bool retry);
 struct admission admission_foresee(const struct visit *visit, nanos delay);
 
 /*
- * Counts the end of an attempt. completed: the invocation has succeeded with
- * it. False if the window is corrupt: then nothing was counted.
+ * Counts the end of an attempt, and pays back a retry that has succeeded.
+ * completed: the invocation has succeeded with it. False if the window is
+ * corrupt: then nothing was counted.
  */
 bool admission_tell(
     const struct visit *visit, enum attempt_result result, bool completed);

@@ -9,7 +9,7 @@
 #include "text/number.h"
 
 /* The first bytes of a segment. */
-#define MAGIC "retry-v4"
+#define MAGIC "retry-v5"
 
 #define SLICE_LEAST (SEGMENT_WINDOW_LEAST / WINDOW_SLICES)
 #define SLICE_MOST (SEGMENT_WINDOW_MOST / WINDOW_SLICES)

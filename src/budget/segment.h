@@ -30,7 +30,7 @@
 #define SEGMENT_DIRECTORY "/dev/shm"
 
 /* The start of each file name; a uid and a key follow. */
-#define SEGMENT_PREFIX "retry-v4."
+#define SEGMENT_PREFIX "retry-v5."
 
 /* The bounds of struct terms. */
 #define SEGMENT_RATIO_MOST (1000 * INT64_C(1000000))

@@ -134,7 +134,7 @@ withdraw_at(struct window *window, const struct terms *limits, int64_t *present,
 	int64_t epoch = *present;
 	struct window_sums all;
 
-	*sums = (struct window_sums){ 0, 0 };
+	*sums = (struct window_sums){ .epoch = epoch };
 	for (int64_t slice = oldest(epoch); slice <= epoch; slice++) {
 		_Atomic uint64_t *at = &window->words[index_of(slice)];
 		uint64_t word = atomic_load(at), next;
@@ -175,7 +175,7 @@ window_withdraw(struct window *window, const struct terms *limits,
 {
 	int64_t last = latest(epoch), present = epoch;
 
-	*sums = (struct window_sums){ 0, 0 };
+	*sums = (struct window_sums){ .epoch = epoch };
 	while (present <= last) {
 		enum window_answer answer =
 		    withdraw_at(window, limits, &present, sums);
@@ -209,6 +209,17 @@ window_deposit(struct window *window, int64_t epoch)
 	return WINDOW_CORRUPT;
 }
 
+void
+window_refund(struct window *window, int64_t epoch)
+{
+	_Atomic uint64_t *at = &window->words[index_of(epoch)];
+	uint64_t word = atomic_load(at);
+
+	while (epoch_of(word) == epoch && retries_of(word) > 0 &&
+	    !atomic_compare_exchange_strong(at, &word, word - RETRY))
+		;
+}
+
 struct window_sums
 window_slice(const struct window *window, int64_t epoch)
 {
@@ -216,7 +227,8 @@ window_slice(const struct window *window, int64_t epoch)
 	    word_at(epoch, atomic_load(&window->words[index_of(epoch)]));
 
 	return (struct window_sums){ .retries = retries_of(word),
-		.successes = successes_of(word) };
+		.successes = successes_of(word),
+		.epoch = epoch };
 }
 
 /* The word of an epoch, among copies of all words. */
@@ -230,7 +242,7 @@ copied(const uint64_t words[WINDOW_WORDS], int64_t epoch)
 static struct window_sums
 count(const uint64_t words[WINDOW_WORDS], int64_t epoch)
 {
-	struct window_sums sums = { 0, 0 };
+	struct window_sums sums = { .epoch = epoch };
 
 	for (int64_t slice = oldest(epoch); slice <= epoch; slice++)
 		add(&sums, epoch, slice, copied(words, slice));

@@ -15,25 +15,31 @@
  * A withdrawal asks for one retry. It adds up the words from the oldest slice
  * to the present one, and then counts the retry in the present word, if the
  * limit allows it. Before it adds a word of the past, it seals that word, so
- * that no other process can still change the counts: a sealed word never
- * changes until a later epoch overwrites it. A deposit counts one success in
- * the present word. A process that finds the present word sealed has a clock
+ * that no other process can count anything more there: until a later epoch
+ * overwrites a sealed word, it only loses retries. A deposit counts one success
+ * in the present word. A process that finds the present word sealed has a clock
  * that is behind, and continues with the next epoch.
  *
+ * A retry that succeeds is paid back: a refund takes it out of the slice that
+ * counted it. So only what is wasted counts: retries that failed, and those
+ * that still run. A withdrawal that has read the word before a refund is only
+ * stricter.
+ *
  * Any number of processes change the words at once. Every change is one
- * compare-and-swap, and nothing is ever locked or given back: a process may be
- * killed or stopped at any instruction.
+ * compare-and-swap, and nothing is ever locked: a process may be killed or
+ * stopped at any instruction. A retry of which nobody tells how it ended stays
+ * counted.
  *
  * Guarantee, under any interleaving, for every window that ends with a granted
  * retry:
  *
- *     retries <= max(min, ratio * successes)
+ *     retries that have not succeeded <= max(min, ratio * successes)
  *
  * A retry belongs to the slice in which it was counted. The window begins
  * within its oldest slice: all retries of this slice count, and none of its
- * successes. Retries that the breaker admits are not counted here
- * (admission.h). tests/models/window_check.c tries all interleavings of small
- * windows.
+ * successes. Retries that the breaker admits, or that follow a limit, are not
+ * counted here (admission.h). tests/models/window_check.c tries all
+ * interleavings of small windows.
  */
 #ifndef WINDOW_H
 #define WINDOW_H
@@ -71,12 +77,15 @@ struct terms {
 };
 
 struct window_sums {
-	int64_t retries; /* in the window and the slice before it */
+	int64_t retries; /* in the window and the slice before it, without
+			    those that were paid back */
 	int64_t successes; /* in the window */
+	int64_t epoch; /* at which the window ends: the present one */
 };
 
 enum window_answer {
-	WINDOW_GRANTED, /* the retry, or the success, is counted */
+	WINDOW_GRANTED, /* the retry is counted, in the slice sums.epoch; or
+			   the success is */
 	WINDOW_DENIED,
 	WINDOW_CORRUPT, /* corrupt: an epoch far in the future, or in a word
 			  that is not its own */
@@ -109,6 +118,12 @@ enum window_answer window_withdraw(struct window *window,
  * that a word has no room for is not counted, so fewer retries are granted.
  */
 enum window_answer window_deposit(struct window *window, int64_t epoch);
+
+/*
+ * Pays back a retry that was counted in the slice of this epoch and has
+ * succeeded. Does nothing if the slice has gone.
+ */
+void window_refund(struct window *window, int64_t epoch);
 
 /* What was counted in one slice; 0 if it is too old, or of the future. */
 struct window_sums window_slice(const struct window *window, int64_t epoch);

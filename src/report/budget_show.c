@@ -51,7 +51,7 @@ struct figure {
 
 static const struct figure figures[] = {
 	{ AT(retries), SCOPE_ANY, KIND_COUNT, "RETRIES", "", "retries",
-	    "window_retries", "Retries in the window." },
+	    "window_retries", "Retries in the window that have not succeeded." },
 	{ AT(limit), SCOPE_ANY, KIND_COUNT, "LIMIT", "", "limit", "limit",
 	    "Retries allowed in the window." },
 	{ AT(left), SCOPE_ANY, KIND_COUNT, "", "", "left", "left",
@@ -76,7 +76,7 @@ static const struct figure figures[] = {
 	{ AT(all_successes), SCOPE_HOST, KIND_COUNT, "", "totals", "successes",
 	    "successes_total", "Invocations that succeeded." },
 	{ AT(all_retries), SCOPE_HOST, KIND_COUNT, "", "totals", "retries",
-	    "retries_total", "Retries that the allowance paid for." },
+	    "retries_total", "Retries that the budget allowed." },
 	{ AT(all_probes), SCOPE_HOST, KIND_COUNT, "", "totals", "probes",
 	    "probes_total", "Retries that the breaker let in as its probe." },
 	{ AT(all_turns), SCOPE_HOST, KIND_COUNT, "", "totals", "turns",

@@ -20,11 +20,9 @@
 
 void
 budget_client_start(struct budget_client *budget,
-    const struct budget_config *config, const char *admitted, bool deposits,
-    struct log *log)
+    const struct budget_config *config, const char *admitted, struct log *log)
 {
-	budget->caller =
-	    (struct caller){ .config = config, .deposits = deposits };
+	budget->caller = (struct caller){ .config = config };
 	budget->caller.uses_breaker = admitted == NULL || config->key == NULL ||
 	    strcmp(admitted, config->key) != 0;
 	budget->log = log;
@@ -45,6 +43,7 @@ go_private(struct budget_client *budget, struct failure failure)
 
 	segment_store_close(&budget->store);
 	budget->private = true;
+	budget->caller.paid = 0;
 	segment_make(&unshared, config->key, &config->terms, &origin);
 	budget->store.segment = &unshared;
 	budget->store.header = unshared.header;
@@ -65,6 +64,7 @@ open_shared(struct budget_client *budget)
 
 	if (config->key == NULL || budget->private || budget->store.fd != -1)
 		return NO_FAILURE;
+	budget->caller.paid = 0; /* if any, in a segment that is gone */
 	return segment_store_open(
 	    &budget->store, config->directory, config->key, &config->terms);
 }

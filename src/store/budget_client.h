@@ -30,12 +30,10 @@ typedef bool budget_act(const struct visit *visit, void *with);
  * Opens no segment yet. admitted: the key of the breaker that admitted the
  * attempt of an outer retry of which this invocation is a part, or NULL. With
  * the same key the breaker is not asked again: the attempts here are parts of
- * the outer retry's probe, and the breaker would hold them back. deposits: a
- * success pays for retries.
+ * the outer retry's probe, and the breaker would hold them back.
  */
 void budget_client_start(struct budget_client *budget,
-    const struct budget_config *config, const char *admitted, bool deposits,
-    struct log *log);
+    const struct budget_config *config, const char *admitted, struct log *log);
 
 /*
  * Opens the segment. Returns 0, or how long to wait before the next call,

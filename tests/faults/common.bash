@@ -224,7 +224,7 @@ attempts()
 leftovers()
 {
 	find . -path './.retry-*' -o -path './tmp/*' -o \
-		-path './budgets/*' ! -name 'retry-v4.*.api' | tr '\n' ' '
+		-path './budgets/*' ! -name 'retry-v5.*.api' | tr '\n' ' '
 }
 
 # A report is there as a whole or not at all.

@@ -464,7 +464,7 @@ withdraw(struct window *window, const struct terms *limits, int64_t epoch,
 	struct window before = *window;
 	enum window_answer answer;
 
-	*sums = (struct window_sums){ 0, 0 };
+	*sums = (struct window_sums){ .retries = 0 };
 	if (run.state == NULL)
 		return whole_withdraw(window, limits, epoch, sums);
 	if (!replayed(ALONE_WINDOW)) {
@@ -485,7 +485,7 @@ next_retry(const struct window *window, const struct terms *limits, nanos slice,
 	(void)window;
 	(void)limits;
 	(void)age;
-	*sums = (struct window_sums){ 0, 0 };
+	*sums = (struct window_sums){ .retries = 0 };
 	return slice;
 }
 

@@ -277,7 +277,7 @@ between(const struct count *count, int64_t counted)
 static bool
 holds(int64_t end, bool words)
 {
-	struct window_sums sums = { 0, 0 };
+	struct window_sums sums = { .retries = 0 };
 
 	for (int64_t i = end; i >= 0 && i >= end - WINDOW_SLICES; i--) {
 		const struct entry *entry = &run.shared->tally[i];

@@ -4,7 +4,8 @@
  * window_check [large]: tries every interleaving of a few processes that use a
  * small window, with the code of src/budget/window.c itself.
  *
- * Two actors withdraw and two deposit. They take their steps in any order; each
+ * Two actors withdraw and two deposit. One that has withdrawn may pay its retry
+ * back, at any time. They take their steps in any order; each
  * step is one access to the window. An actor may begin with any time: the clock
  * may have moved, or the actor was stopped after it had read the clock, or its
  * clock is behind. An actor that takes no more steps stands for a process that
@@ -13,14 +14,15 @@
  * The check keeps its own count of each slice, and verifies after each step:
  *
  * - for every slice with a retry, the window that ends with it has no more
- *   retries than its successes allow;
+ *   retries than its successes allow, without those that were paid back;
  * - each word of the window agrees with the count of its slice, and a sealed
- *   word does not change;
+ *   word loses retries at most;
  * - no word is of a slice in the future, or goes back to an earlier slice;
  * - no step leaves all as it was, so that each question is answered after
- *   finitely many steps: words of the window only grow.
+ *   finitely many steps: words of the window only grow, but for a retry that is
+ *   paid back once.
  *
- * tests/models/broken breaks a withdrawal in two ways; both must be found.
+ * tests/models/broken breaks withdrawals and refunds; each must be found.
  */
 #ifndef WINDOW_SLICES
 #define WINDOW_SLICES 2
@@ -42,10 +44,10 @@ enum {
 	READS = 22,
 };
 
-enum operation { IDLE, WITHDRAW, DEPOSIT, OPERATIONS };
+enum operation { IDLE, WITHDRAW, DEPOSIT, REFUND, OPERATIONS };
 
 static const char *const names_of[OPERATIONS] = { "nothing", "withdraw",
-	"deposit" };
+	"deposit", "refund" };
 
 /* A process. States are compared as bytes. */
 struct actor {
@@ -54,6 +56,8 @@ struct actor {
 	uint8_t left; /* questions after this one */
 	uint8_t operation;
 	uint8_t epoch; /* at which its question began */
+	uint8_t paid; /* 1 + the epoch that counts its last retry; 0: none */
+	uint8_t spare;
 };
 
 struct state {
@@ -64,7 +68,7 @@ struct state {
 		uint8_t retries, successes;
 	} truth[EPOCHS];
 	uint8_t clock; /* the latest epoch at which a question began */
-	uint8_t spare[7 - (WINDOW_WORDS * 2 + ACTORS * 48 + EPOCHS * 2) % 8];
+	uint8_t spare[7 - (WINDOW_WORDS * 2 + ACTORS * 50 + EPOCHS * 2) % 8];
 };
 
 /* How often each actor acts, and the last slice; 0 in the row after all. */
@@ -144,7 +148,8 @@ static bool
 exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 {
 	uint64_t was = word_at(epoch_of(desired), *expected);
-	bool counts = desired == was + RETRY || desired == was + SUCCESS;
+	bool counts = desired == was + RETRY || desired == was + SUCCESS ||
+	    desired == was - RETRY;
 	bool swapped = *at == *expected;
 
 	explore_access();
@@ -195,7 +200,7 @@ judge_word(const struct state *s, uint16_t was, uint16_t is)
 	explore_expect(epoch_of(word) >= epoch_of(before),
 	    "a word that goes back in time");
 	explore_expect(epoch_of(word) != epoch_of(before) || !sealed(before) ||
-		word == before,
+		word == before || word == before - RETRY,
 	    "a sealed word that changes");
 	explore_expect(retries_of(word) == s->truth[epoch_of(word)].retries &&
 		successes_of(word) == s->truth[epoch_of(word)].successes,
@@ -211,17 +216,26 @@ check_operate(struct state *s, struct actor *actor)
 {
 	const struct terms *limits = &run.trial->limits;
 	struct window_sums sums;
-	enum window_answer answer = actor->operation == WITHDRAW
-	    ? window_withdraw(&run.window, limits, actor->epoch, &sums)
-	    : window_deposit(&run.window, actor->epoch);
+	enum window_answer answer = WINDOW_DENIED;
+	uint8_t paid = actor->paid;
 
+	if (actor->operation == WITHDRAW) {
+		answer =
+		    window_withdraw(&run.window, limits, actor->epoch, &sums);
+		paid = answer == WINDOW_GRANTED ? (uint8_t)(sums.epoch + 1) : 0;
+	} else if (actor->operation == DEPOSIT) {
+		answer = window_deposit(&run.window, actor->epoch);
+	} else {
+		window_refund(&run.window, paid - 1);
+		paid = 0;
+	}
 	/* Only an actor whose clock is a window behind may take the window for
 	 * corrupt. */
 	explore_expect(
 	    answer != WINDOW_CORRUPT || s->clock > actor->epoch + WINDOW_WORDS,
 	    "a sound window is taken for corrupt");
 	/* Of an idle actor, only what is left to do matters. */
-	*actor = (struct actor){ .left = actor->left };
+	*actor = (struct actor){ .left = actor->left, .paid = paid };
 }
 
 void
@@ -229,10 +243,11 @@ check_make(struct state *s, int who, int what, int now)
 {
 	const struct state before = *s;
 	struct actor *actor = &s->actors[who];
-	const bool withdraws = who < EACH;
+	int refund; /* the slice that it takes a retry from; -1: none */
 
 	if (what != EXPLORE_STEP) {
-		actor->left--;
+		if (what != REFUND)
+			actor->left--;
 		actor->operation = (uint8_t)what;
 		actor->epoch = (uint8_t)now;
 		s->clock = (uint8_t)number_greater(s->clock, now);
@@ -242,12 +257,15 @@ check_make(struct state *s, int who, int what, int now)
 	run.actor = actor;
 	run.read = 0;
 	run.counted = -1;
+	refund = actor->operation == REFUND ? actor->paid - 1 : -1;
 	explore_operate(s, actor);
 	for (int i = 0; i < WINDOW_WORDS; i++)
 		s->words[i] = shorten(run.window.words[i]);
-	if (run.counted >= 0 && !withdraws)
+	if (run.counted >= 0 && who >= EACH)
 		s->truth[run.counted].successes++;
-	if (run.counted >= 0 && withdraws)
+	else if (run.counted >= 0 && refund >= 0)
+		s->truth[refund].retries--;
+	else if (run.counted >= 0)
 		s->truth[run.counted].retries++;
 	for (int i = 0; i < WINDOW_WORDS; i++)
 		judge_word(s, before.words[i], s->words[i]);
@@ -271,6 +289,8 @@ check_may(const struct state *s, int who, int what, int *first, int *last)
 	*first = *last = 0;
 	if (what == EXPLORE_STEP)
 		return actor->operation != IDLE;
+	if (what == REFUND)
+		return actor->operation == IDLE && actor->paid > 0;
 	*last = run.trial->last;
 	return what == (who < EACH ? WITHDRAW : DEPOSIT) &&
 	    actor->operation == IDLE && actor->left > 0;

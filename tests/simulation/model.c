@@ -437,7 +437,6 @@ start(struct storm *storm, uint32_t who, nanos now)
 		.history = plan_start(model->policy, due(model, who), NANOS_MAX,
 		    seed_of(model, who)),
 		.caller = { .config = &model->policy->budget,
-		    .deposits = true,
 		    .uses_breaker = true },
 	};
 	step = plan_first(model->policy, &client->history, now);

@@ -15,7 +15,7 @@
 #                       exits with 7
 #     works             the same, with 0
 #     ran N             these were run N times in all
-#     v4                a variable: the path of all segments, up to the dot and
+#     stem                a variable: the path of all segments, up to the dot and
 #                       the key
 #     api               a variable: the path of api's segment
 #     only [NAME]...    ./budgets has these files, and no others
@@ -64,8 +64,8 @@ make_directory()
 {
 	mkdir budgets
 	export RETRY_BUDGET_DIR=$PWD/budgets
-	v4=$RETRY_BUDGET_DIR/retry-v4.$EUID
-	api=$v4.api
+	stem=$RETRY_BUDGET_DIR/retry-v5.$EUID
+	api=$stem.api
 	fails=(sh -c 'echo >>ran; exit 7')
 	works=(sh -c 'echo >>ran')
 }
@@ -212,8 +212,8 @@ outdate()
 	tmpfs | ramfs) skip 'memory does not outlive a boot' ;;
 	esac
 	LC_ALL=C sed -i "s/$(</proc/sys/kernel/random/boot_id)/$(tr 0-9a-f \
-		1-9a-f0 </proc/sys/kernel/random/boot_id)/" "$v4.${1-api}"
-	chmod 600 "$v4.${1-api}"
+		1-9a-f0 </proc/sys/kernel/random/boot_id)/" "$stem.${1-api}"
+	chmod 600 "$stem.${1-api}"
 }
 
 # look_at_notes: sets the array $noted to the lines that ./err has about budgets

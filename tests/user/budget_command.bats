@@ -109,7 +109,7 @@ goes_on()
 	        'KEY        RETRIES  LIMIT  NEXT  SUCCESSES  DENIED  BREAKER' \
 	        'much             2     10   now          0       0  -' \
 	        'two words        0     10   now          1       0  -' \
-	        'ähnlich          3     10   now          2       0  closed, 2 failures'
+	        'ähnlich          2     10   now          2       0  closed, 2 failures'
 	in 80 columns
 	    fail 2 ldap.example.org --breaker 99,1s --budget-min 1
 	    fail 2 www.example.org --breaker 2,1h --budget-window 24h
@@ -188,10 +188,10 @@ goes_on()
 	    "$RETRY" -q -B api --budget-ratio 150% --budget-min 7 --budget-window 90.5s \
 	        -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
 	    "$RETRY" --budget-status api --json >got
-	    holds got '{"key": "api", "directory": "'"$RETRY_BUDGET_DIR"'", "file": "retry-v4.'"$EUID"'.api", "retries": 1, "limit": 7, "left": 6, "next_seconds": 0, "successes": 1, "window_seconds": 90.5, "ratio": 1.5, "min": 7, "cooldown_seconds": 0, "totals": {"firsts": 1, "successes": 1, "retries": 1, "probes": 0, "turns": 0, "denied": 0, "attempts": 2}, "amplification": 2, "gate": {"state": "closed", "failures": 0, "next_seconds": null, "rate": null}}'
+	    holds got '{"key": "api", "directory": "'"$RETRY_BUDGET_DIR"'", "file": "retry-v5.'"$EUID"'.api", "retries": 0, "limit": 7, "left": 7, "next_seconds": 0, "successes": 1, "window_seconds": 90.5, "ratio": 1.5, "min": 7, "cooldown_seconds": 0, "totals": {"firsts": 1, "successes": 1, "retries": 1, "probes": 0, "turns": 0, "denied": 0, "attempts": 2}, "amplification": 2, "gate": {"state": "closed", "failures": 0, "next_seconds": null, "rate": null}}'
 	a metric for each number
 	    "$RETRY" -q -B api -n 3 -d 0 sh -c 'test $RETRY_ATTEMPT = 3'
-	    prom api 'window_retries 2' 'limit 10' 'left 8' 'next_seconds 0' \
+	    prom api 'window_retries 1' 'limit 10' 'left 9' 'next_seconds 0' \
 	        'window_successes 1' 'window_seconds 60' 'ratio 0.2' 'min 10' \
 	        'cooldown_seconds 0' 'firsts_total 1' 'successes_total 1' \
 	        'retries_total 2' 'probes_total 0' 'turns_total 0' 'denied_total 0' \
@@ -221,8 +221,8 @@ goes_on()
 	    not grep -v '^#' got
 	the name of a file has exactly the key
 	    fail 1 $'\xff/'
-	    json $'\xff/' '"key": "\\\\xff/",' '"file": "retry-v4.'"$EUID"'.%FF%2F",'
-	    [ -e "budgets/retry-v4.$EUID.%FF%2F" ]
+	    json $'\xff/' '"key": "\\\\xff/",' '"file": "retry-v5.'"$EUID"'.%FF%2F",'
+	    [ -e "budgets/retry-v5.$EUID.%FF%2F" ]
 	    "$RETRY" --budget-status all --json | grep -qxF "${shown%$'\n'}"
 	of a budget that a group shares the file has no user in its name
 	    mkdir group
@@ -230,15 +230,15 @@ goes_on()
 	    chmod 2770 group
 	    export RETRY_BUDGET_DIR=$PWD/group
 	    "$RETRY" -q -B api true
-	    json api '"file": "retry-v4.api",' '"successes": 1,'
+	    json api '"file": "retry-v5.api",' '"successes": 1,'
 	    "$RETRY" --budget-status all --json | grep -qxF "${shown%$'\n'}"
-	    [ -e group/retry-v4.api ]
+	    [ -e group/retry-v5.api ]
 	    "$RETRY" --budget-reset api
-	    [ ! -e group/retry-v4.api ]
+	    [ ! -e group/retry-v5.api ]
 	in /dev/shm by default
 	    [ -w /dev/shm ] || exit 0
 	    unset RETRY_BUDGET_DIR
-	    key=ledger-test-$$ file=/dev/shm/retry-v4.$EUID.ledger-test-$$
+	    key=ledger-test-$$ file=/dev/shm/retry-v5.$EUID.ledger-test-$$
 	    "$RETRY" -q -B "$key" true
 	    [ "$(stat -c '%a %u %h %s' "$file")" = "600 $EUID 1 $SEGMENT_SIZE" ]
 	    json "$key" '"directory": "/dev/shm",' '"successes": 1,'
@@ -319,7 +319,7 @@ goes_on()
 	        "$RETRY" --budget-status $words | grep -q api
 	    done
 	    [ "$(md5sum "$api")" = "$before" ]
-	    only "retry-v4.$EUID.api"
+	    only "retry-v5.$EUID.api"
 	a budget that does not exist
 	    says 1 "budget 'api': no such budget in $PWD/budgets" --budget-status api
 	    says 1 "budget 'a\\nb': no such budget in $PWD/budgets" --budget-status $'a\nb' --json
@@ -334,14 +334,14 @@ goes_on()
 	files that are no segment
 	    fail 1 good
 	    fail 1 open
-	    chmod 0644 "budgets/retry-v4.$EUID.open"
-	    echo junk >"budgets/retry-v4.$EUID.junk"
-	    mkdir "budgets/retry-v4.$EUID.directory"
-	    ln -s /etc/passwd "budgets/retry-v4.$EUID.link"
-	    cp "budgets/retry-v4.$EUID.good" "budgets/retry-v4.$EUID.other"
-	    (umask 077 && head -c "$SEGMENT_SIZE" /dev/zero >"budgets/retry-v4.$EUID.zeros")
-	    ln budgets/retry-v4.$EUID.{zeros,twice}
-	    cp "budgets/retry-v4.$EUID.zeros" "budgets/retry-v4.$EUID.version"
+	    chmod 0644 "budgets/retry-v5.$EUID.open"
+	    echo junk >"budgets/retry-v5.$EUID.junk"
+	    mkdir "budgets/retry-v5.$EUID.directory"
+	    ln -s /etc/passwd "budgets/retry-v5.$EUID.link"
+	    cp "budgets/retry-v5.$EUID.good" "budgets/retry-v5.$EUID.other"
+	    (umask 077 && head -c "$SEGMENT_SIZE" /dev/zero >"budgets/retry-v5.$EUID.zeros")
+	    ln budgets/retry-v5.$EUID.{zeros,twice}
+	    cp "budgets/retry-v5.$EUID.zeros" "budgets/retry-v5.$EUID.version"
 	    touch "budgets/of somebody else"
 	    "$RETRY" --budget-status all --json >out 2>all
 	    [ "$(sed -n 's/^{"key": "\([^"]*\).*/\1/p' out)" = good ]
@@ -350,13 +350,13 @@ goes_on()
 	        'directory:not a regular file' 'other:of another key' 'zeros:has other links' \
 	        'twice:has other links' 'version:of another version'; do
 	        name=${why%%:*} why=${why#*:}
-	        has_line "retry: budget file 'retry-v4.$EUID.$name': not shown: $why" all
+	        has_line "retry: budget file 'retry-v5.$EUID.$name': not shown: $why" all
 	        says 1 "budget '$name': cannot be used: $why, in $PWD/budgets" --budget-status "$name"
 	    done
 	    "$RETRY" -q --budget-status all 2>err | grep -q '^good '
 	    [ ! -s err ]
 	a corrupt segment, which nobody can use
-	    why="segment is corrupt" name=retry-v4.$EUID.api
+	    why="segment is corrupt" name=retry-v5.$EUID.api
 	    "$RETRY" -q -B good true
 	    "$RETRY" -q -B api true
 	    put_bytes "$RING_AT" "$api" $(yes 255 | head -n $((8 * RING_WORDS)))
@@ -368,7 +368,7 @@ goes_on()
 	    "$RETRY" --budget-status all --json >out 2>err
 	    [ "$(sed -n 's/^{"key": "\([^"]*\).*/\1/p' out)" = good ]
 	    [ "$(<err)" = "retry: budget file '$name': not shown: $why" ]
-	    says 0 "budget file '$name': kept: $why|budget file 'retry-v4.$EUID.good': kept: in use" -v --budget-gc
+	    says 0 "budget file '$name': kept: $why|budget file 'retry-v5.$EUID.good': kept: in use" -v --budget-gc
 	    [ "$(md5sum "$api")" = "$before" ]
 	    "$RETRY" --budget-reset api
 	    "$RETRY" -q -B api --budget-required true
@@ -392,7 +392,7 @@ goes_on()
 	    fail 3 api --budget-min 1
 	    "$RETRY" -q -B other true
 	    says 0 '' --budget-reset api
-	    only "retry-v4.$EUID.other"
+	    only "retry-v5.$EUID.other"
 	    fail 2 api --budget-min 1
 	    json api '"totals": {"firsts": 1, "successes": 0, "retries": 1,'
 	nothing is there
@@ -419,9 +419,9 @@ goes_on()
 	    mkdir "$api"
 	    refused 'not a regular file'
 	    "$RETRY" -q -B target true
-	    ln -s "retry-v4.$EUID.target" "$api"
+	    ln -s "retry-v5.$EUID.target" "$api"
 	    refused 'not a regular file'
-	    [ -f "budgets/retry-v4.$EUID.target" ]
+	    [ -f "budgets/retry-v5.$EUID.target" ]
 	    mkfifo "$api"
 	    refused 'not a regular file'
 	    touch other
@@ -461,14 +461,14 @@ goes_on()
 	    with=()
 	    says 1 "budget 'api': cannot be reset: owned by another user, in shared" \
 	        --budget-reset api
-	    says 0 "budget file 'retry-v4.api': kept: owned by another user" -v --budget-gc
-	    [ "$(ls -A shared)" = retry-v4.api ]
+	    says 0 "budget file 'retry-v5.api': kept: owned by another user" -v --budget-gc
+	    [ "$(ls -A shared)" = retry-v5.api ]
 	    become "$BOB" "$FRIENDS"
 	    says 0 "budget 'api': reset" -v --budget-reset api
 	    [ -z "$(ls -A shared)" ]
 	    become "$ANN" "$FRIENDS"
 	    "${with[@]}" "$RETRY" -q -B api true
-	    truncate -s 1000 shared/retry-v4.api
+	    truncate -s 1000 shared/retry-v5.api
 	    become "$BOB" "$FRIENDS"
 	    says 1 "budget 'api': cannot be reset: of another size, in shared" \
 	        --budget-reset api
@@ -486,16 +486,16 @@ goes_on()
 	    "$RETRY" -q -B succeeded true
 	    fail 1 open --breaker 1,1h
 	    fail 2 paused --budget-min 0 --budget-cooldown 1h
-	    name=retry-v4.$EUID
-	    touch budgets/retry-v{1,5}.$EUID.x budgets/$name.junk budgets/else
+	    name=retry-v5.$EUID
+	    touch budgets/retry-v{1,6}.$EUID.x budgets/$name.junk budgets/else
 	    says 0 "budget file '$name.idle': removed: idle|budget file '$name.junk': kept: mode is not 0600|budget file '$name.open': kept: in use|budget file '$name.paused': kept: in use|budget file '$name.retried': kept: in use|budget file '$name.succeeded': kept: in use" \
 	        -v --budget-gc
-	    only else retry-v1.$EUID.x $name.{junk,open,paused,retried,succeeded} retry-v5.$EUID.x
+	    only else retry-v1.$EUID.x $name.{junk,open,paused,retried,succeeded} retry-v6.$EUID.x
 	what becomes idle when its window is over
 	    "$RETRY" -q -B api --budget-window 3s -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
 	    older 1.5
 	    says 0 '' --budget-gc
-	    only "retry-v4.$EUID.api"
+	    only "retry-v5.$EUID.api"
 	    older 1.6
 	    says 0 '' --budget-gc
 	    only
@@ -508,14 +508,14 @@ goes_on()
 	    inject '?unlink,?unlinkat:error=EPERM:when=1'
 	    is 1 "${inject[@]}" "$RETRY" -v --budget-gc
 	    name=$(cd budgets && echo *)
-	    [ "$name" = "retry-v4.$EUID.one" ] || [ "$name" = "retry-v4.$EUID.two" ]
-	    sed "s/$name/ONE/; s/retry-v4[^']*/OTHER/" err >said
+	    [ "$name" = "retry-v5.$EUID.one" ] || [ "$name" = "retry-v5.$EUID.two" ]
+	    sed "s/$name/ONE/; s/retry-v5[^']*/OTHER/" err >said
 	    holds said "retry: budget file 'ONE': cannot remove: Operation not permitted" \
 	        "retry: budget file 'OTHER': removed: idle"
 	    # What retry lacks counts more, whichever comes last.
 	    fail 1 one
 	    fail 1 two
-	    is 125 strace -qq -o /dev/null -P "$v4.one" -P "$v4.two" \
+	    is 125 strace -qq -o /dev/null -P "$stem.one" -P "$stem.two" \
 	        -e 'inject=?open,?openat:error=EMFILE:when=1' \
 	        -e 'inject=?unlink,?unlinkat:error=EPERM' "$RETRY" --budget-gc
 	    grep -q 'cannot open: Too many open files\|cannot open: No file desc' err
@@ -527,14 +527,14 @@ goes_on()
 	    is 1 "${with[@]}" "$RETRY" -q -B api -n 1 false
 	    become "$BOB" "$FRIENDS"
 	    is 1 "${with[@]}" "$RETRY" -q -B his -n 1 false
-	    says 1 "budget file 'retry-v4.api': cannot remove: Operation not permitted" \
+	    says 1 "budget file 'retry-v5.api': cannot remove: Operation not permitted" \
 	        -q --budget-gc
-	    [ "$(ls -A shared)" = retry-v4.api ]
+	    [ "$(ls -A shared)" = retry-v5.api ]
 	    become "$ANN" "$FRIENDS"
 	    says 0 '' --budget-gc
 	    [ -z "$(ls -A shared)" ]
 	what is of an earlier boot, and is not shown
-	    old=retry-v4.$EUID.old
+	    old=retry-v5.$EUID.old
 	    "$RETRY" -q -B old true
 	    "$RETRY" -q -B new true
 	    outdate old
@@ -563,7 +563,7 @@ goes_on()
 	    collecting
 	    "$RETRY" -q -B api true
 	    goes_on
-	    [ "$(<err)" = "retry: budget file 'retry-v4.$EUID.api': kept: in use" ]
+	    [ "$(<err)" = "retry: budget file 'retry-v5.$EUID.api': kept: in use" ]
 	    counted successes 1 firsts 2
 	it is created again, and kept
 	    fail 1 api
@@ -578,11 +578,11 @@ goes_on()
 	    fail 1 api
 	    collecting
 	    is 1 "$RETRY" --budget-gc
-	    [ "$(<err)" = "retry: budget file 'retry-v4.$EUID.api': cannot lock: Resource temporarily unavailable" ]
+	    [ "$(<err)" = "retry: budget file 'retry-v5.$EUID.api': cannot lock: Resource temporarily unavailable" ]
 	    [ -e "$api" ]
 	    : >err
 	    goes_on
-	    [ "$(<err)" = "retry: budget file 'retry-v4.$EUID.api': removed: idle" ]
+	    [ "$(<err)" = "retry: budget file 'retry-v5.$EUID.api': removed: idle" ]
 	    only
 	    for _ in 1 2 3; do
 	        fail 1 api

@@ -113,7 +113,7 @@ alien()
 		'of another size' 'fresh; truncate -s -1 "$api"'
 		'of another size' 'fresh; truncate -s 4G "$api"'
 		'of another version' 'fresh; put_bytes 7 "$api" 51' # retry-v3
-		'of another key' 'fresh -B apI; mv "$v4.apI" "$api"'
+		'of another key' 'fresh -B apI; mv "$stem.apI" "$api"'
 		'.*' 'fresh; spoil 0 "$SEGMENT_SIZE"'
 	END
 	[ "$EUID" -ne 0 ] ||
@@ -429,7 +429,7 @@ boundaries()
 	strace -o trace "$@" >/dev/null 2>&1 3>&- || :
 	awk -F'[( ]' -v long="${LONG-}" '
 		/^[a-z]/ {
-			if (/retry-v4|budgets/)
+			if (/retry-v5|budgets/)
 				ours = 1
 			seen[$1]++
 			if (!ours || $1 == "exit_group")
@@ -530,10 +530,10 @@ sweep()
 	    fresh --budget-min 1
 	    [ "$(stat -c '%a %u' "$api")" = '600 0' ]
 	    cd budgets
-	    not "${with[@]}" cat "retry-v4.0.api"
-	    not "${with[@]}" sh -c 'echo >>retry-v4.0.api'
-	    not "${with[@]}" sh -c 'echo 1<>retry-v4.0.api'
-	    not "${with[@]}" rm -f retry-v4.0.api
+	    not "${with[@]}" cat "retry-v5.0.api"
+	    not "${with[@]}" sh -c 'echo >>retry-v5.0.api'
+	    not "${with[@]}" sh -c 'echo 1<>retry-v5.0.api'
+	    not "${with[@]}" rm -f retry-v5.0.api
 	    cd ..
 	    made 2/9 -q
 	    rm ran
@@ -541,17 +541,17 @@ sweep()
 	        --budget-required --budget-min 1 -n 9 -d 0 "${fails[@]}"
 	    ran 2
 	    [ "$(ls -A budgets | wc -l)" -eq 2 ]
-	    [ "$(stat -c '%a %u' "budgets/retry-v4.$ANN.api")" = "600 $ANN" ]
+	    [ "$(stat -c '%a %u' "budgets/retry-v5.$ANN.api")" = "600 $ANN" ]
 	    # Nor does root use a file that a user has put in place of the segment.
 	    with=()
-	    mv "budgets/retry-v4.$ANN.api" "$api"
+	    mv "budgets/retry-v5.$ANN.api" "$api"
 	    kept unusable 'owned by another user'
 	a directory with the setgid bit is shared by its group
 	    shared
 	    umask 077
 	    is 7 "${with[@]}" ./retry -q -B api --budget-min 3 -n 3 -d 0 "${fails[@]}"
 	    ran 3
-	    [ "$(ls -A shared)" = retry-v4.api ]
+	    [ "$(ls -A shared)" = retry-v5.api ]
 	    [ "$(stat -c '%a %u %g' shared/*)" = "660 $ANN $FRIENDS" ]
 	    become "$BOB" "$FRIENDS"
 	    is 7 "${with[@]}" ./retry -B api --budget-required --budget-min 3 -n 3 \
@@ -563,15 +563,15 @@ sweep()
 	    is 7 "${with[@]}" ./retry -B api -n 3 -d 0 "${fails[@]}"
 	    ran 8
 	    note "retry: budget 'api': cannot be used: .*Permission denied, in shared; .*"
-	    not "${with[@]}" cat shared/retry-v4.api
-	    [ "$(ls -A shared)" = retry-v4.api ]
+	    not "${with[@]}" cat shared/retry-v5.api
+	    [ "$(ls -A shared)" = retry-v5.api ]
 	root shares it, too, but maps no segment of a user there
 	    shared
 	    is 0 "${with[@]}" ./retry -B api true
-	    before=$(md5sum shared/retry-v4.api)
+	    before=$(md5sum shared/retry-v5.api)
 	    with=()
 	    unusable 'owned by another user'
-	    [ "$(md5sum shared/retry-v4.api)" = "$before" ]
+	    [ "$(md5sum shared/retry-v5.api)" = "$before" ]
 	    rm -f shared/* err ran
 	    become "$ANN" "$FRIENDS"
 	    is 7 "$RETRY" -B api --budget-min 2 -n 3 -d 0 "${fails[@]}"
@@ -592,11 +592,11 @@ sweep()
 	            --budget-required true
 	        [ "$(cd shared && stat -c '%n %a' -- *)" = "$3" ]
 	    }
-	    makes 0770 0 "retry-v4.$ANN.api 600"
-	    makes 3777 0 "retry-v4.$ANN.api 600"
-	    makes 2777 0 "retry-v4.$ANN.api 600"
-	    makes 2770 "$BOB" "retry-v4.$ANN.api 600"
-	    makes 2770 "$ANN" 'retry-v4.api 660'
+	    makes 0770 0 "retry-v5.$ANN.api 600"
+	    makes 3777 0 "retry-v5.$ANN.api 600"
+	    makes 2777 0 "retry-v5.$ANN.api 600"
+	    makes 2770 "$BOB" "retry-v5.$ANN.api 600"
+	    makes 2770 "$ANN" 'retry-v5.api 660'
 	    quiet
 	in a shared directory a segment of another mode or group is not used
 	    shared

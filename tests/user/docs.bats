@@ -324,7 +324,7 @@ says()
 	chmod +x git mute/*
 	echo stop-on=stderr:denied >team.conf
 	echo hello >input
-	(umask 077 && : >"retry-v4.$EUID.d")
+	(umask 077 && : >"retry-v5.$EUID.d")
 	deploy() { :; }
 	export -f deploy
 	export RETRY_BUDGET_DIR=$PWD
@@ -491,7 +491,7 @@ table_of()
 	export RETRY_BUDGET_DIR=$PWD
 	"$RETRY" -B api true
 	section man/retry-budget.7 'WHERE A BUDGET IS KEPT' |
-		grep -q ": $(stat -c %s "retry-v4.$EUID.api") bytes\.$"
+		grep -q ": $(stat -c %s "retry-v5.$EUID.api") bytes\.$"
 	items man/retry-budget.7 'LOOKING AT BUDGETS' | sed 's/^Ta /\t/' >table
 	cut -f 1 table | grep . |
 		diff - <("$RETRY" --budget-status api | head -n 1 | xargs -n 1)

@@ -26,7 +26,7 @@ teardown()
 hosts()
 {
 	mkdir one two three
-	api=$PWD/one/retry-v4.$EUID.api
+	api=$PWD/one/retry-v5.$EUID.api
 	fleet_db=$((30 * BATS_TEST_NUMBER + row_number))
 	url="unix://$fleet_socket?db=$fleet_db"
 	eval "$1"

@@ -405,14 +405,14 @@ attempts()
 		hands line --policy ./policy -B line RETRY_BUDGET
 		hands '' --policy ./none RETRY_BUDGET
 		with RETRY_BUDGET= RETRY_NESTED=x hands add --policy ./add RETRY_NESTED
-		[ "$(cd shm && echo *)" = "retry-v4.$EUID.line retry-v4.$EUID.policy" ]
+		[ "$(cd shm && echo *)" = "retry-v5.$EUID.line retry-v5.$EUID.policy" ]
 	END
 	export RETRY_POLICY=./policy
 	table <<-'END'
 		with RETRY_BUDGET= hands policy RETRY_BUDGET
 		hands outer RETRY_BUDGET
 		hands 3 RETRY_BUDGET_MIN
-		[ -e "shm/retry-v4.$EUID.outer" ]
+		[ -e "shm/retry-v5.$EUID.outer" ]
 		hands line -B line RETRY_BUDGET
 		with RETRY_NESTED=x refused "\$RETRY_NESTED: not share, add or once: 'x'"
 	END

@@ -19,7 +19,7 @@ two_budgets()
 	for key in api web; do
 		"$RETRY" -q -n 1 -B "$key" false || :
 	done
-	api=retry-v4.$EUID.api web=retry-v4.$EUID.web
+	api=retry-v5.$EUID.api web=retry-v5.$EUID.web
 }
 
 # lacking COMMAND...: COMMAND with three descriptors and one to spare, which is

@@ -9,9 +9,7 @@
 static struct caller
 caller_of(const struct budget_config *config)
 {
-	return (struct caller){
-		.config = config, .uses_breaker = true, .deposits = true
-	};
+	return (struct caller){ .config = config, .uses_breaker = true };
 }
 
 /* What an invocation is given by its letter; the last row is for all others. */
@@ -40,7 +38,7 @@ static const struct {
  * one a new invocation each time; U and V have no breaker, I does not ask it,
  * O has other limits, P pauses after a denial, W and X wait for admission, all
  * others have a breaker; the first attempts of Y and Z have been counted; the
- * successes of N pay for nothing; S pauses for a second after a denial, T
+ * S pauses for a second after a denial, T
  * waits. F to L are in a fleet: J pauses after a denial, K and M open the
  * breaker by one failure, and L has other limits for the fleet. What they do is
  * followed by what the budget answers, and by what then holds for the
@@ -92,7 +90,6 @@ invocation(char letter)
 	caller = caller_of(&kinds[i].config);
 	caller.uses_breaker = letter != 'I';
 	caller.counted = letter >= 'Y';
-	caller.deposits = letter != 'N';
 	return caller;
 }
 
@@ -539,7 +536,14 @@ static const char *const scenes[] = {
 	/* What the end of an attempt counts as. */
 	"Y fails, A succeeds firsts=1 successes=1 paid=1 failures=0 window=60s "
 	"!corrupt !differs",
-	"Y fails, N succeeds firsts=1 successes=1 paid=0 failures=0",
+	/* A retry that succeeds is paid back, and any other one stays counted;
+	 * also if more successes in a row are wanted. */
+	"0/2: U fails, U retry granted retries=1, U succeeds paid=1, u retry "
+	"granted, u fails, 0.5s U retry granted, U repeats, 3s U retry "
+	"granted, U answers, U retry denied seen-retries=2 admitted=4",
+	"0/1: U retry granted, 30s U succeeds, u retry granted, u retry denied",
+	"0/1: U retry granted, U aborts, U retry denied, u succeeds, u retry "
+	"denied",
 	"Y fails, Z succeeds firsts=0 successes=1 paid=1 failures=0",
 	"Y fails, Z fails firsts=0 successes=0 paid=0 failures=2",
 	"Y fails, A answers firsts=1 successes=0 paid=0 failures=1",

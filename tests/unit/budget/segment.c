@@ -19,7 +19,7 @@ static const struct origin origin = {
 
 #define TEN(c) c c c c c c c c c c
 #define HUNDRED(c) TEN(TEN(c))
-/* As many bytes as fit after "retry-v4.1000." */
+/* As many bytes as fit after "retry-v5.1000." */
 #define LONGEST \
 	HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") TEN("k") TEN("k") "k"
 /* As many as fit before "~" and the hash. */
@@ -29,26 +29,26 @@ static const struct {
 	int64_t uid;
 	const char *key, *name;
 } names[] = {
-	{ 0, "api", "retry-v4.0.api" },
-	{ 4294967294, "api", "retry-v4.4294967294.api" },
-	{ -1, "api", "retry-v4.api" },
-	{ 7, "", "retry-v4.7." },
-	{ 7, "AZaz09_-.", "retry-v4.7.AZaz09_-." },
-	{ 7, "..", "retry-v4.7..." },
-	{ 7, "/", "retry-v4.7.%2F" },
-	{ 7, "../../etc/passwd", "retry-v4.7...%2F..%2Fetc%2Fpasswd" },
-	{ 7, "a b\n\t", "retry-v4.7.a%20b%0A%09" },
-	{ 7, "~tmp", "retry-v4.7.%7Etmp" },
-	{ 7, "~0123456789ABCDEF", "retry-v4.7.%7E0123456789ABCDEF" },
-	{ 7, "\x01\x7f\x80\xff", "retry-v4.7.%01%7F%80%FF" },
-	{ 7, "gr\xc3\xbc\xc3\x9f", "retry-v4.7.gr%C3%BC%C3%9F" },
-	{ 7, "@[`{/:", "retry-v4.7.%40%5B%60%7B%2F%3A" },
-	{ 1000, LONGEST, "retry-v4.1000." LONGEST },
+	{ 0, "api", "retry-v5.0.api" },
+	{ 4294967294, "api", "retry-v5.4294967294.api" },
+	{ -1, "api", "retry-v5.api" },
+	{ 7, "", "retry-v5.7." },
+	{ 7, "AZaz09_-.", "retry-v5.7.AZaz09_-." },
+	{ 7, "..", "retry-v5.7..." },
+	{ 7, "/", "retry-v5.7.%2F" },
+	{ 7, "../../etc/passwd", "retry-v5.7...%2F..%2Fetc%2Fpasswd" },
+	{ 7, "a b\n\t", "retry-v5.7.a%20b%0A%09" },
+	{ 7, "~tmp", "retry-v5.7.%7Etmp" },
+	{ 7, "~0123456789ABCDEF", "retry-v5.7.%7E0123456789ABCDEF" },
+	{ 7, "\x01\x7f\x80\xff", "retry-v5.7.%01%7F%80%FF" },
+	{ 7, "gr\xc3\xbc\xc3\x9f", "retry-v5.7.gr%C3%BC%C3%9F" },
+	{ 7, "@[`{/:", "retry-v5.7.%40%5B%60%7B%2F%3A" },
+	{ 1000, LONGEST, "retry-v5.1000." LONGEST },
 	/* FNV-1a of 242 k, as another implementation has it. */
-	{ 1000, LONGEST "k", "retry-v4.1000." CUT "~015EEDD66CEC6B03" },
+	{ 1000, LONGEST "k", "retry-v5.1000." CUT "~015EEDD66CEC6B03" },
 	/* A %XX is never cut in two. */
 	{ 1000, HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkk/" TEN("/"),
-	    "retry-v4.1000." HUNDRED("k") HUNDRED("k") TEN("k")
+	    "retry-v5.1000." HUNDRED("k") HUNDRED("k") TEN("k")
 		TEN("k") "kkk~03FD2ADED6506F2F" },
 };
 

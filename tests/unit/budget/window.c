@@ -229,6 +229,30 @@ TEST(next)
 	EQUAL("corrupt", window_next(&window, &one, 1, 100, &sums), 0);
 }
 
+/* A word, and what is left of it when a retry of slice 100 is paid back. */
+static const struct {
+	const char *row;
+	uint64_t before, after;
+} refunds[] = {
+	{ "a retry", WORD(100, 0, 3, 2), WORD(100, 0, 3, 1) },
+	{ "of a sealed slice", WORD(100, 1, 3, 2), WORD(100, 1, 3, 1) },
+	{ "none is counted", WORD(100, 0, 3, 0), WORD(100, 0, 3, 0) },
+	{ "of a slice that has gone", WORD(161, 0, 3, 2), WORD(161, 0, 3, 2) },
+	{ "of a word that is corrupt", WORD(99, 0, 3, 2), WORD(99, 0, 3, 2) },
+};
+
+TEST(refund)
+{
+	struct window window = { { 0 } };
+
+	for (size_t i = 0; i < LENGTH(refunds); i++) {
+		window.words[100 % WINDOW_WORDS] = refunds[i].before;
+		window_refund(&window, 100);
+		HOLDS(
+		    refunds[i].row, word_of(&window, 100) == refunds[i].after);
+	}
+}
+
 /*
  * A naive window: a pair of counts for every epoch, for a single process that
  * never reads the clock late.
@@ -239,12 +263,13 @@ struct naive {
 	int64_t retries[EPOCHS], successes[EPOCHS];
 	int64_t present; /* the latest epoch that was seen */
 	int64_t over; /* slices before this one are sealed */
+	int64_t counted; /* where the last retry was; 0: it is paid back */
 };
 
 static struct window_sums
 naive_sums(const struct naive *naive, int64_t epoch)
 {
-	struct window_sums sums = { 0, 0 };
+	struct window_sums sums = { .epoch = epoch };
 
 	for (int64_t i = epoch - WINDOW_SLICES; i <= epoch; i++)
 		sums.retries += naive->retries[i];
@@ -269,6 +294,9 @@ compare_withdrawal(struct naive *naive, struct window *window,
 	    may ? WINDOW_GRANTED : WINDOW_DENIED);
 	naive->present = naive->over = at;
 	naive->retries[at] += may;
+	if (may)
+		naive->counted = at;
+	EQUAL(row, got.epoch, at);
 	EQUAL(row, got.retries, want.retries + may);
 	EQUAL(row, got.successes, want.successes);
 }
@@ -336,6 +364,11 @@ compare(const struct terms *allowed, uint64_t seed)
 			compare_deposit(&naive, &window, epoch);
 		else if (what < 15 && i % 8 == 0)
 			compare_next(&naive, &window, allowed, epoch);
+		else if (what == 15 && naive.counted > 0) {
+			window_refund(&window, naive.counted);
+			naive.retries[naive.counted]--;
+			naive.counted = 0;
+		}
 		if (draw(&seed, 3) == 0)
 			clock += draw(&seed, 3);
 		if (draw(&seed, 199) == 0)

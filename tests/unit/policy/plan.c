@@ -583,7 +583,8 @@ static const char *const plans[] = {
 	"deadline=5s attempts=1 | deadline took 5s -> 1 in 5s, deadline, 124",
 	"deadline=5s limit=0:timeout | deadline took 5s -> 1 in 5s, deadline, "
 	"124",
-	"deadline=5s | deadline took 5s lost input-consumed -> 1 in 5s, deadline, "
+	"deadline=5s | deadline took 5s lost input-consumed -> 1 in 5s, "
+	"deadline, "
 	"124",
 
 	/* An attempt that ran for long starts the backoff again. */
