@@ -19,7 +19,7 @@ static const char first_options[] =
 "  -T, --deadline DUR    time for all attempts and delays: 90s, 10m, 1h30m\n"
 "  -a, --auto            know which failures of curl, git, ssh, apt... to retry\n"
 "  -t, --timeout DUR     time for one attempt\n"
-"  -d, --delay DUR       first delay (default 1s), or all of them: 1,5,30\n"
+"  -d, --delay DUR       first delay at most (default 1s), or each one: 1,5,30\n"
 "  -b, --backoff KIND    exponential (default), linear, constant, fibonacci\n"
 "  -j, --jitter none     wait exactly the delays, not random times up to them\n"
 "      --retry-on LIST   retry only these failures: 75,timeout,stderr:locked\n"

@@ -333,7 +333,7 @@ static const struct option table[] = {
 	{ "retry-on", '\0', "LIST", "retry only these failures (default: any)",
 	    LIST(rules.retry_on), .heading = "What to retry" },
 	{ "stop-on", '\0', "LIST",
-	    "never retry these; wins over all other rules",
+	    "never retry these; only --success-on wins over it",
 	    LIST(rules.stop_on) },
 	{ "fail-on", '\0', "LIST",
 	    "count these as failures although COMMAND exited 0",

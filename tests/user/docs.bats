@@ -93,6 +93,16 @@ set_by_groff()
 	not grep -E -f patterns all
 }
 
+@test "what help and manual say of -T, of --stop-on and of -d is so" {
+	"$RETRY" -q -T 0.1 -k 0.2 --report report sh -c 'trap "" TERM; while :; do sleep 0.01; done' || :
+	[ "$(jq .elapsed_ms report)" -ge 300 ]
+	section retry.1 Limits | sed -n '/^\.It Fl T/,/^\.It Fl t/p' | grep -qx '\.Fl k ,'
+	"$RETRY" --stop-on 1 --success-on 1 false
+	"$RETRY" --help | grep -q -- ' --stop-on LIST .* only --success-on wins'
+	"$RETRY" --dry-run -n 3 -d 1,5 | grep -qE '^2 +0s +2\.5s +5s$'
+	"$RETRY" -h | grep -q -- ' --delay DUR .* at most .* each one: 1,5,30$'
+}
+
 @test "retry(1) has at most 900 lines, README and CONTRIBUTING 200, and no sentence stands on two pages" {
 	"$RETRY" --version | grep -q '^retry '
 	[ "$(lines "$top/README.md")" -le 200 ]
