@@ -49,6 +49,10 @@ exhausted='giving up: attempts exhausted'
 		1 130 'giving up: SIGINT is not retried unless --retry-on names it' --retry-on signal,fail sh -c "$dies" INT
 		# The failure after a retry decides whether there is another.
 		2 4 'giving up: not in --retry-on 3' --retry-on 3 sh -c "$codes" 34
+		# The rule that made it a failure is named.
+		1 1 'giving up: --fail-on 0, not in --retry-on 7' --retry-on 7 --fail-on 9,0 sh -c "$exits" 0
+		1 1 'giving up: --fail-on 0, not a transient failure for preset curl, see --retry-on' --preset curl --fail-on 0 sh -c "$exits" 0
+		1 9 'giving up: preset curl: not a transient failure, see --retry-on' --preset curl --fail-on 9,0 sh -c "$exits" 9
 		# --stop-on ends at once.
 		1 22 'giving up: --stop-on 22' --retry-on 1-255,fail --stop-on 22 sh -c "$exits" 22
 		1 143 'giving up: --stop-on TERM' --stop-on 3 --stop-on TERM sh -c "$dies" TERM
@@ -101,10 +105,6 @@ exhausted='giving up: attempts exhausted'
 		3 7 "$exhausted" --stop-on over:20 sh -c "$exits" 7
 		1 7 'giving up: not in --retry-on under:200ms' --retry-on under:200ms sh -c "$slow"
 		3 1 "$exhausted" --fail-on under:20 sh -c "$exits" 0
-		# The rule that made it a failure is named.
-		1 1 'giving up: --fail-on 0, not in --retry-on 7' --retry-on 7 --fail-on 9,0 sh -c "$exits" 0
-		1 1 'giving up: --fail-on 0, not a transient failure for preset curl, see --retry-on' --preset curl --fail-on 0 sh -c "$exits" 0
-		1 9 'giving up: preset curl: not a transient failure, see --retry-on' --preset curl --fail-on 9,0 sh -c "$exits" 9
 		1 124 '*' --stop-on over:150ms -t 200ms sh -c "$hang"
 		0 127 '*' --success-on under:20 ./nosuch
 	END
