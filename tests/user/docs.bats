@@ -349,6 +349,7 @@ says()
 	says -T 0.5 sleep 30
 	says -T 0.000000001 true
 	says --retry-on 75 false
+	says --retry-on 75 --fail-on 0 true
 	says --policy ./team.conf sh -c 'echo denied >&2; exit 1'
 	says --preset git sh -c 'echo "fatal: Authentication failed for x" >&2; exit 1'
 	says --preset git false
@@ -414,7 +415,7 @@ says()
 	sed -n 's/^retry: //p' said | parts | sort -u >seen
 	described >described
 	comm -23 seen described | diff /dev/null -
-	[ "$(lines seen)" = 81 ]
+	[ "$(lines seen)" = 82 ]
 	# The others are there as texts of the program. Some are from a server.
 	tr -c '[:print:]' '\n' <"$RETRY" >texts
 	comm -13 seen described | sed -E 's/refused: .*/refused: /
