@@ -46,7 +46,7 @@ _retry_where()
 			((i < COMP_CWORD)) && continue
 			option=${word%%=*} cur=${word#*=} head=$option=
 			;;
-		--attempts | --retries | --limit | --deadline | --timeout | \
+		--attempts | --retries | --limit | --deadline | --wait | --timeout | \
 			--idle-timeout | --signal | --kill-after | --delay | \
 			--backoff | --factor | \
 			--max-delay | --min-delay | --jitter | --seed | \
@@ -75,7 +75,7 @@ _retry_where()
 			while [[ $letters == [aIOEqvhV]* ]]; do
 				letters=${letters#?}
 			done
-			[[ $letters == [nTtskdbjB]* ]] || continue
+			[[ $letters == [nTwtskdbjB]* ]] || continue
 			if [[ $letters == ? ]]; then
 				((i < COMP_CWORD)) && option=-$letters
 			elif ((i == COMP_CWORD)); then
@@ -270,7 +270,7 @@ _retry()
 		return
 		;;
 	*)
-		words='-n --attempts --retries --limit -T --deadline -t --timeout
+		words='-n --attempts --retries --limit -T --deadline -w --wait -t --timeout
 			--idle-timeout -s --signal -k --kill-after --preserve-status
 			-d --delay -b --backoff
 			--factor --max-delay --min-delay -j --jitter --seed

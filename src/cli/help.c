@@ -18,9 +18,9 @@ static const char first_options[] =
 "  -n, --attempts N      most attempts, or inf (default 5; with -T, inf)\n"
 "  -T, --deadline DUR    time for all attempts and delays: 90s, 10m, 1h30m\n"
 "  -a, --auto            know which failures of curl, git, ssh, apt... to retry\n"
+"  -w, --wait DUR        wait until COMMAND succeeds: for a port, a file, a URL\n"
 "  -t, --timeout DUR     time for one attempt\n"
 "  -d, --delay DUR       first delay at most (default 1s), or each one: 1,5,30\n"
-"  -b, --backoff KIND    exponential (default), linear, constant, fibonacci\n"
 "  -j, --jitter none     wait exactly the delays, not random times up to them\n"
 "      --retry-on LIST   retry only these failures: 75,timeout,stderr:locked\n"
 "      --stop-on LIST    never retry these: 2,SEGV,stderr:denied\n"
@@ -101,7 +101,7 @@ help_options(const struct option *table, bool all)
 	writer_put_all(&writer,
 	    STRINGS(notations, statuses, "\nExamples:\n  ", program,
 		" -n 5 -d 1 -- curl -fsS https://example.org/\n  ", program,
-		" -T 1m -d 1 -b constant -- pg_isready -q\n"));
+		" -w 1m -- pg_isready -q\n"));
 	help_finish(&writer);
 }
 

@@ -11,6 +11,9 @@
 
 struct policy;
 
+/* No table has more rows. */
+#define OPTION_ROWS 100
+
 /* Room for a location, the closing NUL included. */
 #define OPTION_LOCATION 256
 
@@ -47,6 +50,7 @@ enum option_special {
 	SPECIAL_LABEL,
 	SPECIAL_HTTP,
 	SPECIAL_AUTO,
+	SPECIAL_WAIT,
 	SPECIAL_LIMIT,
 	SPECIAL_SPANS,
 	SPECIAL_SEED,
@@ -64,6 +68,7 @@ struct argument {
 	const char *location; /* "FILE:LINE"; NULL: not from a file */
 	bool by_variable; /* the variable of the option has the text */
 	bool off; /* no- is before the name */
+	bool implied; /* another option, -w, stands for this one */
 };
 
 /*

@@ -28,6 +28,7 @@ struct parser {
 	    const struct argument *argument, struct policy *policy);
 	struct policy *policy;
 	const char **given;
+	bool *here; /* by row: given among these words, or in any file */
 	char **next; /* the words of a command line that are not read yet */
 	const char *typed, *letter; /* the rest of a word of letters, or NULL */
 	const char *location; /* of a line in a file; NULL: a command line */
@@ -256,22 +257,50 @@ next_argument(struct parser *parser, struct argument *argument)
 	return true;
 }
 
-/* Takes note of an option that was given, and stores its argument, or the
- * options for which it stands. */
+/* Whether the option, or another one with its field, is given here. */
+static bool
+is_here(const struct parser *parser, const struct option *option)
+{
+	const struct option *row = parser->table;
+
+	for (; row->name[0] != '\0'; row++)
+		if (parser->here[row - parser->table] &&
+		    (row == option ||
+			(row->field != 0 && row->field == option->field)))
+			return true;
+	return false;
+}
+
+/*
+ * Takes note of an option that was given, and stores its argument, or the
+ * options for which it stands. For a flag, such as -a, these count as given.
+ * For an option with an argument, such as -w, they are implied: those that are
+ * given here, before or after it, count. But a list is only added to.
+ */
 static void
 take(const struct parser *parser, const struct argument *argument)
 {
 	struct parser words = *parser;
+	ptrdiff_t row = argument->option - parser->table;
 	const char *word;
 
-	parser->given[argument->option - parser->table] =
-	    argument->off ? "" : argument->text;
+	if (argument->implied && *argument->text != '\0' &&
+	    is_here(parser, argument->option))
+		return;
+	parser->here[row] |= !argument->implied;
+	/* What is implied to be off is only not given. */
+	parser->given[row] = !argument->off ? argument->text
+	    : argument->implied             ? NULL
+					    : "";
 	word = parser->store(argument, parser->policy);
 	words.location = NULL;
 	while (word != NULL && *word != '\0') {
 		struct argument other = read_long(&words, word);
 
+		if (strcmp(other.text, "*") == 0)
+			other.text = argument->text;
 		other.location = argument->location;
+		other.implied = argument->option->argument[0] != '\0';
 		take(parser, &other);
 		word += strlen(word) + 1;
 	}
@@ -415,7 +444,9 @@ option_parse(const struct option *table,
 	const struct argument *argument, struct policy *policy),
     char **argv, struct policy *policy, const char *given[])
 {
-	struct parser early = { table, store, policy, given, .next = argv + 1 };
+	bool above[OPTION_ROWS] = { false }, here[OPTION_ROWS] = { false };
+	struct parser early = { table, store, policy, given, above,
+		.next = argv + 1 };
 	struct parser parser = early;
 	bool variables = option_parse_variables();
 	struct argument argument;
@@ -446,6 +477,7 @@ option_parse(const struct option *table,
 				given[i] = NULL;
 	}
 
+	parser.here = here;
 	while (next_argument(&parser, &argument))
 		take(&parser, &argument);
 

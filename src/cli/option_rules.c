@@ -336,8 +336,10 @@ option_rules_note(const struct argument *argument, struct policy *policy)
 
 	if (preset)
 		print_presets(argument);
+	/* -w, given on the command line, takes back only rules of files. */
 	while (*at != NULL)
-		if (none && strcmp((*at)->option, name) == 0)
+		if (none && strcmp((*at)->option, name) == 0 &&
+		    (!argument->implied || (*at)->location != NULL))
 			*at = (*at)->next;
 		else
 			at = &(*at)->next;

@@ -193,6 +193,20 @@ check_label(const struct argument *argument, struct policy *policy)
 		    argument, "contains a control character, or is not UTF-8");
 }
 
+static void
+check_wait(const struct argument *argument, struct policy *policy)
+{
+	const char *text = argument->text;
+	nanos wait;
+
+	(void)policy;
+	if (!duration_parse(text, strlen(text), &wait))
+		option_refuse(argument, DURATION_REFUSAL);
+	/* A deadline of 0 would be none. */
+	if (wait == 0)
+		option_refuse(argument, "not a time above 0");
+}
+
 /* --no-http takes back a status file, too. */
 static void
 take_http(const struct argument *argument, struct policy *policy)
@@ -203,7 +217,8 @@ take_http(const struct argument *argument, struct policy *policy)
 
 /*
  * Checks or stores what is special, and stores any other argument. Returns the
- * options for which it stands, as words with a NUL behind each; NULL: none.
+ * options for which it stands, as words with a NUL behind each, where * is its
+ * argument; NULL: none.
  */
 static const char *
 store(const struct argument *argument, struct policy *policy)
@@ -224,6 +239,7 @@ store(const struct argument *argument, struct policy *policy)
 		[SPECIAL_BREAKER] = take_breaker,
 		[SPECIAL_FLEET] = take_fleet,
 		[SPECIAL_AUTO] = NULL,
+		[SPECIAL_WAIT] = check_wait,
 	};
 
 	if (specials[argument->option->special] != NULL)
@@ -231,6 +247,11 @@ store(const struct argument *argument, struct policy *policy)
 	option_store(argument, policy);
 	if (argument->option->special == SPECIAL_AUTO)
 		return argument->off ? "--preset=none\0" : "--preset=auto\0";
+	/* Every failure means "not yet", whatever a policy knows of others. */
+	if (argument->option->special == SPECIAL_WAIT)
+		return "--deadline=*\0--attempts=inf\0--delay=1\0"
+		       "--backoff=constant\0--timeout=5\0--hold-stderr\0"
+		       "--preset=\0--retry-on=\0--limit=\0--no-http\0";
 	return NULL;
 }
 
@@ -278,6 +299,10 @@ static const struct option table[] = {
 	{ "deadline", 'T', "DUR",
 	    "time for all attempts and delays (default: none)", SPAN(deadline),
 	    .aliases = "max-time total-timeout" },
+	{ "wait", 'w', "DUR",
+	    "wait until COMMAND succeeds: as -T DUR -d 1\n"
+	    "-b constant -t 5 -E, and any failure is retried",
+	    SPECIAL(SPECIAL_WAIT), .aliases = "wait-for" },
 	{ "timeout", 't', "DUR[,DUR...]",
 	    "time for one attempt, or a list (default: none)", SPANS(timeouts),
 	    .refusal = "more than 64 timeouts" },
@@ -526,6 +551,7 @@ static const struct option table[] = {
 };
 
 #define OPTIONS (sizeof table / sizeof *table - 1)
+_Static_assert(OPTIONS <= OPTION_ROWS, "option_parse has room for a row");
 
 /*
  * What depends on several options

@@ -12,6 +12,9 @@
 /* The width that is assumed where the terminal does not report one. */
 #define COLUMNS 80
 
+/* Too short to be read. */
+#define BLINK (100 * NANOS_MS)
+
 /* To the first column; erase the rest of the line: ECMA-48, CR and EL. */
 #define RETURN "\r"
 #define ERASE "\033[K"
@@ -20,8 +23,8 @@ void
 countdown_open(
     struct countdown *countdown, const struct policy *policy, struct log *log)
 {
-	bool allowed = policy->loudness != LOUDNESS_QUIET &&
-	    !policy->hold_err && policy->log_format == LOG_TEXT;
+	bool allowed = policy->loudness != LOUDNESS_QUIET && !policy->chronic &&
+	    policy->log_format == LOG_TEXT;
 
 	countdown->log = log;
 	countdown->showing = allowed ? policy->progress : SHOWING_NEVER;
@@ -50,11 +53,13 @@ countdown_show(struct countdown *countdown, const char *label, nanos left)
 	const char *kind = getenv("TERM");
 	char line[PIPE_BUF], span[DURATION_ROOM];
 	struct winsize size;
+	/* Where messages are held, nothing else tells of a short wait. */
+	nanos least = countdown->log->policy->hold_err ? BLINK : NANOS_SECOND;
 	nanos now, rest;
 	int columns = COLUMNS, length;
 
 	if (countdown->showing == SHOWING_NEVER ||
-	    (left <= NANOS_SECOND && countdown->next == NANOS_MAX))
+	    (left <= least && countdown->next == NANOS_MAX))
 		return;
 	if (left <= 0) {
 		countdown_clear(countdown);

@@ -26,7 +26,8 @@ void countdown_open(
 
 /*
  * Shows that the attempt with this label ("2/4") begins in left. A wait that
- * was never longer than a second is not shown.
+ * was never longer than a second is not shown, and while messages are held, one
+ * of a tenth of a second.
  */
 void countdown_show(struct countdown *countdown, const char *label, nanos left);
 

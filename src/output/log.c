@@ -31,7 +31,9 @@ log_open(struct log *log, const struct policy *policy, const char *id)
 	log->id = id;
 	log->pending = pending;
 	log->nonblock.fd = -1;
-	log->holding = policy->hold_err;
+	log->late = policy->hold_err && !policy->chronic &&
+	    policy->loudness == LOUDNESS_VERBOSE;
+	log->holding = policy->hold_err && !log->late;
 	log->concluded = false;
 	log->length = 0;
 	log->held = 0;
@@ -211,6 +213,8 @@ log_tell(struct log *log, const struct line *line)
 	writer.bytes[writer.used++] = '\n';
 	memcpy(start, writer.bytes, writer.used);
 	log->concluded = log->concluded || line->last;
+	/* The error output of the last attempt comes before this line. */
+	log->holding |= log->late && line->last;
 	if (log->holding) {
 		log->held = log->kept + writer.used;
 		if (line->last || line->least == LOUDNESS_QUIET)
@@ -232,10 +236,13 @@ log_put(struct log *log, const char *text)
 {
 	size_t length = strlen(text);
 
-	if (log->holding || length > LOG_PENDING - log->length)
+	char *at = log->pending + log->length;
+
+	if (length > LOG_PENDING - log->length - log->held)
 		return;
 	open_stderr(log);
-	memcpy(log->pending + log->length, text, length);
+	memmove(at + length, at, log->held);
+	memcpy(at, text, length);
 	log->length += length;
 	log_flush(log);
 }
@@ -243,7 +250,7 @@ log_put(struct log *log, const char *text)
 void
 log_release(struct log *log, bool drop_held)
 {
-	if (!drop_held)
+	if (!drop_held || log->late)
 		log->length += log->held;
 	log->held = 0;
 	log->kept = 0;

@@ -5,9 +5,10 @@
  * that a slow reader does not take at once stay in a buffer until poll(2)
  * reports room.
  *
- * Under --hold-stderr nothing is written before log_release. Until then a line
+ * Under --hold-stderr no line is written before log_release. Until then a line
  * replaces the one before it, except a line that says how the invocation ended
- * or why retry itself failed.
+ * or why retry itself failed. With -v only lines from the former on are held,
+ * and none is dropped.
  */
 #ifndef LOG_H
 #define LOG_H
@@ -27,6 +28,7 @@ struct log {
 	const struct policy *policy; /* its command and label */
 	const char *id;
 	bool holding;
+	bool late; /* lines are held only once the end is said */
 	bool concluded; /* the line with the end has been written */
 	struct nonblock nonblock; /* fd is -1 before the first line */
 	char *pending; /* LOG_PENDING bytes */
@@ -69,8 +71,8 @@ void log_say(struct log *log, enum loudness least, const char *const strings[]);
 void log_tell(struct log *log, const struct line *line);
 
 /*
- * Writes the text as it is, without a newline: for the countdown. Nothing is
- * written while lines are held, nor where the buffer has no room.
+ * Writes the text as it is, without a newline: for the countdown. It is not
+ * held, and lost where the buffer has no room.
  */
 void log_put(struct log *log, const char *text);
 

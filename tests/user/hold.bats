@@ -88,7 +88,7 @@ dies_of()
 		drops 124 -O -T 0.2 -k 0 -- sh -c 'echo lost; exec sleep 20'
 		leaves 127 '' "retry: cannot run 'nosuch': $(why nosuch)" -O -- nosuch
 		# With -E one line comes after it.
-		with won=3 leaves 0 $'out 1\nout 2\nout 3' '' -v --hold-stderr -- "${says[@]}"
+		with won=3 leaves 0 $'out 1\nout 2\nout 3' '' --hold-stderr -- "${says[@]}"
 		leaves 7 $'out 1\nout 2' "err 2"$'\n'"$last2" -n 2 -E -- "${says[@]}"
 		leaves 7 $'out 1\nout 2' 'err 2' -q -n 2 -E -- "${says[@]}"
 		leaves 7 'out 1' $'err 1\nretry: attempt 1/5 failed (exit 7), giving up: --stop-on 7' -E --stop-on 7 -- "${says[@]}"
@@ -97,6 +97,22 @@ dies_of()
 		with won=1 leaves 0 'out 1' '' "${unusable[@]}" -- "${says[@]}"
 		leaves 7 $'out 1\nout 2' "err 2"$'\n'"$last2" -n 2 "${unusable[@]}" -- "${says[@]}"
 		finishes 69 "${unusable[@]}" --budget-required -- touch ran && [ ! -e ran ] && grep -q "^retry: budget 'api': " e
+	END
+}
+
+@test "with -v, -E holds no message but the last, which follows the error output" {
+	# told STATUS LINE...: ./e has these lines, without times.
+	told()
+	{
+		finishes "$1" -v -n 3 -E -- "${says[@]}" &&
+			sed 's/ in [0-9.]*m\{0,1\}s:/ in a moment:/' e |
+			holds /dev/stdin "${@:2}"
+	}
+	again=' failed (exit 7), retrying in 0s'
+	table <<-'END'
+		with won=2 told 0 "retry: attempt 1/3$again" 'retry: attempt 2/3 succeeded (exit 0)' 'retry: ended after 2 attempts in a moment: succeeded'
+		told 7 "retry: attempt 1/3$again" "retry: attempt 2/3$again" 'err 3' 'retry: attempt 3/3 failed (exit 7), giving up: attempts exhausted' 'retry: ended after 3 attempts in a moment: attempts'
+		with won=2 leaves 0 '' '' -v --chronic -- "${says[@]}"
 	END
 }
 

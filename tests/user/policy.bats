@@ -187,7 +187,7 @@ hands()
 			;;
 		# Beside others they are refused, need a server or hide a success.
 		http | budget-required | chronic) continue ;;
-		deadline | *timeout | kill-after | max-delay | delay | budget-window) value=9s ;;
+		deadline | wait | *timeout | kill-after | max-delay | delay | budget-window) value=9s ;;
 		min-delay | splay) value=1ms ;;
 		signal) value=TERM ;;
 		backoff) value=linear ;;
@@ -369,6 +369,40 @@ attempts()
 	no pattern is looked for any more
 	    gives 0 "$PWD/err" "$RETRY" --stop-on stderr:x --limit 1:stdout:x \
 	        --stop-on '' --limit '' readlink /proc/self/fd/2 2>err
+	END
+}
+
+# alike WORDS OTHERS [COMMAND...]: retry plans the same with both.
+alike()
+{
+	# shellcheck disable=SC2086 # words
+	diff <("$RETRY" --dry-run $1 "${@:3}") <("$RETRY" --dry-run $2 "${@:3}")
+}
+
+@test "-w is a wait without a policy's rules for failures, and each given option counts" {
+	policy auto retry-on=3 limit=1:fail http attempts=2 delay=9 timeout=9 backoff=linear
+	printf '%s\n' retries=2 http-status=./status >other
+	printf '%s\n' delay=5 retry-on=3 wait=60 >wait
+	local long='-T 60 -d 1 -b constant -t 5 -E'
+	table alike <<-'END'
+		'-w 60' "$long"
+		'--wait=1m -d 5' "$long -d 5"
+		'-t 0 -j none -b linear -w 60' "$long -t 0 -j none -b linear"
+		'--retries 2 -w 60' "$long -n 3"
+		'-T 30 -w 60' "$long -T 30"
+		'-w 9 -w 60' "$long"
+		'--policy ./policy -w 60' "$long" git
+		'--policy ./policy --policy ./other -w 60' "$long" git
+		'-a --http -w 60 --policy ./policy' "$long -a --http" git
+		'--preset curl -w 60 --limit 1:fail --retry-on 9' "$long --limit 1:fail --preset curl --retry-on 9"
+		'--policy ./wait' "$long -d 5"
+		'--policy ./wait -T 9 -d 7' "$long -T 9 -d 7"
+	END
+	finishes 7 -n 2 -w 60 -- sh -c 'echo err >&2; exit 7'
+	holds e err 'retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted'
+	table refused <<-'END'
+		"--wait: not a time above 0: '0'" -w 0
+		"--wait: not a time in ms, s, m, h or d: 'x'" --wait x
 	END
 }
 

@@ -171,7 +171,6 @@ incurable='cannot be cured by a retry'
 		bin/git
 		-q bin/git
 		-E bin/git
-		-v -E bin/git
 		-v --preset git bin/git
 		-v --http bin/git
 		-v --retry-on 1 bin/git

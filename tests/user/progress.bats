@@ -110,6 +110,9 @@ export PS1='person> '
 	    env CI=true "$RETRY" "${endless[@]}" --progress always -- false
 	beside 'it fits on the line' counts -- sh -c \
 	    'stty cols 26; exec "$RETRY" "$@"' sh "${endless[@]}" -- false
+	beside 'while lines are held, shorter waits, too' draws 1 \
+	    'see:attempt 2 in 1s' 'see:attempt 3 in 1s' -- \
+	    "$RETRY" -w 3 -j none -d 0.9 -- sh -c 'echo held >&2; exit 1'
 	beside 'not our terminal, always' some_counted \
 	    setsid -w "$RETRY" --progress always
 	rows beside eval <<-'END'
@@ -167,7 +170,7 @@ export PS1='person> '
 	beside 'no terminal' plain 1 -- sh -c \
 	    '"$RETRY" "$@" 2>err; s=$?; cat err; exit $s' sh "${always[@]}" -- false
 	beside 'not text' plain 1 -- "$RETRY" "${always[@]}" --log-format json -- false
-	beside 'held' plain 1 -- "$RETRY" "${always[@]}" -vE -- false
+	beside 'held' plain 1 -- "$RETRY" "${always[@]}" --chronic -- false
 	beside 'TERM=dumb' plain 1 -- env TERM=dumb "$RETRY" "${always[@]}" -- false
 	beside 'TERM=' plain 1 -- env 'TERM=' "$RETRY" "${always[@]}" -- false
 	beside 'no TERM' plain 1 -- env -u TERM "$RETRY" "${always[@]}" -- false
