@@ -31,8 +31,8 @@ attempt_open(struct attempt *attempt, const struct policy *policy,
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 		if (!procfs_visible())
 			log_say(&loop->log, LOUDNESS_VERBOSE,
-			    STRINGS("no /proc: limits reach the command "
-				    "itself only"));
+			    STRINGS("no /proc of this namespace: limits reach "
+				    "the command itself only"));
 	}
 	attempt->errors =
 	    sys_spare_streams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));

@@ -111,19 +111,30 @@ procfs_foreground(void)
 	return group > 0 ? (pid_t)group : -1;
 }
 
+/* The number that /proc has for retry: another one than getpid() in a PID
+ * namespace without a /proc of its own. 0 without /proc. */
+static pid_t
+own_number(void)
+{
+	char text[NUMBER_ROOM] = "";
+
+	if (readlink("/proc/self", text, sizeof text - 1) == -1)
+		return 0;
+	return (pid_t)strtol(text, NULL, 10);
+}
+
 pid_t
 procfs_number(pid_t pid)
 {
 	static const char name[] = "\nPid:";
 	char text[STAT_ROOM];
 	const char *at = NULL;
-	ssize_t length = readlink("/proc/self", text, sizeof text - 1);
+	pid_t own = own_number();
 	int handle;
 
-	if (length <= 0)
+	if (own == 0)
 		return 0;
-	text[length] = '\0';
-	if (strtol(text, NULL, 10) == getpid())
+	if (own == getpid())
 		return pid;
 	/* The fdinfo of a pidfd tells the number that /proc has. */
 	handle = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -195,11 +206,13 @@ bool
 procfs_children(
     pid_t parent, void (*each)(void *to, pid_t pid, pid_t parent), void *to)
 {
-	struct procfs_names threads = { .directory = open_path(O_DIRECTORY,
-					    "/proc/%d/task", parent) };
+	struct procfs_names threads = { .directory = -1 };
 	const char *thread;
 	bool known = false;
 
+	if (own_number() == getpid())
+		threads.directory =
+		    open_path(O_DIRECTORY, "/proc/%d/task", parent);
 	if (threads.directory == -1)
 		return false;
 	while ((thread = procfs_next(&threads)) != NULL)
@@ -208,18 +221,13 @@ procfs_children(
 	return known;
 }
 
-/*
- * retry looks itself up by number and not as "self": in a PID namespace without
- * a /proc of its own the numbers in /proc mean other processes.
- */
 bool
 procfs_visible(void)
 {
 	pid_t self = getpid();
-	struct procfs proc;
 	int fd;
 
-	if (procfs_look(&proc, self) != PROCFS_SEEN || proc.parent != getppid())
+	if (own_number() != self)
 		return false;
 	fd = open_path(0, "/proc/%d/task/%d/children", self, self);
 	if (fd == -1)

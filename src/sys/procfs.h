@@ -43,12 +43,14 @@ bool procfs_same_clock(pid_t pid);
 
 /*
  * Calls each for every child of all threads of a process. The children of one
- * thread come in order of birth or adoption. False if they cannot be read.
+ * thread come in order of birth or adoption. False if they cannot be read, and
+ * in a PID namespace without a /proc of its own, where the numbers in /proc
+ * mean other processes.
  */
 bool procfs_children(
     pid_t parent, void (*each)(void *to, pid_t pid, pid_t parent), void *to);
 
-/* Whether /proc shows the children of this process. */
+/* Whether /proc shows the children of this process, by their own numbers. */
 bool procfs_visible(void);
 
 /*

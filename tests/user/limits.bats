@@ -572,6 +572,44 @@ signalled()
 	END
 }
 
+# misled COMMAND...: in a PID namespace with the /proc of an outer one, COMMAND runs
+# retry, whose limit has to spare a daemon of the attempt. What has the numbers of
+# retry, of its command and of the daemon in that /proc looks like their tree.
+misled()
+{
+	mkfifo never
+	cat >daemon <<-'END'
+		(setsid sh -c 'trap "echo >hit" TERM; echo >began; read x <>never' &)
+		exec sleep 60
+	END
+	cat >within <<-'END'
+		echo 9 >/proc/sys/kernel/ns_last_pid
+		unshare -p -f "$@" "$RETRY" -v -t 1 -n 1 -- sh daemon 2>>err &
+		until [ -e began ]; do
+			kill -0 "$!" || exit
+			read -rt 0.01 <>never
+		done
+		echo 1 >/proc/sys/kernel/ns_last_pid
+		(for n in {3..9}; do sleep 60 & done; wait) &
+		wait %1
+	END
+	is 124 "${isolate[@]}" bash -m within "$@"
+	[ ! -e hit ]
+	told 'retry: no /proc of this namespace: limits reach the command itself only'
+}
+
+@test "under a /proc of other processes a limit signals none of them" {
+	isolate -p -f -m --mount-proc
+	"${isolate[@]}" sh -c 'echo 9 >/proc/sys/kernel/ns_last_pid' ||
+		skip 'no right to choose the numbers of processes here'
+	rows beside eval <<-'END'
+	where retry is number 1
+	    misled
+	where it is number 2, as is a child of number 1
+	    misled sh -c '"$@"; exit "$?"' sh
+	END
+}
+
 @test "without /proc a timeout ends the command, and -v says how far it reaches" {
 	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers need /proc'
 	isolate -m
@@ -581,6 +619,6 @@ signalled()
 	said 'done'
 	not told 'retry: no /proc.*'
 	is 124 "${bare[@]}" "$RETRY" -v -n 1 -t 0.5 -k 0.2 -- "$ACTOR" stubborn
-	told 'retry: no /proc: limits reach the command itself only'
+	told 'retry: no /proc of this namespace: limits reach the command itself only'
 	none_left
 }
