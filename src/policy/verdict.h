@@ -19,8 +19,8 @@ enum end {
 	END_NOT_STARTED, /* fork or exec failed */
 };
 
-/* Why retry ended. If several reasons hold, the first one counts; but a deadline
- * that ended the last attempt counts before the input. */
+/* Why retry ended. If several reasons hold, the first one counts; but a
+ * deadline that ended the last attempt counts before the input. */
 enum reason {
 	REASON_NONE,
 	REASON_INTERNAL,

@@ -111,8 +111,8 @@ advice_find(struct advice *advice, char **command)
 	if (is_exported_function(word) && word[strspn(word, PLAIN)] == '\0')
 		return advise(advice,
 		    STRINGS("not a command but a function of bash: use ",
-			"bash -euo pipefail -c '", word, " \"$@\"' ",
-			word, bare ? "" : " ..."));
+			"bash -euo pipefail -c '", word, " \"$@\"' ", word,
+			bare ? "" : " ..."));
 	/* The value is not shown: it may be long, or a secret. */
 	if (!(blanks && bare) && name > 0 && name < sizeof advice->quoted &&
 	    word[name] == '=' && !isdigit((unsigned char)*word)) {

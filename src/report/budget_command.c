@@ -259,8 +259,8 @@ reset(struct command *command)
 	char reason[BUDGET_SHOW_REASON];
 	struct snapshot budget;
 	/* A budget that is gone already is a success. */
-	bool gone = failure.error == ENOENT &&
-	    access(command->directory, F_OK) == 0;
+	bool gone =
+	    failure.error == ENOENT && access(command->directory, F_OK) == 0;
 
 	/* Other hosts of the fleet may have it. */
 	if (gone)
@@ -314,8 +314,8 @@ sweep(struct found *found, void *with)
 
 	if (failure.why == NULL && !found->leftover)
 		say(command, LOUDNESS_VERBOSE,
-		    STRINGS("budget file '", found->name, "': removed: ",
-			stale ? found->refused.why : "idle"));
+		    STRINGS("budget file '", found->name,
+			"': removed: ", stale ? found->refused.why : "idle"));
 	else if (failure.why != NULL && failure.error == 0)
 		say(command, LOUDNESS_VERBOSE,
 		    STRINGS("budget file '", found->name,
