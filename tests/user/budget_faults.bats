@@ -116,7 +116,7 @@ alien()
 		'of another key' 'fresh -B apI; mv "$stem.apI" "$api"'
 		'.*' 'fresh; spoil 0 "$SEGMENT_SIZE"'
 	END
-	[ "$EUID" -ne 0 ] ||
+	! is_root ||
 		row 'of somebody else' scene \
 		    "alien 'owned by another user' 'fresh; chown $ANN \$api'"
 	rows row scene <<-'END'

@@ -404,7 +404,7 @@ says()
 	says -B b --breaker 2,50s true
 	says -B c --budget-dir none true
 	says -B c --budget-dir none --budget-required true
-	says --budget-status c --budget-dir /dev/shm
+	says --budget-status c --budget-dir "$PWD"
 	says --budget-status all --budget-dir none
 	says --budget-gc --budget-dir none
 	says --budget-status d

@@ -39,6 +39,7 @@
 #     with [VARIABLE=VALUE]... CMD...
 #                       runs CMD, a function, with these variables
 #     need CMD          skips the test where there is no CMD
+#     is_root           we are root, and not of a namespace without other users
 #     not CMD...        CMD fails: a "!" before it would not make a test fail
 #     gives STATUS TEXT CMD...
 #                       CMD ends with STATUS, and TEXT is its standard output
@@ -207,6 +208,15 @@ with()
 		shift
 	done
 	"$@"
+}
+
+is_root()
+{
+	local count all=0
+	while read -r _ _ count; do
+		((all += count))
+	done </proc/self/uid_map
+	((EUID == 0 && all > 65534))
 }
 
 not()

@@ -710,7 +710,7 @@ irregular()
 		echo 404 >"$F"; chmod 0 "$F"; echo >>runs; exit 7'
 	[ "$(lines runs)" -eq 2 ]
 	grep -qxF "retry: status file '$F' ignored: Permission denied" err
-	[ "$(id -u)" = 0 ] || skip 'only root can make a file of somebody else'
+	is_root || skip 'only root can make a file of somebody else'
 	echo 'HTTP/1.1 404 Not Found' >stale
 	chmod 644 stale
 	chmod 755 .

@@ -471,7 +471,7 @@ foreign()
 	    [ "$(lines ran)" -eq 1 ]
 	    told '.*giving up: interrupted'
 	END
-	[ "$(id -u)" -eq 0 ] || skip 'needs root, to be two other users'
+	is_root || skip 'needs root, to be two other users'
 	cp "$ACTOR" owned
 	chown 65533 owned
 	chmod u+s owned

@@ -300,7 +300,7 @@ daemon='setsid sh -c "
 }
 
 @test "variables of another user's retry count" {
-	[ "$(id -u)" = 0 ] || skip 'only root can become another user'
+	is_root || skip 'only root can become another user'
 	cp "$RETRY" retry
 	chmod 755 . retry
 	gives 0 2 "$RETRY" -n 1 "$ACTOR" as 65534 ./retry sh -c 'echo "$RETRY_DEPTH"'

@@ -60,30 +60,30 @@ hands()
 		7 --policy ./link
 		7 --policy ./../${PWD##*/}/policy
 	END
-	refused "--policy: no such policy; a path must contain a '/': 'ci'" --policy ci
-	named home/.config/retry ci attempts=6
-	most 6 --policy ci
-	named xdg/retry ci attempts=5
-	most 5 --policy ci
+	refused "--policy: no such policy; a path must contain a '/': 'retry-test'" --policy retry-test
+	named home/.config/retry retry-test attempts=6
+	most 6 --policy retry-test
+	named xdg/retry retry-test attempts=5
+	most 5 --policy retry-test
 }
 
 @test "a bare name may have any bytes but a /, and is not looked up in the working directory" {
 	local no="--policy: no such policy; a path must contain a '/'"
-	named . ci attempts=7
-	named retry ci attempts=7
-	named .config/retry ci attempts=7
-	cp ci.conf ci
+	named . retry-test attempts=7
+	named retry retry-test attempts=7
+	named .config/retry retry-test attempts=7
+	cp retry-test.conf retry-test
 	named home/.config/retry 'a b' attempts=5
 	named home/.config/retry -n attempts=6
 	named home/.config/retry . attempts=7
 	table <<-'END'
-		refused "$no: 'ci'" --policy ci
-		with HOME= refused "$no: 'ci'" --policy ci
-		with HOME=. refused "$no: 'ci'" --policy ci
-		with HOME= XDG_CONFIG_HOME= refused "$no: 'ci'" --policy ci
-		with HOME=. XDG_CONFIG_HOME=. refused "$no: 'ci'" --policy ci
-		(unset HOME && refused "$no: 'ci'" --policy ci)
-		refused "$no: 'ci.conf'" --policy ci.conf
+		refused "$no: 'retry-test'" --policy retry-test
+		with HOME= refused "$no: 'retry-test'" --policy retry-test
+		with HOME=. refused "$no: 'retry-test'" --policy retry-test
+		with HOME= XDG_CONFIG_HOME= refused "$no: 'retry-test'" --policy retry-test
+		with HOME=. XDG_CONFIG_HOME=. refused "$no: 'retry-test'" --policy retry-test
+		(unset HOME && refused "$no: 'retry-test'" --policy retry-test)
+		refused "$no: 'retry-test.conf'" --policy retry-test.conf
 		most 5 --policy 'a b'
 		most 6 --policy -n
 		most 7 --policy .

@@ -165,6 +165,7 @@ sends()
 @test "a fork that finds no room is tried again and 125 in the end" {
 	local as=()
 	[ "$EUID" -ne 0 ] || as=(./actor as 61234)
+	[ "$EUID" -ne 0 ] || is_root || skip 'root has no limit, and nobody else is here'
 	cp "$RETRY" retry
 	cp "$ACTOR" actor
 	chmod 755 . retry actor
