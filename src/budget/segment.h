@@ -41,7 +41,7 @@
 /* The defaults. */
 #define SEGMENT_RATIO (WINDOW_RATIO_ONE / 5)
 #define SEGMENT_MIN 10
-#define SEGMENT_WINDOW (60 * NANOS_SECOND)
+#define SEGMENT_WINDOW (10 * NANOS_SECOND)
 
 /*
  * When a segment was made, and by which clock. A time namespace shifts

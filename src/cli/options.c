@@ -432,7 +432,7 @@ static const struct option table[] = {
 	    "allow N retries in any case (default 10)...",
 	    RETRIES(budget.terms.min), .variable = "RETRY_BUDGET_MIN" },
 	{ "budget-window", '\0', "DUR",
-	    "...in this time, 1s to 24h (default 60s)", .type = OPTION_SPAN,
+	    "...in this time, 1s to 24h (default 10s)", .type = OPTION_SPAN,
 	    AT(budget.terms.window), .least = SEGMENT_WINDOW_LEAST,
 	    .most = SEGMENT_WINDOW_MOST, .refusal = "not a time from 1s to 24h",
 	    .variable = "RETRY_BUDGET_WINDOW" },

@@ -355,7 +355,8 @@ outdated()
 	    with=()
 	    usable
 	counts of a time that is to come
-	    fresh --budget-window 1s
+	    export RETRY_BUDGET_WINDOW=1s
+	    fresh
 	    aged 3
 	    is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
 	    aged 0

@@ -12,7 +12,8 @@
 #define WALL (1700000000 * NANOS_SECOND)
 #define SPACE 4026531834U
 
-static const struct terms unsaid = { -1, -1, -1 };
+/* Slices of a second; all else is the default. */
+static const struct terms minute = { -1, -1, NANOS_MINUTE };
 static const struct origin origin = {
 	.base = MADE, .wall = WALL, .boot = BOOT, .space = SPACE
 };
@@ -86,7 +87,7 @@ static const struct {
 	int64_t ratio, min;
 	nanos slice;
 } made[] = {
-	{ { -1, -1, -1 }, 200000, 10, NANOS_SECOND },
+	{ { -1, -1, -1 }, 200000, 10, 166666667 },
 	{ { 0, 0, NANOS_MINUTE }, 0, 0, NANOS_SECOND },
 	{ { 0, 1, 30 * NANOS_SECOND }, 0, 1, NANOS_SECOND / 2 },
 	{ { SEGMENT_RATIO_MOST, SEGMENT_MIN_MOST, SEGMENT_WINDOW_MOST },
@@ -142,7 +143,7 @@ TEST(longest_key)
 
 	memset(key, 'k', SEGMENT_KEY);
 	key[SEGMENT_KEY] = '\0';
-	segment_make(&new, key, &unsaid, &origin);
+	segment_make(&new, key, &minute, &origin);
 	HOLDS("longest",
 	    segment_check(&new.header, key, &origin) == SEGMENT_GOOD);
 	key[SEGMENT_KEY - 1] = '\0';
@@ -251,7 +252,7 @@ TEST(checks)
 			here.space = checks[i].space == UNKNOWN
 			    ? 0
 			    : (uint64_t)checks[i].space;
-		segment_make(&new, "key", &unsaid, &origin);
+		segment_make(&new, "key", &minute, &origin);
 		memset((char *)header + checks[i].at, 0, checks[i].size);
 		if (checks[i].bytes != NULL)
 			memcpy((char *)header + checks[i].at, checks[i].bytes,
@@ -264,7 +265,7 @@ TEST(checks)
 			    segment_check(header, "key", &here),
 			    checks[i].state);
 	}
-	segment_make(&new, "key", &unsaid, &origin);
+	segment_make(&new, "key", &minute, &origin);
 	EQUAL("another key", segment_check(header, "kez", &origin),
 	    SEGMENT_STRANGE);
 	EQUAL("a shorter key", segment_check(header, "ke", &origin),
@@ -296,7 +297,7 @@ TEST(ages)
 	struct segment new;
 	char row[24];
 
-	segment_make(&new, "key", &unsaid, &origin);
+	segment_make(&new, "key", &minute, &origin);
 	for (size_t i = 0; i < LENGTH(ages); i++) {
 		snprintf(row, sizeof row, "%" PRId64, ages[i].now);
 		EQUAL(row, segment_age(&new.header, ages[i].now), ages[i].age);
@@ -335,7 +336,7 @@ TEST(agreements)
 		struct terms limits;
 		bool differs;
 
-		segment_make(&new, "key", &unsaid, &origin);
+		segment_make(&new, "key", &minute, &origin);
 		for (int twice = 0; twice < 2; twice++) {
 			limits = segment_agree(
 			    &new, &new.header, &agreements[i].terms, &differs);
@@ -373,11 +374,11 @@ TEST(corrupt_limits)
 		struct terms limits;
 		bool differs = true;
 
-		segment_make(&new, "key", &unsaid, &origin);
+		segment_make(&new, "key", &minute, &origin);
 		atomic_store(&new.terms, rows[i].word);
 		limits = segment_terms(&new, &new.header);
 		HOLDS(rows[i].row, (limits.ratio >= 0) == rows[i].sense);
-		limits = segment_agree(&new, &new.header, &unsaid, &differs);
+		limits = segment_agree(&new, &new.header, &minute, &differs);
 		HOLDS(rows[i].row, (limits.ratio >= 0) == rows[i].sense);
 		HOLDS(rows[i].row, !differs);
 		HOLDS(rows[i].row, atomic_load(&new.terms) == rows[i].word);
