@@ -100,7 +100,7 @@ $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/models/attempt/*.c))
 	$(B)/tests/unit/unit.o $(B)/retry.o $(EDGE_OBJS) $(PURE_OBJS)
 $(B)/unit: $(UNIT_OBJS) $(EDGE_OBJS) $(PURE_OBJS) \
 	$(patsubst %,$(B)/tests/simulation/%.o,check tally figure queue \
-	scenario)
+	scenario witness)
 # Each includes the source that it checks, with smaller numbers.
 $(B)/window_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $(B)/tests/models/%.o \
 	$(B)/tests/models/explore.o $(B)/src/text/number.o $(B)/src/text/hash.o
@@ -116,8 +116,8 @@ $(B)/simulate: $(patsubst %,$(B)/tests/simulation/%.o,simulate \
 	model queue tally figure scenario) \
 	$(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/tests/simulation/%.o,driver crowd child \
-	redis scenario tally figure) \
-	$(B)/src/text/number.o
+	redis scenario tally figure witness) \
+	$(PURE_OBJS)
 $(B)/storm/client: $(B)/tests/simulation/client.o
 
 $(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(PURE_OBJS) \
@@ -405,11 +405,11 @@ fleet: $(BIN)
 
 # A client is started tens of thousands of times: with musl at half the cost.
 STORM_CLIENT = $(if $(MUSL_CC),build/static,$(B))/storm/client
-# All storms take about seven minutes. STORM=hosts runs one scenario, and
-# VARIANT=full one variant of it.
+# All storms take about twenty minutes. STORM=hosts runs one scenario,
+# VARIANT=full one variant of it, and TIMES=3 each of them three times.
 storm: $(BIN) $(B)/storm/driver $(B)/storm/client
 	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s $(STORM_CLIENT); fi
-	@FLEET_SERVER='$(FLEET_SERVER)' $(B)/storm/driver \
+	@FLEET_SERVER='$(FLEET_SERVER)' TIMES='$(TIMES)' $(B)/storm/driver \
 		"$${RETRY:-./$(BIN)}" $(STORM_CLIENT) $(B)/storm $(STORM) \
 		$(if $(VARIANT),'$(VARIANT)')
 

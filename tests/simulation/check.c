@@ -1,11 +1,13 @@
 /*
  * storm: what the storms are counted and simulated with: the tally, the axes of
- * its figures, the queue of events, and what the server can do.
+ * its figures, the queue of events, what the server can do, and what its log
+ * shows.
  */
 #include "unit.h"
 #include "figure.h"
 #include "queue.h"
 #include "tally.h"
+#include "witness.h"
 
 #define MS NANOS_MS
 #define S NANOS_SECOND
@@ -192,7 +194,7 @@ TEST(queue)
 }
 
 /* Requests, one after the other, of a server that was new: at so many
- * milliseconds, served (+) or refused. */
+ * milliseconds, and the first digit of each answer. */
 TEST(capacity)
 {
 	static const struct {
@@ -200,27 +202,106 @@ TEST(capacity)
 		struct capacity capacity;
 		const char *asked;
 	} rows[] = {
-		{ "no limit", { 0 }, "1+ 1+" },
+		{ "no limit", { 0 }, "1=2 1=2" },
 		{ "an outage", { .begin = S, .end = 2 * S },
-		    "999+ 1000- 1999- 2000+" },
+		    "999=2 1000=5 1999=5 2000=2" },
 		{ "two a second, from the end of an outage",
-		    { .rate = 2, .end = S }, "1000- 1500+ 1500- 2000+" },
+		    { .rate = 2, .end = S }, "1000=5 1500=2 1500=5 2000=2" },
 		{ "of one second and no more", { .rate = 2 },
-		    "9000+ 9000+ 9000-" },
-		{ "one in three fails", { .flaky = 3 }, "1+ 1+ 1- 2+ 2+ 2-" },
+		    "9000=2 9000=2 9000=5" },
+		{ "one in three fails", { .flaky = 3 },
+		    "1=2 1=2 1=5 2=2 2=2 2=5" },
+		{ "all fail", { .percent = 100 }, "1=5 2=5 3=5" },
+		{ "two in each window", { .quota = 2, .window = 3 * S },
+		    "0=2 2999=2 2999=4 3000=2 9000=2 9001=2 9002=4" },
 	};
+	static const struct capacity quota = { .window = 3 * S };
+	struct load load = { 0 };
+	int failed = 0;
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		const char *text = rows[i].asked;
-		struct load load = { 0 };
-		int ms, length;
-		char answer;
+		int ms, answer, length;
 
-		for (; sscanf(text, "%d%c%n", &ms, &answer, &length) == 2;
+		load = (struct load){ 0 };
+		for (; sscanf(text, "%d=%d%n", &ms, &answer, &length) == 2;
 		     text += length)
 			EQUAL(rows[i].row,
-			    capacity_serves(&rows[i].capacity, &load, ms * MS),
-			    answer == '+');
+			    capacity_answer(&rows[i].capacity, &load, ms * MS) /
+				100,
+			    answer);
 		SAME(rows[i].row, text, "");
+	}
+	for (int i = 0; i < 1000; i++)
+		failed += capacity_answer(&(struct capacity){ .percent = 20 },
+			      &load, 0) == 503;
+	HOLDS("a fifth fails", failed > 150 && failed < 250);
+	EQUAL("a whole window", capacity_wait(&quota, 6 * S), 3 * S);
+	EQUAL("whole seconds", capacity_wait(&quota, 4001 * MS), 2 * S);
+}
+
+/* A server that asked to wait for 2 s; a request that was served; and a retry
+ * that failed, of a host or an unknown one. */
+#define ASKED .at = 1, .status = 429, .wait = 2 * S
+#define SERVED(time) .at = (time), .status = 200
+#define FAILED(time) .at = (time), .status = 503, .again = true
+
+/* The last request is early, or more than a budget of one retry and one for
+ * each second success allows. */
+TEST(witness)
+{
+	static const struct terms limits = { WINDOW_RATIO_ONE / 2, 1, 10 * S };
+	static const struct {
+		const char *row;
+		struct request seen[6];
+		size_t early, excess;
+	} rows[] = {
+		{ "asked to wait", { { ASKED }, { SERVED(S) } }, 1, 0 },
+		{ "just before", { { ASKED }, { SERVED(S / 2) } }, 0, 0 },
+		{ "waited", { { ASKED }, { SERVED(2 * S + 1) } }, 0, 0 },
+		{ "another host", { { ASKED }, { SERVED(S), .host = 1 } }, 0,
+		    0 },
+		{ "killed before it told",
+		    { { ASKED, .hurt = 2, .resumed = NANOS_MAX },
+			{ SERVED(S) } },
+		    0, 0 },
+		{ "went on a moment ago",
+		    { { ASKED }, { SERVED(S), .hurt = 2, .resumed = S - 1 } },
+		    0, 0 },
+		{ "went on long ago",
+		    { { ASKED }, { SERVED(S), .hurt = 2, .resumed = 3 } }, 1,
+		    0 },
+		{ "a second retry", { { FAILED(1) }, { FAILED(2) } }, 0, 1 },
+		{ "the first one", { { FAILED(1) } }, 0, 0 },
+		{ "first attempts", { { 0 }, { .at = 1, .status = 503 } }, 0,
+		    0 },
+		{ "after a limit",
+		    { { ASKED, .again = true, .host = 1 }, { FAILED(2) } }, 0,
+		    0 },
+		{ "of another host",
+		    { { FAILED(1), .host = 1 }, { FAILED(2) } }, 0, 0 },
+		{ "of unknown ones",
+		    { { FAILED(1), .host = -1 }, { FAILED(2), .host = -1 } }, 0,
+		    0 },
+		{ "long after the first", { { FAILED(1) }, { FAILED(10 * S) } },
+		    0, 0 },
+		{ "paid for",
+		    { { FAILED(1) }, { SERVED(2) }, { SERVED(3) },
+			{ SERVED(4) }, { SERVED(5) }, { FAILED(6) } },
+		    0, 0 },
+	};
+	size_t asked;
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const struct request *seen = rows[i].seen;
+		size_t count = LENGTH(rows[i].seen);
+
+		while (seen[count - 1].status == 0)
+			count--;
+		EQUAL(rows[i].row, (int64_t)witness_early(seen, count, &asked),
+		    (int64_t)rows[i].early);
+		EQUAL(rows[i].row,
+		    (int64_t)witness_excess(seen, count, &limits),
+		    (int64_t)rows[i].excess);
 	}
 }

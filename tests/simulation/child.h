@@ -8,6 +8,10 @@
 #include <sys/types.h>
 #include "text/duration.h"
 
+/* The name of the abstract socket of a client: the pid of its retry, and the
+ * number of the attempt. */
+#define CHILD_NAME "retry-storm-client %d %d"
+
 /* As fork, but the child gets the signal when the driver ends, however it
  * ends. If there can be no child, the program ends. */
 pid_t child_fork(int signal);

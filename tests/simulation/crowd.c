@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,9 +17,12 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "budget/segment.h"
 #include "child.h"
 #include "redis.h"
 #include "text/number.h"
+#include "text/random.h"
+#include "witness.h"
 
 /* How long after the first signal a process is killed. */
 #define GRACE (5 * NANOS_SECOND)
@@ -27,7 +31,14 @@
  */
 enum { GAVE_UP = 1, HELD_BACK = 75, NOT_EXECUTED = 126 };
 
-enum { ARGS = SCENARIO_OPTIONS + 7, ROOM = 64 };
+enum { ARGS = SCENARIO_OPTIONS + 9, ROOM = 64 };
+
+/* How often a process is hurt, and for how long at most it is stopped. */
+#define HURT (20 * NANOS_MS)
+#define STOP (2 * NANOS_SECOND)
+
+/* The targets of a build, and what make exits with if one of them fails. */
+enum { TARGETS = 200, MAKE_FAILED = 2 };
 
 /* How many connections may wait for the server, and after how many requests it
  * ends. */
@@ -37,23 +48,31 @@ enum { WAITING = 4096, REQUESTS = 1 << 18 };
 struct record {
 	nanos start; /* when the storm begins */
 	size_t count;
-	struct {
-		nanos at; /* since the storm began */
-		bool served, again; /* again: it is a retry */
-	} requests[REQUESTS];
+	struct request requests[REQUESTS];
+};
+
+struct client {
+	pid_t pid;
+	bool ended, killed;
+	nanos hurt, resumed; /* as in struct request */
+	nanos until; /* it is stopped */
 };
 
 struct crowd {
 	const struct scenario *scenario;
+	const struct variant *variant;
 	struct tally *tally;
-	struct cost cost;
+	struct cost *cost;
 	nanos start, most; /* when the storm begins, how long it is watched */
 	char socket[ROOM], directory[ROOM]; /* of the server, of all files */
 	char budgets[2 * ROOM], variable[3 * ROOM]; /* of a client's host */
-	char url[REDIS_URL], takes[ROOM];
+	char url[REDIS_URL], takes[ROOM], makefile[ROOM + 16];
 	char *args[ARGS], *environment[2];
 	struct redis redis;
-	pid_t server, *clients; /* 0: not there */
+	pid_t server; /* 0: not there */
+	struct client *clients;
+	nanos hurts; /* when the next of them is hurt; NANOS_MAX: none is */
+	uint64_t chance; /* which one */
 	int life[2]; /* a pipe: while its second end is open, the server lives
 			and the directory is kept */
 	int64_t begun, ended;
@@ -82,16 +101,17 @@ place(struct crowd *crowd, int64_t client)
 }
 
 /*
- * Answers each connection, a request, by one byte until nobody has the second
- * end of life open, or the record is full. It is an abstract unix socket: there
- * is no file to leave behind, no port that lingers in TIME_WAIT after each of
- * tens of thousands of connections, and connecting takes less of the machine
- * that a thousand processes share.
+ * Answers each connection, a request, by the head of a response until nobody
+ * has the second end of life open, or the record is full. It is an abstract
+ * unix socket: there is no file to leave behind, no port that lingers in
+ * TIME_WAIT after each of tens of thousands of connections, and connecting
+ * takes less of the machine that a thousand processes share.
  */
 static void
 serve(const struct crowd *crowd, int listener)
 {
 	struct record *record = crowd->record;
+	const struct capacity *capacity = &crowd->scenario->capacity;
 	struct load load = { 0 };
 	struct pollfd events[] = {
 		{ .fd = listener, .events = POLLIN },
@@ -99,11 +119,11 @@ serve(const struct crowd *crowd, int listener)
 	};
 
 	while (record->count < REQUESTS) {
-		nanos now;
-		bool served;
-		struct sockaddr_un peer;
+		struct request *request = &record->requests[record->count];
+		struct sockaddr_un peer = { 0 };
 		socklen_t length = sizeof peer;
-		int client;
+		char head[2 * ROOM];
+		int client, attempt = 0, size;
 
 		if (poll(events, 2, -1) == -1)
 			continue;
@@ -113,17 +133,25 @@ serve(const struct crowd *crowd, int listener)
 		    listener, (struct sockaddr *)&peer, &length, SOCK_CLOEXEC);
 		if (client == -1)
 			continue;
-		now = clock_now() - record->start;
-		served =
-		    capacity_serves(&crowd->scenario->capacity, &load, now);
-		record->requests[record->count].at = now;
-		record->requests[record->count].served = served;
-		/* Only retries have a name. */
-		record->requests[record->count++].again =
-		    length > offsetof(struct sockaddr_un, sun_path);
+		sscanf(peer.sun_path + 1, CHILD_NAME, &request->by, &attempt);
+		request->again = attempt > 1;
+		request->at = clock_now() - record->start;
+		request->status = capacity_answer(capacity, &load, request->at);
+		if (request->status == 429)
+			request->wait = capacity_wait(capacity, request->at);
+		record->count++;
+		size = snprintf(
+		    head, sizeof head, "HTTP/1.1 %d \r\n", request->status);
+		if (request->wait > 0)
+			size +=
+			    snprintf(head + size, sizeof head - (size_t)size,
+				"Retry-After: %" PRId64 "\r\n",
+				request->wait / NANOS_SECOND);
+		size +=
+		    snprintf(head + size, sizeof head - (size_t)size, "\r\n");
 		/* A client that has gone needs no answer. */
 		(void)send(
-		    client, served ? "+" : "-", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+		    client, head, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
 		close(client);
 	}
 }
@@ -174,12 +202,37 @@ start_server(struct crowd *crowd)
 	close(crowd->life[0]);
 }
 
+/* Writes the makefile of a build, each of whose targets is a file that is there
+ * when its client has been served. */
+static void
+write_makefile(struct crowd *crowd, const struct programs *programs)
+{
+	char retry[PATH_MAX], client[PATH_MAX];
+	FILE *file;
+
+	snprintf(crowd->makefile, sizeof crowd->makefile, "%s/makefile",
+	    crowd->directory);
+	file = fopen(crowd->makefile, "we");
+	if (file == NULL || realpath(programs->retry, retry) == NULL ||
+	    realpath(programs->client, client) == NULL)
+		err(1, "makefile");
+	fputs("export PATH = /bin:/usr/bin\nall:", file);
+	for (int i = 0; i < TARGETS; i++)
+		fprintf(file, " t%d", i);
+	fprintf(file, "\nt%%:\n\t%s %s -- %s %s %s\n\ttouch $@\n", retry,
+	    crowd->variant->inner, client, crowd->socket, crowd->takes);
+	if (fclose(file) == EOF)
+		err(1, "makefile");
+}
+
 static void
 prepare(struct crowd *crowd, const struct programs *programs,
     const struct variant *variant)
 {
 	static const int awaited[] = { SIGCHLD, SIGHUP, SIGINT, SIGTERM };
 	static char quiet[] = "-q", end[] = "--"; /* but for mistakes */
+	static char make[] = "make", jobs[] = "-j8", words[] = "-skf",
+		    in[] = "-C";
 	size_t n = 0;
 
 	/* Before there is a file or a child. */
@@ -189,7 +242,7 @@ prepare(struct crowd *crowd, const struct programs *programs,
 	sigprocmask(SIG_BLOCK, &crowd->signals, &crowd->before);
 
 	crowd->clients =
-	    calloc((size_t)crowd->scenario->clients, sizeof(pid_t));
+	    calloc((size_t)crowd->scenario->clients, sizeof(struct client));
 	crowd->record =
 	    mmap(NULL, sizeof *crowd->record, PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -219,11 +272,21 @@ prepare(struct crowd *crowd, const struct programs *programs,
 		if (strcmp(crowd->args[i], SCENARIO_FLEET) == 0)
 			crowd->args[i] = crowd->url;
 	crowd->args[n++] = end;
-	crowd->args[n++] = (char *)(uintptr_t)programs->client;
-	crowd->args[n++] = crowd->socket;
 	snprintf(crowd->takes, sizeof crowd->takes, "%" PRId64,
 	    crowd->scenario->capacity.takes / NANOS_MS);
-	crowd->args[n] = crowd->takes;
+	if (variant->inner != NULL) {
+		write_makefile(crowd, programs);
+		crowd->args[n++] = make;
+		crowd->args[n++] = jobs;
+		crowd->args[n++] = words;
+		crowd->args[n++] = crowd->makefile;
+		crowd->args[n++] = in;
+		crowd->args[n] = crowd->budgets;
+	} else {
+		crowd->args[n++] = (char *)(uintptr_t)programs->client;
+		crowd->args[n++] = crowd->socket;
+		crowd->args[n] = crowd->takes;
+	}
 	crowd->environment[0] = crowd->variable;
 }
 
@@ -236,12 +299,15 @@ start_client(struct crowd *crowd)
 	child = child_fork(SIGTERM);
 	if (child == 0) {
 		sigprocmask(SIG_SETMASK, &crowd->before, NULL);
+		/* make tells of each target that fails. */
+		if (crowd->variant->inner != NULL)
+			dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
 		execve(crowd->args[0], crowd->args, crowd->environment);
 		warn("%s", crowd->args[0]);
 		_exit(NOT_EXECUTED);
 	}
-	crowd->clients[crowd->begun++] = child;
-	crowd->cost.started = clock_now() - crowd->start;
+	crowd->clients[crowd->begun++].pid = child;
+	crowd->cost->started = clock_now() - crowd->start;
 }
 
 static void
@@ -249,19 +315,22 @@ count_client(struct crowd *crowd, int64_t client, int status)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
-	crowd->clients[client] = 0;
+	crowd->clients[client].ended = true;
 	crowd->ended++;
+	if (crowd->clients[client].killed && code == -1)
+		return;
 	if (code == 0) {
 		tally_client(crowd->tally, clock_now() - crowd->start);
 		return;
 	}
 	crowd->tally->lost++;
 	if (code == GAVE_UP || code == HELD_BACK ||
+	    (code == MAKE_FAILED && crowd->variant->inner != NULL) ||
 	    (crowd->ending && WIFSIGNALED(status) &&
 		WTERMSIG(status) == SIGTERM))
 		return;
-	crowd->cost.odd++;
-	crowd->cost.odd_status = status;
+	crowd->cost->odd++;
+	crowd->cost->odd_status = status;
 }
 
 static void
@@ -274,15 +343,15 @@ reap(struct crowd *crowd)
 		if (child == crowd->server) {
 			warnx("the server has ended before its time");
 			crowd->server = 0;
-			crowd->cost.signal = SIGTERM;
+			crowd->cost->signal = SIGTERM;
 		}
 		if (child == crowd->redis.pid) {
 			warnx("the fleet's server has ended before its time");
 			crowd->redis.pid = 0;
-			crowd->cost.signal = SIGTERM;
+			crowd->cost->signal = SIGTERM;
 		}
 		for (int64_t i = 0; i < crowd->begun; i++)
-			if (crowd->clients[i] == child) {
+			if (crowd->clients[i].pid == child) {
 				count_client(crowd, i, status);
 				break;
 			}
@@ -293,8 +362,43 @@ static void
 signal_all(const struct crowd *crowd, int signal)
 {
 	for (int64_t i = 0; i < crowd->begun; i++)
-		if (crowd->clients[i] > 0)
-			kill(crowd->clients[i], signal);
+		if (!crowd->clients[i].ended)
+			kill(crowd->clients[i].pid, signal);
+}
+
+/* Kills one of the processes, or stops it; and has those go on that have been
+ * stopped for long enough. */
+static void
+hurt(struct crowd *crowd)
+{
+	nanos now = clock_now() - crowd->start;
+	uint64_t chance = random_draw(&crowd->chance);
+	struct client *client =
+	    &crowd->clients[chance % (uint64_t)crowd->begun];
+
+	for (int64_t i = 0; i < crowd->begun; i++) {
+		struct client *at = &crowd->clients[i];
+
+		if (at->until > 0 && at->until < now && !at->ended) {
+			at->until = 0;
+			at->resumed = now;
+			kill(at->pid, SIGCONT);
+		}
+	}
+	crowd->hurts += HURT;
+	if (client->ended || client->hurt > 0)
+		return;
+	client->hurt = now;
+	client->resumed = NANOS_MAX;
+	client->killed = chance % 3 == 0;
+	if (!client->killed)
+		client->until =
+		    now + (nanos)(random_draw(&crowd->chance) % STOP);
+	kill(client->pid, client->killed ? SIGKILL : SIGSTOP);
+	if (client->killed)
+		crowd->cost->killed++;
+	else
+		crowd->cost->stopped++;
 }
 
 /* Until a child ends, or it is time to look again. */
@@ -312,7 +416,7 @@ nap(struct crowd *crowd, nanos until)
 	}
 	signal = sigtimedwait(&crowd->signals, NULL, &span);
 	if (signal > 0 && signal != SIGCHLD)
-		crowd->cost.signal = signal;
+		crowd->cost->signal = signal;
 }
 
 /* Waits for the clients that have begun. */
@@ -331,32 +435,92 @@ run(struct crowd *crowd)
 	const struct scenario *scenario = crowd->scenario;
 	nanos until = crowd->start + crowd->most;
 
-	while (crowd->ended < scenario->clients && crowd->cost.signal == 0 &&
+	while (crowd->ended < scenario->clients && crowd->cost->signal == 0 &&
 	    clock_now() < until) {
-		bool all = crowd->begun == scenario->clients;
+		int64_t most = scenario->at_once > 0
+		    ? number_lesser(
+			  crowd->ended + scenario->at_once, scenario->clients)
+		    : scenario->clients;
 
-		if (!all)
+		if (crowd->begun < most)
 			start_client(crowd);
-		nap(crowd, all ? until : 0);
+		if (clock_now() >= crowd->hurts)
+			hurt(crowd);
+		nap(crowd,
+		    crowd->begun < most ? 0
+					: number_lesser(until, crowd->hurts));
 		reap(crowd);
 		redis_look(&crowd->redis, clock_now());
 	}
-	if (crowd->cost.signal == 0)
-		crowd->cost.late = scenario->clients - crowd->ended;
+	if (crowd->cost->signal == 0)
+		crowd->cost->late += scenario->clients - crowd->ended;
 	crowd->ending = true;
 	signal_all(crowd, SIGTERM);
+	signal_all(crowd, SIGCONT);
 	await(crowd, clock_now() + GRACE);
 	signal_all(crowd, SIGKILL);
 	await(crowd, clock_now() + GRACE);
 }
 
-struct cost
-crowd_run(const struct programs *programs, const struct scenario *scenario,
-    const struct variant *variant, struct tally *tally)
+/* Has each request know what is known of its client. */
+static void
+find_clients(struct crowd *crowd)
 {
-	struct crowd crowd = { .scenario = scenario, .tally = tally };
+	int64_t hosts = number_greater(crowd->scenario->hosts, 1);
+
+	for (size_t i = 0; i < crowd->record->count; i++) {
+		struct request *request = &crowd->record->requests[i];
+
+		request->host = -1;
+		for (int64_t n = 0; n < crowd->begun; n++) {
+			const struct client *client = &crowd->clients[n];
+
+			if (client->pid != request->by)
+				continue;
+			request->host = n % hosts;
+			request->hurt = client->hurt;
+			request->resumed = client->resumed;
+		}
+	}
+}
+
+/* Counts the requests, and what is wrong with them. */
+static void
+count_requests(struct crowd *crowd)
+{
+	static const struct terms limits = { SEGMENT_RATIO, SEGMENT_MIN,
+		SEGMENT_WINDOW };
+	const struct request *requests = crowd->record->requests;
+	const char *options = crowd->variant->options;
+	size_t count = crowd->record->count, asked;
+
+	for (size_t i = 0; i < count; i++) {
+		bool served = requests[i].status == 200;
+
+		tally_request(crowd->tally, requests[i].at, served);
+		crowd->tally->firsts += !served && !requests[i].again;
+	}
+	if (strstr(options, "-B ") == NULL)
+		return;
+	find_clients(crowd);
+	crowd->cost->early += witness_early(requests, count, &asked);
+	crowd->cost->asked += asked;
+	/* What a breaker lets in, or a fleet, no window of a host counts. */
+	if (strstr(options, "--breaker") == NULL &&
+	    !scenario_has_fleet(crowd->variant))
+		crowd->cost->excess += witness_excess(requests, count, &limits);
+}
+
+void
+crowd_run(const struct programs *programs, const struct scenario *scenario,
+    const struct variant *variant, struct tally *tally, struct cost *cost)
+{
+	struct crowd crowd = { .scenario = scenario,
+		.variant = variant,
+		.tally = tally,
+		.cost = cost,
+		.hurts = NANOS_MAX };
 	const struct redis *redis = &crowd.redis;
-	struct cost *cost = &crowd.cost;
 	nanos began, cpu;
 
 	prepare(&crowd, programs, variant);
@@ -366,6 +530,10 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 		redis_start(&crowd.redis, programs->redis);
 	crowd.start = crowd.record->start = clock_now();
 	redis_begin(&crowd.redis, crowd.start);
+	if (variant->hurt) {
+		crowd.hurts = crowd.start;
+		crowd.chance = (uint64_t)crowd.start;
+	}
 	run(&crowd);
 	redis_end(&crowd.redis);
 	cost->questions = redis->questions;
@@ -375,16 +543,10 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 	close(crowd.life[1]);
 	if (crowd.server > 0)
 		waitpid(crowd.server, NULL, 0);
-	cost->elapsed = clock_now() - began;
-	cost->cpu = child_cpu(RUSAGE_SELF) + child_cpu(RUSAGE_CHILDREN) - cpu;
-	for (size_t i = 0; i < crowd.record->count; i++) {
-		bool served = crowd.record->requests[i].served;
-
-		tally_request(tally, crowd.record->requests[i].at, served);
-		tally->firsts += !served && !crowd.record->requests[i].again;
-	}
+	cost->elapsed += clock_now() - began;
+	cost->cpu += child_cpu(RUSAGE_SELF) + child_cpu(RUSAGE_CHILDREN) - cpu;
+	count_requests(&crowd);
 	munmap(crowd.record, sizeof *crowd.record);
 	free(crowd.clients);
 	sigprocmask(SIG_SETMASK, &crowd.before, NULL);
-	return *cost;
 }

@@ -22,6 +22,10 @@ struct cost {
 	nanos elapsed, cpu; /* of the driver and all of its processes */
 	nanos started; /* after so long the last client was there */
 	int64_t late; /* invocations that had to be ended */
+	int64_t killed, stopped; /* invocations, while they ran */
+	/* What broke the promises of a budget (witness.h), and how often the
+	 * server asked a process to wait. */
+	size_t early, excess, asked;
 	int64_t odd; /* invocations that ended neither well nor by giving up */
 	int odd_status; /* how the last of them did, as of wait */
 	int64_t questions; /* that the fleet's server was asked */
@@ -32,12 +36,11 @@ struct cost {
 };
 
 /*
- * Counts requests and clients in the tally, which has been started. What the
- * kernel refuses ends the program. No process is left behind and no file,
- * however the program ends.
+ * Counts requests and clients in the tally, which has been started, but no
+ * clients that were killed; and adds to the cost. What the kernel refuses ends
+ * the program. No process is left behind and no file, however the program ends.
  */
-struct cost
-crowd_run(const struct programs *programs, const struct scenario *scenario,
-    const struct variant *variant, struct tally *tally);
+void crowd_run(const struct programs *programs, const struct scenario *scenario,
+    const struct variant *variant, struct tally *tally, struct cost *cost);
 
 #endif

@@ -9,6 +9,7 @@
  * DIRECTORY/picture.txt the script picture draws what README shows. Exits with
  * 1 if a bar of the scenario is missed, or something went wrong.
  *
+ * TIMES is how often each variant is run; the totals are those of all its runs.
  * FLEET_SERVER is the program of a fleet's server. Without it, scenarios with a
  * fleet are left out; if one of them is named, that is a failure.
  */
@@ -30,6 +31,7 @@ struct driver {
 	const char *directory;
 	const char *scenario, *variant; /* NULL: all */
 	FILE *totals;
+	long times; /* each variant is run */
 	bool failed;
 };
 
@@ -58,6 +60,11 @@ check_cost(const struct result *result, const struct cost *cost)
 		    "more ended with status 0 than were served" },
 		{ variant->fault != REDIS_SOUND && cost->failed == 0,
 		    "server of a fleet that did not fail" },
+		{ (int64_t)cost->early,
+		    "began while the server had asked to "
+		    "wait" },
+		{ (int64_t)cost->excess,
+		    "retries failed that the budget does not allow" },
 	};
 	bool well = true;
 
@@ -153,12 +160,17 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 		if (driver->variant != NULL &&
 		    strcmp(driver->variant, variant->name) != 0)
 			continue;
-		fprintf(stderr, "%s: %s\n", scenario->name, variant->name);
+		*cost = (struct cost){ .signal = 0 };
 		tally_start(tally, scenario->width);
-		*cost = crowd_run(&driver->programs, scenario, variant, tally);
-		if (cost->signal != 0) {
-			raise(cost->signal);
-			errx(1, "%s: cut short", variant->name);
+		for (long n = 0; n < driver->times; n++) {
+			fprintf(
+			    stderr, "%s: %s\n", scenario->name, variant->name);
+			crowd_run(
+			    &driver->programs, scenario, variant, tally, cost);
+			if (cost->signal != 0) {
+				raise(cost->signal);
+				errx(1, "%s: cut short", variant->name);
+			}
 		}
 		*result = (struct result){ .scenario = scenario,
 			.variant = variant,
@@ -192,6 +204,14 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 		if (cost->back > 0)
 			printf(
 			    ", for %s", figure_time(cost->back - cost->failed));
+		if (cost->killed + cost->stopped > 0)
+			printf("; %" PRId64 " were killed, and %" PRId64
+			       " stopped",
+			    cost->killed, cost->stopped);
+		if (cost->asked > 0)
+			printf("; %zu were asked to wait, and %zu began "
+			       "meanwhile",
+			    cost->asked, cost->early);
 		puts("");
 	}
 	write_picture(driver, &runs);
@@ -210,7 +230,7 @@ int
 main(int argc, char **argv)
 {
 	struct driver driver = { .failed = false };
-	const char *redis = getenv("FLEET_SERVER");
+	const char *redis = getenv("FLEET_SERVER"), *times = getenv("TIMES");
 	bool any = false;
 
 	if (argc < 4 || argc > 6)
@@ -219,6 +239,7 @@ main(int argc, char **argv)
 		redis = NULL;
 	driver.programs = (struct programs){ argv[1], argv[2], redis };
 	driver.directory = argv[3];
+	driver.times = times != NULL && times[0] != '\0' ? atol(times) : 1;
 	driver.scenario = argc > 4 ? argv[4] : NULL;
 	driver.variant = argc > 5 ? argv[5] : NULL;
 	/* A run of all storms begins the file anew. */

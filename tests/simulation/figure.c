@@ -95,7 +95,8 @@ figure_table(const struct result *results, size_t count)
 		fprintf(out, "%s\t%s\t%s\t%s\t%s\t",
 		    at->name != NULL ? at->name : variant->name,
 		    figure_count(totals->wasted),
-		    known(variant->published_wasted), known(totals->after),
+		    known(variant->published_wasted),
+		    known(at->scenario->capacity.end > 0 ? totals->after : 0),
 		    figure_count(totals->retries));
 		put_latency(out, variant, totals->p50);
 		put_latency(out, variant, totals->p99);
@@ -119,69 +120,92 @@ figure_table(const struct result *results, size_t count)
 	free(text);
 }
 
+/* The result of the variant beside which the last one is shown, or NULL. */
+static const struct result *
+find_beside(const struct result *results, size_t count)
+{
+	const char *name = results[count - 1].variant->beside;
+
+	for (size_t i = 0; i + 1 < count && name != NULL; i++)
+		if (strcmp(results[i].variant->name, name) == 0)
+			return &results[i];
+	return NULL;
+}
+
 /* 0: there is no bar. */
 static double
 bar(int64_t most, double unit)
 {
-	return most > 0 ? (double)most * unit : (double)INFINITY;
+	return most > 0 ? (double)most * unit : (double)NAN;
 }
 
 bool
 figure_judge(const struct result *results, size_t count)
 {
 	const struct result *result = &results[count - 1];
+	const struct result *other = find_beside(results, count);
 	const struct variant *variant = result->variant;
-	const struct totals *totals = &result->totals;
+	const struct totals *totals = &result->totals, none = { 0 };
+	const struct totals *beside = other != NULL ? &other->totals : &none;
 	double percent = figure_seconds(scenario_limit(result->scenario)) / 100;
-	double retries = (double)totals->retries, beside = (double)INFINITY;
+	double all = figure_seconds(beside->max);
 	bool well = true;
-
-	for (size_t i = 0; i < count && variant->beside != NULL; i++)
-		if (strcmp(results[i].variant->name, variant->beside) == 0)
-			beside = (double)(results[i].totals.retries *
-			    variant->most_beside / 100);
-	if (variant->beside != NULL && isinf(beside))
-		printf("%s: its retries are not compared, as %s was not run\n",
-		    variant->name, variant->beside);
-	else if (variant->beside != NULL)
-		printf("%s: %.0f retries wasted, at most %.0f (%" PRId64
-		       " %% of %s)\n",
-		    variant->name, retries, beside, variant->most_beside,
-		    variant->beside);
-
 	const struct {
 		const char *what;
-		double value, most, published;
+		double value, most, beside, published;
 	} bars[] = {
 		{ "wasted", (double)totals->wasted,
-		    bar(variant->most_wasted, 1),
+		    bar(variant->most_wasted, 1), (double)beside->wasted,
 		    (double)variant->published_wasted },
-		{ "retries wasted", retries, bar(variant->most_retries, 1), 0 },
-		{ "retries wasted", retries, beside, 0 },
+		{ "retries wasted", (double)totals->retries,
+		    bar(variant->most_retries, 1), (double)beside->retries, 0 },
+		{ "retries wasted", (double)totals->retries,
+		    other == NULL ? (double)NAN
+				  : bar(variant->most_beside,
+					(double)beside->retries / 100),
+		    (double)beside->retries, 0 },
+		{ "given up", (double)totals->lost, bar(variant->most_lost, 1),
+		    (double)beside->lost, 0 },
 		{ "p99 in seconds", figure_seconds(totals->p99),
 		    bar(variant->most_p99, percent),
+		    figure_seconds(beside->p99),
 		    figure_seconds(variant->published_p99) },
 		{ "all served after seconds", figure_seconds(totals->max),
-		    bar(variant->most_max, percent), 0 },
+		    bar(variant->most_max, percent), all, 0 },
+		{ "all served after seconds", figure_seconds(totals->max),
+		    bar(variant->most_time, 1 / (double)NANOS_SECOND), all, 0 },
+		{ "all served after seconds", figure_seconds(totals->max),
+		    other == NULL ? (double)NAN
+				  : bar(variant->most_longer, all / 100),
+		    all, 0 },
 		{ "questions without an answer", (double)result->asked.silent,
 		    bar(variant->most_silent,
 			(double)result->asked.awaited / 100),
-		    0 },
+		    0, 0 },
 	};
+
+	if (variant->beside != NULL && other == NULL)
+		printf("%s: not compared, as %s was not run\n", variant->name,
+		    variant->beside);
 	for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
 		double value = bars[i].value, published = bars[i].published;
+		bool near = variant->near && published > 0, good;
 
-		if (value > bars[i].most)
-			printf("MISSED: %s: %s %.4g, at most %.4g\n",
-			    variant->name, bars[i].what, value, bars[i].most);
-		/* For simulated clients, and for the same settings. */
-		else if (variant->near && published > 0 &&
-		    fabs(value - published) > published * SCENARIO_NEAR / 100)
-			printf("MISSED: %s: %s %.4g, published %.4g\n",
-			    variant->name, bars[i].what, value, published);
-		else
+		if (isnan(bars[i].most) && !near)
 			continue;
-		well = false;
+		/* What is published is for simulated clients, and for the same
+		 * settings. */
+		good = near
+		    ? fabs(value - published) <= published * SCENARIO_NEAR / 100
+		    : value <= bars[i].most && !isinf(value);
+		printf("%s: %s: %s %.4g, %s %.4g", good ? "ok" : "MISSED",
+		    variant->name, bars[i].what, value,
+		    near ? "published" : "at most",
+		    near ? published : bars[i].most);
+		if (other != NULL)
+			printf("; %s %.4g", variant->beside, bars[i].beside);
+		puts("");
+		well = well && good;
 	}
 	return well;
 }

@@ -31,8 +31,8 @@ struct result {
 /* A row for each result. */
 void figure_table(const struct result *results, size_t count);
 
-/* Whether the last one of some results keeps to its bars. Says which it misses.
- */
+/* Whether the last one of some results keeps to its bars. Says each bar, and
+ * what it is compared with. */
 bool figure_judge(const struct result *results, size_t count);
 
 /* "8,468", at least 0; "0.35s", "15.2s"; "never". A text lasts for ten more

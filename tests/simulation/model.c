@@ -257,7 +257,8 @@ struct client {
 	struct history history;
 	struct caller caller;
 	struct fleet_member member; /* of the fleet, if there is one */
-	bool served; /* its last request was */
+	int status; /* of HTTP, of the last answer to it */
+	nanos wait; /* that this one asked for */
 };
 
 struct storm {
@@ -270,6 +271,7 @@ struct storm {
 	int64_t hosts;
 	struct fleet fleet; /* used if the policy has a fleet */
 	int64_t ended; /* clients that count */
+	int64_t begun; /* clients that begin at once, or where others ended */
 };
 
 /* A seed that differs from its neighbours' in all bits: random_draw() gives
@@ -316,6 +318,13 @@ has_fleet(const struct storm *storm)
 	return storm->model->policy->fleet.text != NULL;
 }
 
+/* How many clients begin before any has ended. */
+static int64_t
+at_once(const struct scenario *scenario)
+{
+	return scenario->at_once > 0 ? scenario->at_once : scenario->clients;
+}
+
 /* When a client begins, from which its latency counts. */
 static nanos
 due(const struct model *model, uint32_t who)
@@ -330,11 +339,15 @@ due(const struct model *model, uint32_t who)
 static void
 follow(struct storm *storm, uint32_t who, const struct step *step, nanos now)
 {
+	const struct scenario *scenario = storm->model->scenario;
+
 	if (step->again) {
 		put(storm, step->at, who, WHAT_WAKE);
 		return;
 	}
-	if (who < storm->model->scenario->scouts)
+	if (storm->begun < scenario->clients)
+		put(storm, now, (uint32_t)storm->begun++, WHAT_START);
+	if (who < scenario->scouts)
 		return;
 	if (step->reason == REASON_SUCCEEDED)
 		tally_client(storm->tally, now - due(storm->model, who));
@@ -352,8 +365,16 @@ finish(struct storm *storm, uint32_t who, nanos now)
 	struct segment *segment = segment_of(storm, who);
 	struct visit visit = visit_of(client, segment, now);
 	struct outcome outcome = { .end = END_EXITED,
-		.code = client->served ? 0 : 1 };
+		.code = client->status == 200 ? 0 : 1 };
 	struct step step;
+
+	if (policy->http)
+		outcome.http = (struct http_status){
+			.known = true,
+			.code = client->status,
+			.after = { .given = client->wait > 0,
+			    .wait = client->wait },
+		};
 
 	plan_judge(policy, &client->history, &outcome);
 	step = plan_next(policy, &client->history, now);
@@ -385,9 +406,10 @@ begin(struct storm *storm, uint32_t who, nanos now)
 	plan_begin(&client->history);
 	if (client->caller.lease != 0)
 		put(storm, client->caller.renewal, who, WHAT_RENEW);
-	client->served = capacity_serves(capacity, &storm->load, now);
-	tally_request(storm->tally, now, client->served);
-	if (!client->served && client->history.made == 1)
+	client->status = capacity_answer(capacity, &storm->load, now);
+	client->wait = client->status == 429 ? capacity_wait(capacity, now) : 0;
+	tally_request(storm->tally, now, client->status == 200);
+	if (client->status != 200 && client->history.made == 1)
 		storm->tally->firsts++;
 	if (at == now || storm->segments == NULL)
 		finish(storm, who, at);
@@ -434,8 +456,8 @@ start(struct storm *storm, uint32_t who, nanos now)
 	struct step step;
 
 	*client = (struct client){
-		.history = plan_start(model->policy, due(model, who), NANOS_MAX,
-		    seed_of(model, who)),
+		.history = plan_start(
+		    model->policy, now, NANOS_MAX, seed_of(model, who)),
 		.caller = { .config = &model->policy->budget,
 		    .uses_breaker = true },
 	};
@@ -454,7 +476,7 @@ happen(struct storm *storm, const struct event *event)
 
 	switch ((enum what)event->what) {
 	case WHAT_START:
-		if (next < model->scenario->clients)
+		if (next < at_once(model->scenario))
 			put(storm, number_greater(now, due(model, next)), next,
 			    WHAT_START);
 		start(storm, who, now);
@@ -525,6 +547,7 @@ model_run(const struct model *model, struct tally *tally)
 	struct storm storm = { .model = model, .tally = tally };
 	struct event event;
 
+	storm.begun = at_once(model->scenario);
 	storm.clients = room_for(clients, sizeof *storm.clients);
 	make_segments(&storm);
 	queue_start(&storm.queue);

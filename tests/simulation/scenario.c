@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "text/number.h"
+#include "text/random.h"
 
 /* Options that several variants share. */
 #define STORM "-n inf -d 100ms --max-delay 10s "
@@ -68,6 +69,44 @@
 #define DRILL_ALONE \
 	DRILL SHARED "--budget-min 10000 --fleet " SCENARIO_FLEET \
 		     " --fleet-alone 10000"
+
+/* Commands that a pool of workers runs, as xargs -P does. */
+#define QUEUE(count, places) .clients = (count), .at_once = (places)
+
+/* One that waits is served at last. */
+#define PATIENT "-T 5m "
+
+/*
+ * So many targets of the build run at once, and of 200 at 20 % a target or two
+ * fail three times. So the outer retry is needed, and runs what is left.
+ */
+#define TARGET "-q -n 3 -d 100ms "
+
+#define FAILING(percent_, time, longer, lost) \
+	{ \
+		.name = "flaky-" #percent_, \
+		.title = "300 commands of 50 ms, 16 at a time, " #percent_ \
+			 " % fail", \
+		QUEUE(300, 16), \
+		.capacity = { .percent = (percent_), .takes = 50 * NANOS_MS }, \
+		.width = NANOS_SECOND, .most = 330 * NANOS_SECOND, \
+		.variants = { \
+			{ .name = "alone", .options = PATIENT }, \
+			{ .name = "budget", \
+			    .options = PATIENT SHARED, \
+			    .beside = "alone", \
+			    .most_time = (time), \
+			    .most_longer = (longer) }, \
+			{ .name = "budget, killed", \
+			    .options = PATIENT SHARED, \
+			    .hurt = true }, \
+			{ .name = "alone, 6 attempts", .options = "-n 6" }, \
+			{ .name = "budget, 6 attempts", \
+			    .options = "-n 6 " SHARED, \
+			    .beside = "alone, 6 attempts", \
+			    .most_lost = (lost) }, \
+		}, \
+	}
 
 const struct scenario scenarios[] = {
 	/*
@@ -162,6 +201,121 @@ const struct scenario scenarios[] = {
 			FAULT("half cut off", REDIS_PARTED),
 		},
 	},
+	/* The server is well, and says when to come again. */
+	{
+		.name = "quota",
+		.title = "200 commands, 32 at a time, a server of 40 in each 5 s",
+		QUEUE(200, 32),
+		.capacity = { .quota = 40, .window = 5 * NANOS_SECOND },
+		.width = NANOS_SECOND,
+		.most = 400 * NANOS_SECOND,
+		.variants = {
+			{ .name = "alone", .options = "--http " PATIENT },
+			{ .name = "budget", .options = "--http " PATIENT SHARED,
+			    .beside = "alone", .most_wasted = 70,
+			    .most_max = 120 },
+			{ .name = "budget, breaker",
+			    .options = "--http " PATIENT SHARED "--breaker on",
+			    .beside = "alone" },
+		},
+	},
+	{
+		.name = "quota-wide",
+		.title = "300 commands, 120 at a time, a server of 60 in each "
+			 "4 s",
+		QUEUE(300, 120),
+		.capacity = { .quota = 60, .window = 4 * NANOS_SECOND },
+		.width = NANOS_SECOND,
+		.most = 400 * NANOS_SECOND,
+		.variants = {
+			{ .name = "alone", .options = "--http " PATIENT },
+			{ .name = "budget", .options = "--http " PATIENT SHARED,
+			    .beside = "alone", .most_wasted = 170,
+			    .most_max = 120 },
+		},
+	},
+	/*
+	 * Each host is a trial: what the server asks of one of its commands
+	 * holds for all, whichever of them are killed or stopped.
+	 */
+	{
+		.name = "holds",
+		.title = "64 commands at once on each of 8 hosts, a server of "
+			 "60 in each 2 s",
+		.clients = 512,
+		.hosts = 8,
+		.capacity = { .quota = 60, .window = 2 * NANOS_SECOND },
+		.width = NANOS_SECOND,
+		.most = 60 * NANOS_SECOND,
+		.variants = {
+			{ .name = "budget", .options = "--http -T 1m " SHARED,
+			    .hurt = true },
+		},
+	},
+	FAILING(20, 0, 300, 3),
+	FAILING(30, 15 * NANOS_SECOND, 0, 9),
+	{
+		.name = "outage",
+		.title = "400 commands, 32 at a time, 503 for 10 s",
+		QUEUE(400, 32),
+		.capacity = { .end = 10 * NANOS_SECOND },
+		.width = NANOS_SECOND,
+		.most = 330 * NANOS_SECOND,
+		.variants = {
+			{ .name = "alone", .options = "--http " PATIENT },
+			{ .name = "budget", .options = "--http " PATIENT SHARED,
+			    .beside = "alone", .most_wasted = 60,
+			    .most_time = 15 * NANOS_SECOND },
+		},
+	},
+	/* Too few places for 20 failures in a row. */
+	{
+		.name = "places",
+		.title = "200 commands of 200 ms, 8 at a time, down for 10 s",
+		QUEUE(200, 8),
+		.capacity = { .end = 10 * NANOS_SECOND,
+		    .takes = 200 * NANOS_MS },
+		.width = NANOS_SECOND,
+		.most = 330 * NANOS_SECOND,
+		.variants = {
+			{ .name = "alone", .options = PATIENT "-t 1m" },
+			{ .name = "budget, breaker",
+			    .options = PATIENT "-t 1m " SHARED "--breaker on",
+			    .beside = "alone",
+			    .most_time = 20 * NANOS_SECOND },
+		},
+	},
+	{
+		.name = "cron",
+		.title = "30 jobs at the same minute, down for 20 s",
+		.clients = 30,
+		.capacity = { .end = 20 * NANOS_SECOND },
+		.width = NANOS_SECOND,
+		.most = 330 * NANOS_SECOND,
+		.variants = {
+			{ .name = "alone", .options = PATIENT "--splay 10s" },
+			{ .name = "budget",
+			    .options = SHARED "--budget-wait 5m --splay 10s",
+			    .beside = "alone",
+			    .most_time = 40 * NANOS_SECOND },
+		},
+	},
+	{
+		.name = "build",
+		.title = "6 builds of 200 targets, 8 at a time, 20 % fail",
+		QUEUE(6, 1),
+		.hosts = 6,
+		.capacity = { .percent = 20 },
+		.width = NANOS_SECOND,
+		.most = 330 * NANOS_SECOND,
+		.variants = {
+			{ .name = "alone", .options = "-n 3 -d 500ms",
+			    .inner = TARGET },
+			{ .name = "budget", .options = "-n 3 -d 500ms " SHARED,
+			    .inner = TARGET SHARED, .beside = "alone",
+			    .most_longer = 300 },
+		},
+	},
 	{
 		.name = "drill",
 		.title = "12 at once, 40 a second, down for 0.5 s",
@@ -248,17 +402,27 @@ scenario_has_fleet(const struct variant *variant)
 	return strstr(variant->options, SCENARIO_FLEET) != NULL;
 }
 
-bool
-capacity_serves(const struct capacity *capacity, struct load *load, nanos now)
+int
+capacity_answer(const struct capacity *capacity, struct load *load, nanos now)
 {
-	nanos token;
+	nanos token, window;
 
 	if (now >= capacity->begin && now < capacity->end)
-		return false;
+		return 503;
 	if (capacity->flaky > 0 && ++load->count % capacity->flaky == 0)
-		return false;
+		return 503;
+	if (capacity->percent > 0 &&
+	    random_draw(&load->chance) % 100 < (uint64_t)capacity->percent)
+		return 503;
+	if (capacity->quota > 0) {
+		window = now / capacity->window;
+		if (load->window != window)
+			load->taken = 0;
+		load->window = window;
+		return load->taken++ < capacity->quota ? 200 : 429;
+	}
 	if (capacity->rate == 0)
-		return true;
+		return 200;
 
 	token = NANOS_SECOND / capacity->rate;
 	if (now >= capacity->end)
@@ -266,9 +430,17 @@ capacity_serves(const struct capacity *capacity, struct load *load, nanos now)
 	/* What was not used within a second is lost. */
 	load->used = number_greater(load->used, now - NANOS_SECOND);
 	if (load->used + token > now)
-		return false;
+		return 503;
 	load->used += token;
-	return true;
+	return 200;
+}
+
+nanos
+capacity_wait(const struct capacity *capacity, nanos now)
+{
+	nanos left = capacity->window - now % capacity->window;
+
+	return (left + NANOS_SECOND - 1) / NANOS_SECOND * NANOS_SECOND;
 }
 
 nanos
@@ -276,6 +448,10 @@ scenario_limit(const struct scenario *scenario)
 {
 	const struct capacity *capacity = &scenario->capacity;
 
+	if (capacity->quota > 0)
+		return (scenario->clients - 1) / capacity->quota *
+		    capacity->window +
+		    capacity->takes;
 	if (capacity->rate == 0)
 		return 0;
 	return capacity->end - scenario->lead + capacity->takes +

@@ -7,6 +7,7 @@
  *	growth	the crowd with more clients, and as much more capacity
  *	fleets	storms over 100 and 1,000 hosts, with a fleet's server
  *	recovery  storms over 100 hosts whose breakers recover
+ *	quota	many more commands than a server's quota
  *	wave	what 10,000 hosts ask that server
  *	large	a storm over 10,000 hosts
  *	tune	the breaker's recovery in other circumstances
@@ -155,8 +156,9 @@ show_scenario(const struct scenario *scenario, int64_t factor,
 	     v++) {
 		struct trial *trial = &trials[count];
 
-		/* The simulated server of a fleet does not fail. */
-		if (v->fault != REDIS_SOUND)
+		/* The simulated server of a fleet does not fail, nor do
+		 * processes; and there is no make. */
+		if (v->fault != REDIS_SOUND || v->hurt || v->inner != NULL)
 			continue;
 		*trial = (struct trial){ *v, *scenario, *model, 1, false };
 		trial->scenario.clients *= factor;
@@ -336,6 +338,39 @@ static const struct trial waves[] = {
 	WAVE("a command a minute", 2, 120 * S, FLAKY, SPREAD),
 };
 
+/* The server says when to come again, in windows. */
+#define QUOTA(title, many, pool, number, span, ...) \
+	{ \
+		.variant.name = title, \
+		.scenario = { .clients = (many), \
+			.at_once = (pool), \
+			.capacity = { .quota = (number), \
+			    .window = (span), \
+			    .takes = 30 * NANOS_MS }, \
+			.width = NANOS_SECOND, \
+			.most = ((many) / (number) + 5) * (span) }, \
+		__VA_ARGS__, \
+	}
+#define ALONE .variant.options = "--http -T 1d"
+#define BUDGET(most) \
+	.variant.options = "--http -T 1d -B storm", .variant.most_max = 102, \
+	.variant.most_wasted = (most)
+
+static const struct trial quotas[] = {
+	QUOTA("5,000, 100 in 10 s", 5000, 1000, 100, 10 * S, ALONE),
+	QUOTA("budget", 5000, 1000, 100, 10 * S, BUDGET(4500)),
+	QUOTA("10,000, 60 in 60 s", 10000, 1000, 60, 60 * S, ALONE),
+	QUOTA("budget", 10000, 1000, 60, 60 * S, BUDGET(9000)),
+};
+
+static bool
+show_quota(void)
+{
+	return show("quota: 1,000 clients at a time, and a server that serves "
+		    "so many in each window",
+	    quotas, sizeof quotas / sizeof *quotas, NULL);
+}
+
 static bool
 show_wave(void)
 {
@@ -396,6 +431,7 @@ static const struct part {
 	{ "growth", false, show_growth },
 	{ "fleets", false, show_fleets },
 	{ "recovery", false, show_recovery },
+	{ "quota", false, show_quota },
 	{ "wave", false, show_wave },
 	{ "large", true, show_large },
 	{ "tune", true, show_tune },
