@@ -111,6 +111,32 @@ execute(struct run *run, nanos began)
 		run->history.last.lost = streams_lost(&run->loop.streams);
 }
 
+/* Asks --retry-if, if it is given, about a retry that is planned. */
+static struct step
+ask(struct run *run, const struct step *planned)
+{
+	struct history *history = &run->history;
+	enum hook_answer answer;
+	struct step step;
+
+	if (!planned->again || !plan_is_retry(history) ||
+	    run->policy->retry_if == NULL)
+		return *planned;
+	answer = hooks_ask(&run->hook, run->policy->retry_if,
+	    run->environment.list, history->deadline);
+	if (answer == HOOK_ANSWER_NO)
+		return plan_refused(history);
+	if (answer == HOOK_ANSWER_FAILED) {
+		step = plan_end(history, REASON_INTERNAL);
+		step.status = EXIT_STATUS_FAILED;
+		step.signal = 0;
+		return step;
+	}
+	if (run->loop.ending_signal != 0)
+		return plan_end(history, REASON_INTERRUPTED);
+	return plan_wake(history, planned, sys_now(CLOCK_BOOTTIME));
+}
+
 /* Makes one attempt; returns what follows from it. */
 static struct step
 attempt(struct run *run)
@@ -129,6 +155,8 @@ attempt(struct run *run)
 	execute(run, began);
 	ended = sys_now(CLOCK_BOOTTIME);
 	step = plan_next(run->policy, &run->history, ended);
+	environment_write(&run->environment, &run->history, true);
+	step = ask(run, &step);
 	event_loop_await(&run->loop, event_loop_budget, NANOS_MAX);
 	planned = run->loop.ending_signal == 0 && step.again &&
 	    plan_is_retry(&run->history);
@@ -142,8 +170,6 @@ attempt(struct run *run)
 	if (run->loop.fleet != NULL)
 		fleet_client_tell(run->loop.fleet,
 		    step.reason == REASON_SUCCEEDED, sys_now(CLOCK_BOOTTIME));
-	if (run->policy->on_retry != NULL || run->policy->on_give_up != NULL)
-		environment_write(&run->environment, &run->history, true);
 	if (run->report != NULL) {
 		report_attempt(run->report, &step, began);
 		report_admission(run->report, &foreseen);

@@ -60,7 +60,7 @@ _retry_where()
 			--budget-reset | --nested | --fleet | --fleet-auth | \
 			--fleet-via | --fleet-timeout | --fleet-min | \
 			--fleet-ratio | --fleet-alone | --label | --log-format | --report | \
-			--metrics | --trace | --on-retry | --on-give-up | --progress | \
+			--metrics | --trace | --retry-if | --on-retry | --on-give-up | --progress | \
 			--policy)
 			((i < COMP_CWORD)) && [[ ${COMP_WORDS[i + 1]} != = ]] &&
 				option=$word
@@ -254,7 +254,7 @@ _retry()
 	--progress)
 		words='auto always never'
 		;;
-	--fleet-via | --on-retry | --on-give-up)
+	--fleet-via | --retry-if | --on-retry | --on-give-up)
 		mapfile -t COMPREPLY < <(compgen -P "$head" -c -- "$cur")
 		return
 		;;
@@ -274,7 +274,7 @@ _retry()
 			--idle-timeout -s --signal -k --kill-after --preserve-status
 			-d --delay -b --backoff
 			--factor --max-delay --min-delay -j --jitter --seed
-			--reset-after --splay --retry-after --retry-on
+			--reset-after --splay --retry-after --retry-on --retry-if
 			--stop-on --fail-on --success-on --consecutive
 			--keep-status -a --auto --preset --http --http-status
 			--max-retry-after --method --idempotency-key

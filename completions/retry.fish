@@ -13,7 +13,7 @@ function __retry_command
     argparse --stop-nonopt n/attempts= retries= limit= T/deadline= w/wait= t/timeout= \
         idle-timeout= s/signal= k/kill-after= preserve-status d/delay= \
         b/backoff= factor= max-delay= min-delay= j/jitter= seed= reset-after= \
-        splay= retry-after= retry-on= stop-on= fail-on= success-on= \
+        splay= retry-after= retry-on= retry-if= stop-on= fail-on= success-on= \
         consecutive= keep-status a/auto preset= http http-status= max-retry-after= \
         method= idempotency-key= I/replay-stdin stdin-max= O/hold-stdout \
         E/hold-stderr chronic hold-max= B/budget= budget-ratio= budget-min= \
@@ -154,6 +154,7 @@ __retry_option -l reset-after -x -d 'After an attempt this long the delays start
 __retry_option -l splay -x -d 'A random wait before the first attempt'
 __retry_option -l retry-after -x -a 'stderr: stdout:' -d 'The output tells how long to wait'
 __retry_option -l retry-on -x -a '(__retry_list)' -d 'Retry only these failures'
+__retry_option -l retry-if -x -a '(__retry_lines)' -d 'Retry only if this succeeds'
 __retry_option -l stop-on -x -a '(__retry_list)' -d 'Never retry these failures'
 __retry_option -l fail-on -x -a '(__retry_list)' -d 'A failure although the command exited with 0'
 __retry_option -l success-on -x -a '(__retry_list)' -d 'A success although the command did not exit with 0'

@@ -14,7 +14,8 @@
 /* The variables that retry writes itself, and so never passes through. */
 static const char written[][24] = { "RETRY_ATTEMPT=", "RETRY_MAX_ATTEMPTS=",
 	"RETRY_DEPTH=", "RETRY_DEADLINE=", "RETRY_LAST_STATUS=",
-	"RETRY_PARENT=", ID, "RETRY_ANCESTOR_RETRY=", "RETRY_ADMITTED=" };
+	"RETRY_LAST_HTTP_STATUS=", "RETRY_PARENT=", ID,
+	"RETRY_ANCESTOR_RETRY=", "RETRY_ADMITTED=" };
 
 #define WRITTEN (sizeof written / sizeof *written)
 
@@ -269,6 +270,10 @@ environment_write(
 	if (history->made > 1 || over)
 		*slot++ = assign(
 		    environment->last, "RETRY_LAST_STATUS=", history->status);
+	if ((history->made > 1 || over) && history->last.http.known &&
+	    history->last.http.code != 0)
+		*slot++ = assign(environment->last_http,
+		    "RETRY_LAST_HTTP_STATUS=", history->last.http.code);
 	if (environment->retrying || history->made > 1)
 		*slot++ = ancestor;
 	*slot = NULL;

@@ -39,8 +39,8 @@ struct environment {
 	char traceparent[sizeof "TRACEPARENT=" + TRACE_ROOM];
 	char attempt[ENVIRONMENT_ROOM], most[ENVIRONMENT_ROOM],
 	    depth[ENVIRONMENT_ROOM], deadline[ENVIRONMENT_ROOM],
-	    last[ENVIRONMENT_ROOM], parent[ENVIRONMENT_ROOM],
-	    id[ENVIRONMENT_ROOM];
+	    last[ENVIRONMENT_ROOM], last_http[ENVIRONMENT_ROOM],
+	    parent[ENVIRONMENT_ROOM], id[ENVIRONMENT_ROOM];
 	char *few[ENVIRONMENT_FEW]; /* list, unless it is longer */
 	size_t used; /* of texts: to allocate for short ones takes longer */
 	char texts[512];
@@ -93,7 +93,8 @@ void environment_drop(struct environment *environment, const char *name);
 
 /*
  * Writes the variables that change for the attempt that is about to begin:
- * RETRY_ATTEMPT; RETRY_LAST_STATUS after the first attempt;
+ * RETRY_ATTEMPT; after the first attempt RETRY_LAST_STATUS and, if it is known,
+ * RETRY_LAST_HTTP_STATUS;
  * RETRY_ANCESTOR_RETRY=1 if this or an outer retry is past its first attempt;
  * TRACEPARENT, with a span of the attempt's own, if there is a trace. If over
  * is true, the variables are for a hook: the attempt is over, and

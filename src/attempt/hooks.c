@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include "attempt/spawn.h"
+#include "exit_status.h"
+#include "sys/sys.h"
 #include "text/number.h"
 #include "text/signame.h"
 
@@ -55,6 +57,16 @@ forget(struct hook *hook)
 	event_loop_reap(hook->tree.loop);
 }
 
+/* The same, if it has ended. */
+static bool
+reap(struct hook *hook)
+{
+	if (!termination_reap(&hook->tree))
+		return false;
+	forget(hook);
+	return true;
+}
+
 bool
 hooks_over(struct hook *hook)
 {
@@ -63,9 +75,8 @@ hooks_over(struct hook *hook)
 
 	if (!hook->runs)
 		return true;
-	if (!termination_reap(&hook->tree))
+	if (!reap(hook))
 		return false;
-	forget(hook);
 	if (info->si_code != CLD_EXITED)
 		warn(
 		    hook, "killed by ", signame_put(name, info->si_status), "");
@@ -92,6 +103,35 @@ hooks_end(struct hook *hook, const char *why)
 	}
 	waitid(P_PID, (id_t)tree->child, NULL, WEXITED | WNOHANG);
 	forget(hook);
+}
+
+enum hook_answer
+hooks_ask(struct hook *hook, const char *line, char **env, nanos deadline)
+{
+	const siginfo_t *info = &hook->tree.info;
+	bool calm = true;
+	int status;
+
+	hooks_start(hook, "--retry-if", line, env);
+	if (!hook->runs)
+		return HOOK_ANSWER_FAILED;
+	while (calm && !reap(hook)) {
+		nanos left = deadline - sys_now(CLOCK_BOOTTIME);
+
+		if (left <= 0)
+			break;
+		calm = event_loop_wait(hook->tree.loop, -1, left);
+	}
+	if (hook->runs) {
+		hooks_end(hook, calm ? "ended by the deadline" : NULL);
+		return HOOK_ANSWER_NONE;
+	}
+	/* sh has said what it did not find. */
+	status = info->si_code == CLD_EXITED ? info->si_status : -1;
+	if (status == EXIT_STATUS_NOT_EXECUTABLE ||
+	    status == EXIT_STATUS_NOT_FOUND)
+		return HOOK_ANSWER_FAILED;
+	return status == 0 ? HOOK_ANSWER_YES : HOOK_ANSWER_NO;
 }
 
 bool

@@ -1,8 +1,9 @@
 /*
  * hooks: runs the user's shell lines.
  *
- * --on-retry runs in a delay, --on-give-up at the end. A hook never changes the
- * result of the command. If a hook fails or has to be ended, retry warns.
+ * --on-retry runs in a delay, --on-give-up at the end: they never change the
+ * result of the command, and if one fails or has to be ended, retry warns.
+ * --retry-if runs before a delay, and its exit status is an answer.
  */
 #ifndef HOOKS_H
 #define HOOKS_H
@@ -23,6 +24,19 @@ void hooks_open(struct hook *hook, struct event_loop *loop);
  * is none. */
 void hooks_start(
     struct hook *hook, const char *option, const char *line, char **env);
+
+/* The answer of --retry-if. */
+enum hook_answer {
+	HOOK_ANSWER_NONE, /* the deadline or a signal has ended it */
+	HOOK_ANSWER_YES,
+	HOOK_ANSWER_NO,
+	HOOK_ANSWER_FAILED, /* it could not be run */
+};
+
+/* Runs the line of --retry-if, and waits for its end until the deadline on
+ * CLOCK_BOOTTIME, or until a signal ends the series. */
+enum hook_answer
+hooks_ask(struct hook *hook, const char *line, char **env, nanos deadline);
 
 /* Reaps the hook if it has ended. True if none is running. */
 bool hooks_over(struct hook *hook);

@@ -331,6 +331,7 @@ option_rules_note(const struct argument *argument, struct policy *policy)
 {
 	const char *name = argument->option->name, *text = argument->text;
 	bool preset = argument->option->special == SPECIAL_PRESET;
+	bool alone = argument->option->special == SPECIAL_CONDITION;
 	bool none = *text == '\0' || (preset && strcmp(text, "none") == 0);
 	struct given **at = &policy->given;
 
@@ -338,7 +339,7 @@ option_rules_note(const struct argument *argument, struct policy *policy)
 		print_presets(argument);
 	/* -w, given on the command line, takes back only rules of files. */
 	while (*at != NULL)
-		if (none && strcmp((*at)->option, name) == 0 &&
+		if ((none || alone) && strcmp((*at)->option, name) == 0 &&
 		    (!argument->implied || (*at)->location != NULL))
 			*at = (*at)->next;
 		else
@@ -401,7 +402,8 @@ option_rules_lists(struct policy *policy, const struct option *table)
 			add_limit(policy, &argument);
 		else if (option->special == SPECIAL_RETRY_AFTER)
 			add_stream_hint(policy, &argument);
-		else if (presets++ == PRESETS)
+		else if (option->special == SPECIAL_PRESET &&
+		    presets++ == PRESETS)
 			option_refuse(&argument, "given more than 8 times");
 		if (set == &policy->rules.retry_on &&
 		    conditions_has_exit(set, 0))

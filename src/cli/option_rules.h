@@ -9,9 +9,10 @@
 
 /*
  * Notes a LIST, a limit, a hint or names of presets, which are read when all
- * options are known. An empty text, or for presets "none", takes back what was
- * noted of the same option. "list" prints the names of all presets and exits,
- * "show:NAME" the rules of one.
+ * options are known, or a condition, of which the last one counts. An empty
+ * text, or for presets "none", takes back what was noted of the same option.
+ * "list" prints the names of all presets and exits, "show:NAME" the rules of
+ * one.
  */
 void option_rules_note(const struct argument *argument, struct policy *policy);
 

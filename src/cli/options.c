@@ -235,6 +235,7 @@ store(const struct argument *argument, struct policy *policy)
 		[SPECIAL_LIMIT] = option_rules_note,
 		[SPECIAL_RETRY_AFTER] = option_rules_note,
 		[SPECIAL_LIST] = option_rules_note,
+		[SPECIAL_CONDITION] = option_rules_note,
 		[SPECIAL_PRESET] = option_rules_note,
 		[SPECIAL_BREAKER] = take_breaker,
 		[SPECIAL_FLEET] = take_fleet,
@@ -357,6 +358,10 @@ static const struct option table[] = {
 
 	{ "retry-on", '\0', "LIST", "retry only these failures (default: any)",
 	    LIST(rules.retry_on), .heading = "What to retry" },
+	{ "retry-if", '\0', "CMD",
+	    "retry only if this, run with sh after a failure,\n"
+	    "exits with 0",
+	    TEXT(retry_if, ""), .special = SPECIAL_CONDITION },
 	{ "stop-on", '\0', "LIST",
 	    "never retry these; only --success-on wins over it",
 	    LIST(rules.stop_on) },

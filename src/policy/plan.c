@@ -190,6 +190,14 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 }
 
 struct step
+plan_refused(struct history *history)
+{
+	history->judgement = (struct judgement){ VERDICT_STOP, REASON_RETRY_IF,
+		verdict_reasons[REASON_RETRY_IF].name };
+	return plan_end(history, REASON_RETRY_IF);
+}
+
+struct step
 plan_wake(struct history *history, const struct step *step, nanos now)
 {
 	return time_left(history, now) > 0 ? *step

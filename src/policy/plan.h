@@ -70,6 +70,9 @@ void plan_judge(const struct policy *policy, struct history *history,
 struct step
 plan_next(const struct policy *policy, struct history *history, nanos now);
 
+/* What happens when --retry-if does not want the retry that was planned. */
+struct step plan_refused(struct history *history);
+
 /*
  * What happens when the wait for an attempt is over: step itself, or the end if
  * the deadline has passed meanwhile (because the machine slept).

@@ -123,7 +123,8 @@ struct policy {
 	const char *report; /* files to write, or NULL; "-": standard error */
 	const char *metrics;
 	const char *trace;
-	const char *on_retry; /* shell lines to run, or NULL */
+	const char *retry_if; /* shell lines to run, or NULL */
+	const char *on_retry;
 	const char *on_give_up;
 	enum loudness loudness;
 	enum log_format log_format;

@@ -24,6 +24,7 @@ const struct verdict_text verdict_reasons[] = {
 	[REASON_LIMIT] = { "limit", "--limit reached" },
 	[REASON_RETRY_AFTER] = { "retry-after", "Retry-After too long" },
 	[REASON_DEADLINE] = { "deadline", "deadline" },
+	[REASON_RETRY_IF] = { "retry-if", "--retry-if said no" },
 	[REASON_BREAKER] = { "breaker", "breaker open" },
 	[REASON_BUDGET] = { "budget", "budget exhausted" },
 };
@@ -212,7 +213,8 @@ verdict_result(const struct judgement *judgement, const struct outcome *outcome)
 	    outcome->interrupted != 0 ||
 	    (reason == REASON_NOT_RETRYABLE && is_meant(outcome)))
 		return RESULT_IGNORED;
-	return reason == REASON_STOP_RULE || reason == REASON_NOT_RETRYABLE
+	return reason == REASON_STOP_RULE || reason == REASON_NOT_RETRYABLE ||
+		reason == REASON_RETRY_IF
 	    ? RESULT_HEALTHY
 	    : RESULT_FAILURE;
 }

@@ -36,6 +36,7 @@ enum reason {
 	REASON_LIMIT,
 	REASON_RETRY_AFTER,
 	REASON_DEADLINE,
+	REASON_RETRY_IF,
 	REASON_BREAKER,
 	REASON_BUDGET,
 };
@@ -102,6 +103,7 @@ struct rules {
  *	fail-on		--fail-on made it a failure, and no list decides: retry
  *	idempotency	the request must not be sent twice: stop
  *	default		a failure, and no list decides: retry
+ *	retry-if	--retry-if does not want the retry: stop (plan)
  */
 struct judgement {
 	enum verdict verdict;

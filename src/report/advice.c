@@ -140,7 +140,8 @@ advice_on_list(struct advice *advice, const struct given *given)
 {
 	const char *part = NULL;
 
-	if (strcmp(given->option, "preset") != 0)
+	if (strcmp(given->option, "preset") != 0 &&
+	    strcmp(given->option, "retry-if") != 0)
 		part = conditions_swallowed(given->text);
 	return part != NULL &&
 	    advise(advice,

@@ -51,7 +51,8 @@ struct figure {
 
 static const struct figure figures[] = {
 	{ AT(retries), SCOPE_ANY, KIND_COUNT, "RETRIES", "", "retries",
-	    "window_retries", "Retries in the window that have not succeeded." },
+	    "window_retries",
+	    "Retries in the window that have not succeeded." },
 	{ AT(limit), SCOPE_ANY, KIND_COUNT, "LIMIT", "", "limit", "limit",
 	    "Retries allowed in the window." },
 	{ AT(left), SCOPE_ANY, KIND_COUNT, "", "", "left", "left",

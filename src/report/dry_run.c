@@ -429,6 +429,7 @@ static const struct {
 	{ "preset", "stop", ": a failure that stays" },
 	{ "retry-on", "retry", "" },
 	{ "preset", "retry", ": a failure that passes" },
+	{ "retry-if", "ask", "" },
 };
 
 /* Whether a preset has rules that do this. */
@@ -452,10 +453,11 @@ put_items(struct writer *writer, size_t step, const struct given *given,
     const char **label)
 {
 	bool preset = strcmp(given->option, "preset") == 0;
+	bool list = !preset && strcmp(given->option, "retry-if") != 0;
 	const char *item = given->text;
 
 	for (;;) {
-		size_t length = preset ? strlen(item) : conditions_item(item);
+		size_t length = list ? conditions_item(item) : strlen(item);
 
 		writer_format(writer, "%-14s%-12s%s%s ", *label,
 		    steps[step].does, preset ? "" : "--", given->option);

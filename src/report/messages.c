@@ -122,7 +122,7 @@ quote(struct message *message, const char *text, size_t length)
 static void
 add_location(struct message *message, const struct given *given)
 {
-	if (given->location != NULL)
+	if (given != NULL && given->location != NULL)
 		add(message, STRINGS(" (", given->location, ")"));
 }
 
@@ -339,6 +339,7 @@ add_cause(struct message *message)
 	const struct history *history = message->history;
 	const struct outcome *last = &history->last;
 	enum reason reason = message->step->reason;
+	bool known;
 
 	if (last->overrun) {
 		add(message, STRINGS("more output than --hold-max"));
@@ -349,6 +350,11 @@ add_cause(struct message *message)
 		add_rule(message);
 	} else if (reason == REASON_INTERNAL && last->end == END_NOT_STARTED) {
 		add(message, STRINGS("cannot run the command"));
+	} else if (reason == REASON_INTERNAL) {
+		add(message, STRINGS("cannot run --retry-if"));
+	} else if (reason == REASON_RETRY_IF) {
+		add(message, STRINGS(verdict_reasons[reason].words));
+		add_location(message, only(policy, "retry-if", &known));
 	} else if (reason == REASON_NOT_IDEMPOTENT) {
 		add(message,
 		    STRINGS("a ", last->method,
@@ -433,7 +439,8 @@ say_attempt(struct message *message)
 		: step->again && succeeded)
 		message->least = LOUDNESS_VERBOSE;
 	else if (step->reason != REASON_SUCCEEDED && !step->again &&
-	    (outcome->end == END_NOT_STARTED || outcome->overrun))
+	    (outcome->end == END_NOT_STARTED ||
+		step->reason == REASON_INTERNAL))
 		message->least = LOUDNESS_QUIET;
 	/* Most successes are not said, so their text is not made. */
 	if (policy->loudness < message->least)

@@ -189,9 +189,11 @@ set_by_groff()
 		--fleet unix:///none --fleet-auth auth --fleet-via false \
 		--fleet-timeout 1 --fleet-min 1 --fleet-ratio 1 --fleet-alone 1 \
 		--trace trace -- \
-		sh -c 'test "$RETRY_ATTEMPT" = 2 && env >seen' 2>err
+		sh -c 'case $RETRY_ATTEMPT in
+			1) echo 503 >"$RETRY_HTTP_STATUS" ;;
+			*) env >seen ;; esac' 2>err
 	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given
-	[ "$(lines given)" = 27 ]
+	[ "$(lines given)" = 28 ]
 	# Each is described once.
 	{
 		items retry.1 ENVIRONMENT
@@ -278,6 +280,7 @@ ends()
 		ends limit '--limit reached' --limit 0:1 false
 		answer 503 'Retry-After: 3600'; ends retry-after 'Retry-After too long' --http ./curl
 		ends deadline deadline -T 60 -d 100 -j none false
+		ends retry-if '--retry-if said no' --retry-if false false
 		ends breaker 'breaker open' -d 0 -B api --breaker 1,1h false
 		ends budget 'budget exhausted' -d 0 -B api --budget-min 0 false
 	END

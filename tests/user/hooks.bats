@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Covers attempt/hooks, attempt/termination.
-# Hooks: --on-retry and --on-give-up.
+# Hooks: --on-retry and --on-give-up, and --retry-if, whose answer counts.
 # shellcheck disable=SC2034 # the rows read it
 
 load helper
@@ -125,6 +125,59 @@ masked()
 	END
 }
 
+@test "--retry-if decides about each retry that the rules, the limits and the input allow" {
+	rows row eval <<-'END'
+	0 is yes, another status no
+	    is 7 "$RETRY" -v -d 0 --retry-if 'test $RETRY_ATTEMPT -lt 3' \
+	        --on-retry 'echo retried' --on-give-up 'echo given up' -- sh -c 'exit 7'
+	    [ "$(grep -cx retried err)" -eq 2 ]
+	    has_line 'given up' err
+	    has_line 'retry: attempt 3/5 failed (exit 7), giving up: --retry-if said no' err
+	    told 'retry: ended after 3 attempts in .*: retry-if'
+	it has the variables of hooks, and the HTTP status
+	    "$RETRY" -q --http-status status --report report \
+	        --retry-if 'env | grep ^RETRY_ | sort >asked; exit 1' \
+	        --on-give-up 'env | grep ^RETRY_ | sort >given' -- \
+	        sh -c 'echo 503 >status' || :
+	    has_line RETRY_ATTEMPT=1 asked
+	    has_line RETRY_LAST_STATUS=1 asked
+	    has_line RETRY_LAST_HTTP_STATUS=503 asked
+	    diff asked given
+	    [ "$(values rule) $(values verdict) $(values reason)" = 'retry-if stop retry-if' ]
+	by a policy, of which the last counts
+	    printf '%s\n' 'retry-if=exit 0' 'retry-if=exit 1' >team
+	    is 7 "$RETRY" -d 0 --policy ./team -- sh -c 'exit 7'
+	    has_line 'retry: attempt 1/5 failed (exit 7), giving up: --retry-if said no (./team:2)' err
+	    is 7 "$RETRY" -n 2 -d 0 --policy ./team --retry-if= -- sh -c 'exit 7'
+	    told '.* giving up: attempts exhausted'
+	it is not asked about anything else
+	    asked=(-d 0 --retry-if 'touch asked')
+	    "$RETRY" "${asked[@]}" --consecutive 2 true
+	    is 7 "$RETRY" "${asked[@]}" --stop-on 7 -- sh -c 'exit 7'
+	    is 7 "$RETRY" "${asked[@]}" -n 1 -- sh -c 'exit 7'
+	    is 7 "$RETRY" "${asked[@]}" --limit 0:7 -- sh -c 'exit 7'
+	    is 7 "$RETRY" -T 9 -d 10 -j none --retry-if 'touch asked' -- sh -c 'exit 7'
+	    echo line | is 7 "$RETRY" "${asked[@]}" -- sh -c 'read -r _; exit 7'
+	    is 127 "$RETRY" "${asked[@]}" nosuch
+	    [ ! -e asked ]
+	retry dies of the signal that killed the command
+	    "$ACTOR" how "$RETRY" -q --retry-if 'exit 1' -- sh -c 'kill -TERM $$' >out
+	    holds out 'killed TERM'
+	a no spends no retry, and is no failure to a breaker
+	    export RETRY_BUDGET_DIR=$PWD RETRY_BUDGET=api
+	    is 7 "$RETRY" -d 0 --breaker 1,60s --retry-if false -- sh -c 'exit 7'
+	    is 7 "$RETRY" -n 1 --breaker 1,60s -- sh -c 'exit 7'
+	    "$RETRY" --budget-status api --json | grep -q '"retries": 0, "limit"'
+	one that cannot be run ends retry with 125
+	    inject clone,clone3,fork,vfork:error=EAGAIN:when=2
+	    is 125 "${inject[@]}" "$RETRY" --retry-if 'exit 1' -- sh -c 'exit 7'
+	    told 'retry: --retry-if not started \(Resource temporarily unavailable\)'
+	    told 'retry: attempt 1/5 failed \(exit 7\), giving up: cannot run --retry-if'
+	    is 125 "$RETRY" -q --retry-if ./nosuch -- sh -c 'kill $$'
+	    told 'retry: attempt 1/5 .* giving up: cannot run --retry-if'
+	END
+}
+
 @test "how a hook ends changes nothing but a warning" {
 	rows row eval <<-'END'
 	each has its warning
@@ -203,6 +256,7 @@ hooked()
 	beside 'a stopped hook' hooked TERM 143 --on-retry 'touch began; kill -STOP $$'
 	beside '--on-give-up' hooked TERM 143 -n 1 \
 	    --on-give-up 'touch began; sleep 30; true'
+	beside '--retry-if' hooked TERM 143 --retry-if 'touch began; sleep 30; true'
 	beside 'KILL' hooked KILL 137 --on-retry 'touch began; exec sleep 30'
 	rows beside eval <<-'END'
 	USR1 does not, and is not passed on
@@ -264,6 +318,16 @@ late()
 	    [ "$rest" -lt 480 ]
 	the deadline ends --on-retry
 	    late 'sleep 30; true'
+	the deadline ends --retry-if
+	    is 7 "$RETRY" -T 1 -d 0 --retry-if 'sleep 30; true' \
+	        --on-retry 'touch hook' -- sh -c 'exit 7'
+	    has_line 'retry: --retry-if ended by the deadline' err
+	    has_line 'retry: attempt 1 failed (exit 7), giving up: deadline' err
+	    [ ! -e hook ]
+	    none_left
+	the delay goes on while --retry-if runs
+	    is 1 "$RETRY" -v -n 2 -d 1 -j none --retry-if 'sleep 1.5' -- false
+	    told 'retry: ended after 2 attempts in (1[.][5-9]|2[.][0-4])s: attempts'
 	TERM is ignored
 	    late 'trap "" TERM; sleep 30; true'
 	not --on-give-up

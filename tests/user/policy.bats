@@ -201,7 +201,7 @@ hands()
 		progress) value=never ;;
 		breaker) value=on ;;
 		retry-after) value=stderr:in ;;
-		on-retry | on-give-up) value=true ;;
+		retry-if | on-retry | on-give-up) value=true ;;
 		report | metrics | trace | http-status) value=./$name ;;
 		budget-dir) value=. ;;
 		fleet) value=unix:///none ;;
