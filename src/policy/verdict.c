@@ -124,6 +124,11 @@ judge_cause(const struct rules *rules, const struct outcome *outcome)
 		return retry_if(true, "deadline");
 	if (is_meant(outcome)) {
 		named = conditions_names_signal(retry_on, outcome->code);
+		/* A peer that closes the connection kills a tool, too, which
+		 * may still have said so. */
+		if (!named && outcome->code == SIGPIPE &&
+		    (rules->transient.watches & outcome->seen) != 0)
+			return retry_if(true, "preset");
 		return retry_if(named, named ? "retry-on" : "signal");
 	}
 
