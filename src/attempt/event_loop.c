@@ -46,6 +46,8 @@ event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 		fds[3] = link_pollfd(&loop->fleet->link);
 	}
 	count = 4 + streams_poll(&loop->streams, fds + 4);
+	if (relay_matches(&loop->streams.relay))
+		nap = 0;
 	wakeup = signals_wait(&loop->signals, fds, count, nap);
 	now = sys_now(CLOCK_BOOTTIME);
 	if (admission_nap(caller, now) == 0)

@@ -9,18 +9,20 @@ hint_start(struct hint *hint)
 	hint->given = false;
 }
 
-void
+size_t
 hint_feed(struct hint *hint, const void *bytes, size_t length)
 {
 	const unsigned char *at = bytes, *end = at + length;
+	uint32_t toil = 0;
 
-	while (at < end) {
+	while (at < end && toil < PATTERN_TOIL) {
 		bool reads = hint->reader.reads, found;
 		size_t count = pattern_next(
 		    &hint->pattern, at, reads ? 1 : (size_t)(end - at), &found);
 		nanos wait;
 
 		at += count;
+		toil += hint->pattern.toil;
 		if (count > 1)
 			hint->last = at[-2];
 		if (found && !duration_began(&hint->reader))
@@ -31,6 +33,7 @@ hint_feed(struct hint *hint, const void *bytes, size_t length)
 		}
 		hint->last = at[-1];
 	}
+	return length - (size_t)(end - at);
 }
 
 void

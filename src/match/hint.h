@@ -26,8 +26,9 @@ struct hint {
 /* Begins a new stream. */
 void hint_start(struct hint *hint);
 
-/* The next bytes of the stream. */
-void hint_feed(struct hint *hint, const void *bytes, size_t length);
+/* The next bytes of the stream. Returns after some milliseconds how many it has
+ * taken, one at least. */
+size_t hint_feed(struct hint *hint, const void *bytes, size_t length);
 
 /* The stream ends here, and with it its last line. */
 void hint_end(struct hint *hint);

@@ -133,6 +133,7 @@ learn(struct pattern *p, uint32_t row, unsigned char byte)
 		.before = from->before, .after = p->kind[byte], .byte = byte
 	};
 
+	p->toil += p->ere.count;
 	if (row == start) {
 		for (uint32_t n = 0; n < p->ere.texts; n++)
 			follow(&p->ere, &move, p->ere.begin[n]);
@@ -182,16 +183,23 @@ take(struct pattern *p, uint32_t *row, unsigned char byte)
 	return true;
 }
 
+static bool
+is_tired(const struct pattern *p)
+{
+	return p->toil >= PATTERN_TOIL;
+}
+
 /*
  * Runs from at, which is before end: up to end, or behind a byte before which a
- * match ends, or behind one that leads to a row below start.
+ * match ends, or behind one that leads to a row below start, or until it has
+ * computed for some milliseconds.
  */
 static const unsigned char *
 run(struct pattern *p, const unsigned char *at, const unsigned char *end,
     uint32_t start, bool *found)
 {
 	uint32_t row = p->row;
-	bool ends = false;
+	bool ends = false, over = false;
 
 	do {
 		/* The column is computed first: it does not depend on the
@@ -218,7 +226,8 @@ run(struct pattern *p, const unsigned char *at, const unsigned char *end,
 			p->laneless = BLOCK;
 		}
 		ends = p->state[row / p->classes].found != 0;
-	} while (++at < end && row >= start && !ends);
+		over = ends || is_tired(p);
+	} while (++at < end && row >= start && !over);
 	p->row = row;
 	*found = ends;
 	return at;
@@ -259,7 +268,8 @@ run_abreast(const struct pattern *p, const unsigned char *bytes, size_t from,
 
 /*
  * Runs lanes of this length side by side. Returns up to where the stream has
- * been taken: not to the end of the lanes if the table is full.
+ * been taken: not to the end of the lanes if the table is full, or if it was
+ * computed for some milliseconds.
  */
 static const unsigned char *
 run_lanes(struct pattern *p, const unsigned char *bytes, size_t length)
@@ -271,7 +281,8 @@ run_lanes(struct pattern *p, const unsigned char *bytes, size_t length)
 	for (size_t at = 0;
 	     (at = run_abreast(p, bytes, at, length, row)) < length; at++)
 		for (size_t n = 0; n < LANES; n++)
-			if (!take(p, &row[n], bytes[n * length + at])) {
+			if (is_tired(p) ||
+			    !take(p, &row[n], bytes[n * length + at])) {
 				p->row = row[0];
 				return bytes + at + (n > 0);
 			}
@@ -283,7 +294,8 @@ run_lanes(struct pattern *p, const unsigned char *bytes, size_t length)
 		uint32_t other = start_behind(p, at[-1]);
 
 		for (; at < end && p->row != other; at++)
-			if (!take(p, &other, *at) || !take(p, &p->row, *at))
+			if (is_tired(p) || !take(p, &other, *at) ||
+			    !take(p, &p->row, *at))
 				return at;
 		if (p->row == other)
 			p->row = row[n];
@@ -460,8 +472,8 @@ pattern_start(struct pattern *pattern)
 		pattern->row = start_behind(pattern, '\n');
 }
 
-bool
-pattern_feed(struct pattern *pattern, const void *bytes, size_t length)
+size_t
+pattern_feed_some(struct pattern *pattern, const void *bytes, size_t length)
 {
 	const unsigned char *at = bytes, *end = at + length;
 	struct pattern_error error;
@@ -476,10 +488,23 @@ pattern_feed(struct pattern *pattern, const void *bytes, size_t length)
 				break;
 		prepare(pattern);
 	}
-	if (length > 0)
-		pattern->unended = end[-1] != '\n';
-	while (at < end && pattern->seen != pattern->all)
+	pattern->toil = 0;
+	while (at < end && pattern->seen != pattern->all && !is_tired(pattern))
 		at = advance(pattern, at, end, false, &found);
+	if (pattern->seen == pattern->all)
+		at = end;
+	if (length > 0)
+		pattern->unended = at[-1] != '\n';
+	return length - (size_t)(end - at);
+}
+
+bool
+pattern_feed(struct pattern *pattern, const void *bytes, size_t length)
+{
+	const unsigned char *at = bytes, *end = at + length;
+
+	while (at < end)
+		at += pattern_feed_some(pattern, at, (size_t)(end - at));
 	return pattern->ready && pattern->seen == pattern->all;
 }
 
@@ -496,7 +521,8 @@ pattern_next(
 	const unsigned char *at = bytes, *end = at + length;
 
 	*found = false;
-	while (at < end && !*found)
+	pattern->toil = 0;
+	while (at < end && !*found && !is_tired(pattern))
 		at = advance(pattern, at, end, true, found);
 	return length - (size_t)(end - at);
 }

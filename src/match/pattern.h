@@ -52,6 +52,9 @@
 #endif
 #define PATTERN_SLOTS (2 * PATTERN_STATES)
 #define PATTERN_POOL 16384 /* nodes of all states */
+#ifndef PATTERN_TOIL /* a test has less, so that a call ends early */
+#define PATTERN_TOIL 262144 /* nodes that a call follows: milliseconds */
+#endif
 #define PATTERN_PREFIX 32
 
 /* A set of nodes, and what is known of the byte that led there. */
@@ -74,6 +77,7 @@ struct pattern {
 	uint64_t seen, all; /* bit n: text n has matched; of all texts */
 	uint32_t row; /* of the current state */
 	uint32_t states, pooled; /* how many are in use */
+	uint32_t toil; /* how many nodes the latest call may have followed */
 	uint32_t laneless; /* for so many bytes lanes would take longer */
 	uint32_t prefixed; /* how many bytes of the prefix are known */
 	unsigned char prefix[PATTERN_PREFIX]; /* each match begins with it */
@@ -114,16 +118,23 @@ void pattern_start(struct pattern *pattern);
 bool pattern_feed(struct pattern *pattern, const void *bytes, size_t length);
 
 /*
+ * As pattern_feed(), but returns after some milliseconds, even if the table has
+ * to be computed for each byte: how many bytes it has taken, one at least.
+ */
+size_t
+pattern_feed_some(struct pattern *pattern, const void *bytes, size_t length);
+
+/*
  * The stream ends here, and with it a last line without a newline: true if
  * every text has matched some line. A stream without a byte has no lines.
  */
 bool pattern_end(struct pattern *pattern);
 
 /*
- * Goes on, in place of pattern_feed(), behind the next byte before which a
- * match ends. Returns how many bytes that took: all of them, with *found false,
- * if there is none. Of each match all ends count, not only the longest. The
- * pattern must have been compiled by pattern_compile().
+ * Goes on, in place of pattern_feed_some(), behind the next byte before which a
+ * match ends: *found. Returns how many bytes it has taken. Of each match all
+ * ends count, not only the longest. The pattern must have been compiled by
+ * pattern_compile().
  */
 size_t pattern_next(
     struct pattern *pattern, const void *bytes, size_t length, bool *found);

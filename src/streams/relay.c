@@ -12,8 +12,10 @@
 /* What a pipe holds: one read rarely gets more. */
 #define ROOM 65536
 
-/* The most reads in one call: meanwhile no signal is handled. */
+/* The most reads in one call, and how long it may match before it reads again:
+ * meanwhile no signal is handled. */
 #define TURNS 16
+#define LONGEST (10 * NANOS_MS)
 
 bool
 relay_add(struct relay *relay, int fd, bool both)
@@ -147,8 +149,8 @@ relay_forked(struct relay *relay)
 }
 
 /*
- * Whether a source may be read now: nothing waits to be written, and no earlier
- * source still has what its attempt wrote before it ended.
+ * Whether a source may be read now: nothing waits to be written or matched, and
+ * no earlier source still has what its attempt wrote before it ended.
  */
 static bool
 may_read(const struct stream *stream, size_t index)
@@ -156,7 +158,7 @@ may_read(const struct stream *stream, size_t index)
 	for (size_t i = 0; i < index; i++)
 		if (stream->sources[i].owed > 0)
 			return false;
-	return stream->length == 0;
+	return stream->length == 0 && stream->unmatched == 0;
 }
 
 size_t
@@ -180,28 +182,21 @@ relay_poll(const struct relay *relay, struct pollfd *fds)
 	return used;
 }
 
-/*
- * Watches that share a pattern feed it once, as its text number 0. If one is of
- * a preset, keeps the end of what was read, for messages.
- */
+/* Notes that so many bytes were read and are to be matched. If a watch is of a
+ * preset, keeps the end of what was read, for messages. */
 static void
-match(const struct relay *relay, struct stream *stream, size_t length)
+begin_match(const struct relay *relay, struct stream *stream, size_t length)
 {
 	const char *bytes = stream->bytes;
 	bool preset = false;
 	size_t old;
 
-	for (int i = 0; i < relay->watches->count; i++) {
-		const struct watch *watch = &relay->watches->list[i];
-
-		if (watch->fd != stream->fd)
-			continue;
-		preset |= watch->preset != NULL;
-		if (watch->hint != NULL)
-			hint_feed(watch->hint, bytes, length);
-		else if (watch->number == 0)
-			pattern_feed(watch->pattern, bytes, length);
-	}
+	stream->unmatched = length;
+	stream->watch = 0;
+	stream->fed = 0;
+	for (int i = 0; i < relay->watches->count; i++)
+		preset |= relay->watches->list[i].fd == stream->fd &&
+		    relay->watches->list[i].preset != NULL;
 	if (!preset)
 		return;
 	if (length > RELAY_TAIL) {
@@ -214,6 +209,39 @@ match(const struct relay *relay, struct stream *stream, size_t length)
 	memmove(stream->tail, stream->tail + stream->kept - old, old);
 	memcpy(stream->tail + old, bytes, length);
 	stream->kept = old + length;
+}
+
+/*
+ * Matches what was read, one watch after the other, until it is done or time is
+ * up. Watches that share a pattern feed it once, as its text number 0.
+ */
+static void
+match(const struct relay *relay, struct stream *stream)
+{
+	for (; stream->watch < relay->watches->count; stream->watch++) {
+		const struct watch *watch =
+		    &relay->watches->list[stream->watch];
+
+		if (watch->fd != stream->fd)
+			continue;
+		while (stream->fed < stream->unmatched) {
+			const char *bytes = stream->bytes + stream->fed;
+			size_t length = stream->unmatched - stream->fed;
+
+			if (watch->hint != NULL)
+				stream->fed +=
+				    hint_feed(watch->hint, bytes, length);
+			else if (watch->number == 0)
+				stream->fed += pattern_feed_some(
+				    watch->pattern, bytes, length);
+			else
+				break;
+			if (sys_now(CLOCK_MONOTONIC) >= relay->until)
+				return;
+		}
+		stream->fed = 0;
+	}
+	stream->unmatched = 0;
 }
 
 /*
@@ -260,7 +288,8 @@ relay_chunk(struct relay *relay, struct stream *stream, struct source *source)
 {
 	bool open = true;
 
-	for (int turn = 0; open && turn < TURNS && stream->length == 0;
+	for (int turn = 0; open && turn < TURNS && stream->length == 0 &&
+	     stream->unmatched == 0;
 	     turn++) {
 		ssize_t got = read(source->fd, stream->bytes, ROOM);
 		size_t length = (size_t)got;
@@ -274,8 +303,10 @@ relay_chunk(struct relay *relay, struct stream *stream, struct source *source)
 			stream->length = length;
 			open = drain(stream);
 		}
-		if (source->matched)
-			match(relay, stream, length);
+		if (source->matched) {
+			begin_match(relay, stream, length);
+			match(relay, stream);
+		}
 		/* A short read: the pipe is empty. */
 		if (length < ROOM)
 			break;
@@ -287,10 +318,14 @@ relay_chunk(struct relay *relay, struct stream *stream, struct source *source)
 void
 relay_serve(struct relay *relay, const struct pollfd *fds)
 {
+	if (relay->count > 0)
+		relay->until = sys_now(CLOCK_MONOTONIC) + LONGEST;
 	for (size_t i = 0; i < relay->count; i++) {
 		struct stream *stream = &relay->list[i];
 		const struct pollfd *end = fds + stream->count;
 
+		if (stream->unmatched > 0)
+			match(relay, stream);
 		if (end->revents != 0) {
 			relay->moved = true;
 			if (!drain(stream))
@@ -314,9 +349,18 @@ relay_serve(struct relay *relay, const struct pollfd *fds)
 }
 
 bool
+relay_matches(const struct relay *relay)
+{
+	for (size_t i = 0; i < relay->count; i++)
+		if (relay->list[i].unmatched > 0)
+			return true;
+	return false;
+}
+
+bool
 relay_active(struct relay *relay)
 {
-	bool active = relay->moved;
+	bool active = relay->moved || relay_matches(relay);
 
 	relay->moved = false;
 	for (size_t i = 0; i < relay->count; i++)
@@ -356,7 +400,8 @@ relay_rest(struct relay *relay)
 		struct stream *stream = &relay->list[i];
 		const struct source *source = latest(stream);
 
-		if (stream->length > 0 || (source != NULL && source->owed > 0))
+		if (stream->length > 0 || stream->unmatched > 0 ||
+		    (source != NULL && source->owed > 0))
 			return RELAY_OWED;
 		if (source != NULL)
 			rest = RELAY_STRAGGLING;
@@ -372,6 +417,7 @@ relay_finish(struct relay *relay, struct outcome *outcome)
 	for (size_t i = 0; i < relay->count; i++) {
 		struct source *source = latest(&relay->list[i]);
 
+		relay->list[i].unmatched = 0;
 		if (source != NULL)
 			source->matched = false;
 	}

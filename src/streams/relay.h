@@ -2,7 +2,8 @@
  * relay: passes the command's output on through a pipe, and matches it.
  *
  * A stream that a pattern looks at becomes a pipe for the command. What is read
- * from the pipe is written on at once, byte for byte, and then matched. While
+ * from the pipe is written on at once, byte for byte, and then matched, some
+ * milliseconds at a time: meanwhile no signal is handled, and no limit. While
  * the reader of retry's output takes nothing, the pipe is not read either, so
  * the command blocks as it would without retry. For
  * --idle-timeout, a stream without a pattern may be relayed, too. Any other
@@ -51,6 +52,10 @@ struct stream {
 	struct source sources[RELAY_SOURCES];
 	char *bytes; /* what was read; from start on it is not yet written */
 	size_t start, length;
+	/* How many of the bytes are to be matched, or 0; the watch that is
+	 * next, and how many of them it has had. */
+	size_t unmatched, fed;
+	int watch;
 	char *tail; /* RELAY_TAIL bytes behind bytes: see relay_tail() */
 	size_t kept; /* of tail */
 };
@@ -62,6 +67,7 @@ struct relay {
 	struct stream *list;
 	size_t count;
 	bool moved; /* since the last call of relay_active() */
+	nanos until; /* CLOCK_MONOTONIC: when the latest turn is over */
 };
 
 /*
@@ -92,9 +98,13 @@ size_t relay_poll(const struct relay *relay, struct pollfd *fds);
 /* Reads and writes what poll found possible in fds, as relay_poll filled it. */
 void relay_serve(struct relay *relay, const struct pollfd *fds);
 
+/* Whether bytes are still to be matched: relay_serve() is due at once. */
+bool relay_matches(const struct relay *relay);
+
 /*
  * Whether the attempt that runs has written to a pipe, or output was written
- * on, since the last call; or whether output waits for a reader now.
+ * on, since the last call; or whether output is matched or waits for a reader
+ * now.
  */
 bool relay_active(struct relay *relay);
 

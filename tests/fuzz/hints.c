@@ -10,8 +10,8 @@ static void
 find(struct hint *hint, const uint8_t *text, size_t size, size_t chunk)
 {
 	hint_start(hint);
-	for (size_t at = 0; at < size; at += chunk)
-		hint_feed(
+	for (size_t at = 0; at < size;)
+		at += hint_feed(
 		    hint, text + at, size - at < chunk ? size - at : chunk);
 	hint_end(hint);
 }

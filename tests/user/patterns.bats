@@ -494,3 +494,34 @@ read_once()
 	    holds file before 'x 1' 'x 2'
 	END
 }
+
+# slow [OPTION]...: runs a command in whose output retry searches for what takes it
+# minutes.
+slow()
+{
+	local words=() n
+	awk 'BEGIN { while (i++ < 300000) printf rand() < 0.5 ? "a" : "b" }' >letters
+	for n in {1..40}; do
+		words+=(--stop-on "stdout:([ab]{0,50}a){20}$n")
+	done
+	start "$RETRY" -n 1 "${words[@]}" "$@" -- sh -c \
+		'trap "echo >heard; exit" TERM; cat letters & wait'
+	wait_for test -s out
+}
+
+@test "limits and signals do not wait for a slow pattern" {
+	rows beside eval <<-'END'
+	a timeout
+	    slow -t 1
+	    ended 124
+	    [ -e heard ]
+	the deadline
+	    slow -T 1
+	    ended 124
+	    [ -e heard ]
+	TERM
+	    slow
+	    ended_by TERM
+	    [ -e heard ]
+	END
+}

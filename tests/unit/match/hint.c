@@ -25,8 +25,8 @@ wait_in(const char *stream, size_t chunk)
 	size_t length = strlen(stream);
 
 	hint_start(&hint);
-	for (size_t at = 0; at < length; at += chunk)
-		hint_feed(&hint, stream + at,
+	for (size_t at = 0; at < length;)
+		at += hint_feed(&hint, stream + at,
 		    length - at < chunk ? length - at : chunk);
 	hint_end(&hint);
 	return hint.given ? hint.wait : -1;

@@ -1,12 +1,14 @@
 /*
  * The tests of gathered.c with a table of few states, which is full again and
- * again: `unit match/gathered` runs both.
+ * again, and with calls that end early: `unit match/gathered` runs both.
  */
 #define PATTERN_STATES 128
 #define pattern_add tight_add
 #define pattern_compile tight_compile
 #define pattern_end tight_end
+#define PATTERN_TOIL 1000
 #define pattern_feed tight_feed
+#define pattern_feed_some tight_feed_some
 #define pattern_gather tight_gather
 #define pattern_next tight_next
 #define pattern_seen tight_seen
