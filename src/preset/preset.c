@@ -577,7 +577,8 @@ static const char tools[] =
 	/*
 	 * A proxy between client and daemon answers with a status phrase,
 	 * which the daemon never does; but its 404 reads like a 503.
-	 * Docker Hub's pull limit lasts for hours.
+	 * Docker Hub's pull limit lasts for hours. A push ends with "unknown
+	 * blob" if the registry does not yet find what it has just stored.
 	 */
 	NAME "docker"
 	KNOWS "no daemon, a registry that fails, but not a pull limit"
@@ -595,7 +596,8 @@ static const char tools[] =
 	    "^Error: unable to connect to Podman.* no such file or directory|"
 	    "^(docker: )?([Ee]rror|ERROR|FATA|failed to |time=).*(" GO_AGAIN
 	    "|unexpected EOF|context deadline exceeded|<title>" AGAIN
-	    "|too many requests|HTTP " AGAIN ")|"
+	    "|too many requests|HTTP " AGAIN "|parse error response " AGAIN
+	    ")|^unknown blob$|"
 	    "^(read tcp .*: connection reset|unexpected EOF$)|"
 	    GO_STATUS_AGAIN "|toomanyrequests|request returned (" AGAIN_REASON
 	    ")|^Error response from daemon: \\w+$|"
@@ -604,7 +606,7 @@ static const char tools[] =
 	    "^(ERROR: )?failed to solve: (Unavailable|DeadlineExceeded|"
 	    "Aborted): |filesystem layer verification failed for digest "
 	WAIT REGISTRY_WAIT
-	SOURCE "Docker's client/request.go, containerd; captures"
+	SOURCE "Docker's client/request.go, moby issue 36823; captures"
 
 	/* NU1301: a source of packages could not be read. */
 	NAME "dotnet"
