@@ -99,7 +99,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIFE = 15, MANY = 3000, STORM = 300 };
+enum { LIFE = 60, MANY = 3000, STORM = 300 };
 
 static const struct {
 	const char *name;

@@ -26,7 +26,7 @@ load budget
 	a retry counts until the window has gone by
 	    window=(--budget-min 2 --budget-window 3s)
 	    made 3/9 "${window[@]}"
-	    older 1.5
+	    aged 1.5 # however long that took
 	    made 1/9 "${window[@]}"
 	    older 1.6
 	    made 3/9 "${window[@]}"
@@ -43,8 +43,10 @@ load budget
 	    note '.* 0 of 0 retries used in 45.5s \(0 successes, .*'
 	the message says when the next retry is allowed
 	    export RETRY_BUDGET_WINDOW=3s
-	    succeed 10 --budget-min 1
-	    aged 0.5 # however long that took
+	    succeed 1 --budget-min 1
+	    older -50 # so they are all of one moment
+	    succeed 9
+	    aged 0.5
 	    made 3/3 -q
 	    # They count until 3.55 s at least.
 	    aged 2
@@ -278,16 +280,16 @@ paid()
 	    made 1/3
 	    note "retry: budget 'api': no retries after a denial, next after a success; giving up"
 	    succeed 5
-	    older 1 # now the ratio would allow five
+	    aged 1 # now the ratio would allow five
 	    made 1/3
 	    note "retry: budget 'api': no retries after a denial, next in about [01].*s; giving up"
-	    older 1.6
+	    older 2
 	    made 3/3
 	only a denial by the rule begins it
 	    second=(-q --budget-min 1 --budget-window 1s --budget-cooldown 2500ms)
 	    made 2/3 "${second[@]:1}"
 	    note '.* exhausted, 1 of 1 retries .*, next in about 2.*s; giving up'
-	    older 1.2
+	    aged 1.5
 	    made 1/3 "${second[@]}"
 	    older 1.4
 	    made 2/3 "${second[@]}"

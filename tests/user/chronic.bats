@@ -56,7 +56,7 @@ stopped='retry: attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end'
 		"out 3a|err 3a|out 3b|err 3b|end|retry: attempt 3/3 failed (exit 7), $gave_up" 7 -n 3 "${says[@]}"
 		'out 2a|err 2a|out 2b|err 2b|end' 7 -n 2 -q "${says[@]}"
 		'out 1a|err 1a|out 1b|err 1b|end|retry: attempt 1/5 failed (exit 7), giving up: --stop-on 7' 7 --stop-on 7 "${says[@]}"
-		"out|err|retry: attempt 1/1 timed out after 0.1s, $gave_up" 124 -n 1 -t 0.1 -k 0 sh -c 'echo out; echo err >&2; exec sleep 20'
+		"out|err|retry: attempt 1/1 timed out after 0.5s, $gave_up" 124 -n 1 -t 0.5 -k 0 sh -c 'echo out; echo err >&2; exec sleep 20'
 		# Written into the one file, it counts against --idle-timeout's time.
 		"last|retry: attempt 1/1 ended after 0.1s without output, $gave_up" 124 --idle-timeout 0.1 -k 0 -n 1 sh -c 'echo last; exec sleep 20'
 		'' 0 --idle-timeout 1 -n 1 sh -c 'for i in 1 2 3 4; do sleep 0.3; echo "$i"; done'

@@ -167,7 +167,7 @@ drawn()
 	a timeout
 	    took 290 -n 2 -d 0 -t 150ms sleep 20
 	with equal jitter less than two base delays are left before the deadline
-	    want=1 took 1390 -T 1500ms -d 50ms,1h -j equal false
+	    want=1 took 4890 -T 5s -d 50ms,1h -j equal false
 	    read_delays
 	    [ "${#delays[@]}" -ge 2 ]
 	END

@@ -11,6 +11,8 @@
 #     fleet_share       the same, but one server for all tests of a file that leave
 #                       it as it is, where each has a database of its own
 #     fleet_stop        ends it by SIGKILL
+#     fleet_free_port   prints a port that nobody has; nor one 10000 higher, which
+#                       a server of a cluster takes, too
 #     fleet_cli WORD... sends it a request, and prints the reply
 #     fleet_account     prints the request of the manual that makes the account
 #                       "retry" with the password "password"
@@ -98,6 +100,21 @@ fleet_up()
 		sleep 0.05
 	done >/dev/null 2>&1
 	return 1
+}
+
+fleet_free_port()
+{
+	"$PYTHON" -IS -c 'import socket
+while True:
+    one, other = socket.socket(), socket.socket()
+    one.bind(("127.0.0.1", 0))
+    port = one.getsockname()[1]
+    try:
+        other.bind(("127.0.0.1", port + 10000))
+        print(port)
+        break
+    except (OSError, OverflowError):
+        pass'
 }
 
 fleet_stop()

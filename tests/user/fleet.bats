@@ -135,7 +135,7 @@ is_connected()
 	    older 2.5
 	    fails one 2 "${few[@]}"
 	    fleet_cli DEL retry:1:api
-	    older -2.4 # so the second lasts
+	    older -50 # so the second lasts
 	    fails one 2 "${few[@]}"
 	    warned '*exhausted, 1 of 1 *; giving up'
 	    stored R ''
@@ -144,10 +144,10 @@ is_connected()
 	    fails one 3 --fleet-min 1 --budget-cooldown 1m
 	    told "retry: budget 'api': no retries after a denial, .*"
 	--budget-wait waits for the fleet
-	    retries one 1 --fleet-min 1 --budget-window 2s
-	    ends 0 two -n 2 --fleet-min 1 --budget-window 2s --budget-wait 25s -- \
+	    retries one 1 --fleet-min 1 --budget-window 4s
+	    ends 0 two -n 2 --fleet-min 1 --budget-window 4s --budget-wait 25s -- \
 	        sh -c 'test "$RETRY_ATTEMPT" = 2'
-	    warned '*exhausted, 1 of 1 retries used in 2s by *; waiting'
+	    warned '*exhausted, 1 of 1 retries used in 4s by *; waiting'
 	an inner retry has the fleet of the outer one
 	    fails one 2 --fleet-min 5 -- "$RETRY" -n 2 -d 0
 	    ran 4
@@ -286,6 +286,7 @@ is_connected()
 	    quiet=(--fleet-via 'exec sleep 60' --fleet-alone 9)
 	    retries one 1 --fleet-timeout 100ms "${quiet[@]}"
 	    warned 'no answer in 100ms; this host alone, 9 retries in 60s'
+	    older -50 # so its pause lasts
 	    retries one 1 --fleet-timeout 1m "${quiet[@]}"
 	    warned
 	what is no answer counts as none
@@ -308,7 +309,7 @@ is_connected()
 	    retries one 1 --fleet-timeout 100ms --fleet-via 'exec sleep 60'
 	    warned 'no answer in 100ms; *'
 	the deadline ends a question, and the server is not to blame
-	    ends 7 one -T 500ms -n 2 --fleet-timeout 1m \
+	    ends 7 one -T 3s -n 2 --fleet-timeout 1m \
 	        --fleet-via 'exec sleep 60' -- "${fails[@]}"
 	    told 'retry: giving up before attempt 2: .*deadline.*'
 	    warned
@@ -408,12 +409,14 @@ other()
 # bats test_tags=slow
 @test "a cluster says which of its servers has the budget" {
 	local cluster=(--cluster-enabled yes --cluster-config-file) one slot words
+	local port
+	port=$(fleet_free_port)
 	mkdir one two
 	fleet_start "${cluster[@]}" first.conf
 	one=redis://127.0.0.1:$fleet_port
 	url=$one/1 refuses database 'ERR SELECT is not allowed in cluster mode'
 	fleet_cli CLUSTER ADDSLOTS {0..16383} >ok
-	start "$FLEET_SERVER" --bind 127.0.0.1 --port $((fleet_port + 1)) \
+	start "$FLEET_SERVER" --bind 127.0.0.1 --port "$port" \
 		--save '' --unixsocket "$PWD/other.socket" --dir "$PWD" \
 		"${cluster[@]}" other.conf
 	wait_for other PING
@@ -421,7 +424,7 @@ other()
 	for words in other fleet_cli; do
 		"$words" -r 200 -i 0.1 CLUSTER INFO | grep -qm 1 cluster_state:ok
 	done
-	url=redis://127.0.0.1:$((fleet_port + 1)) # MOVED
+	url=redis://127.0.0.1:$port # MOVED
 	retries one 2
 	warned
 	stored R 2

@@ -85,7 +85,7 @@ dies_of()
 		leaves 0 'out 1' 'err 1' --hold-stdout --success-on 7 -- "${says[@]}"
 		leaves 7 '' $'err 1\nerr 2\nerr 3' -q -n 3 -O -- "${says[@]}"
 		drops 7 -O --stop-on 7 -- "${says[@]}"
-		drops 124 -O -T 0.2 -k 0 -- sh -c 'echo lost; exec sleep 20'
+		drops 124 -O -T 1 -k 0 -- sh -c 'echo lost; exec sleep 20'
 		leaves 127 '' "retry: cannot run 'nosuch': $(why nosuch)" -O -- nosuch
 		# With -E one line comes after it.
 		with won=3 leaves 0 $'out 1\nout 2\nout 3' '' --hold-stderr -- "${says[@]}"

@@ -50,7 +50,7 @@ through()
 	held
 	    is 124 "$RETRY" -OE -n 1 --idle-timeout 0.4 -- sleep 20
 	without any output
-	    is 124 sh -c '"$@" >&- 2>&-' sh "$RETRY" -n 9 -d 0 --idle-timeout 0.3 \
+	    is 124 sh -c '"$@" >&- 2>&-' sh "$RETRY" -n 3 -d 0 --idle-timeout 1 \
 	        --stop-on 3 -- sh -c 'touch began
 	        [ ! -e /proc/self/fd/1 ] && [ ! -e /proc/self/fd/2 ] || exit 3
 	        exec sleep 20'

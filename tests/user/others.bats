@@ -203,9 +203,9 @@ delays()
 	line=$(here 'new_command_on_retry: b')
 	line=${line/then a;/then cmd;}
 	does 7 1 9 "retry -d 0 -n 2 ${line/else b;/else exit 9;}"
-	does 'slow 0' 2 0 "retry -t 0.2 -d 0 $(here 'retry_on: timeout') -- cmd"
+	does 'slow 0' 2 0 "retry -t 2 -d 0 $(here 'retry_on: timeout') -- cmd"
 	[ "$(here 'exits with 1 after a timeout')" = 'exits with 124' ]
-	does 'slow 0' 1 124 "retry -t 0.2 $(here 'retry_on: error') -- cmd"
+	does 'slow 0' 1 124 "retry -t 1 $(here 'retry_on: error') -- cmd"
 	does KILL 2 137 'retry -n 2 -d 0 -- cmd'
 	all_used
 }

@@ -369,8 +369,10 @@ undelivered()
 	        some=$(written_so_far)
 	        ((some < 262144))
 	    done
-	    peak=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$pid/status")
-	    [ -n "${RETRY_SAN-}" ] || ((peak < 4096))
+	    peak='s/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p'
+	    least=$("$RETRY" "${both[@]}" -- sh -c 'exec sed -n "$0" "/proc/$PPID/status"' "$peak")
+	    peak=$(sed -n "$peak" "/proc/$pid/status")
+	    [ -n "${RETRY_SAN-}" ] || ((peak < least + 2048))
 	    exec 8<pipe 7>&-
 	    [ "$(wc -c <&8)" -eq 4194304 ]
 	    ended 0

@@ -742,8 +742,8 @@ mounted()
 	local before
 	before=$(date +%s)
 	ends 0 --metrics m.prom true
-	sed -E 's/^(retry_duration_.*) 0\.0*[1-9][0-9]*$/\1 N/
-		s/^(retry_last_.*) '"($before|$(date +%s))"'\.[0-9]+$/\1 N/
+	sed -E 's/^(retry_duration_.*) [0-9]+\.[0-9]*[1-9]$/\1 N/
+		s/^(retry_last_.*) '"($(seq -s '|' "$before" "$(date +%s)"))"'\.[0-9]+$/\1 N/
 		s/^(# HELP \S+) .+/\1 TEXT/' m.prom | diff - <(
 		while read -r name value; do
 			echo "# HELP retry_${name%%\{*} TEXT"

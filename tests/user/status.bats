@@ -95,11 +95,11 @@ sends()
 
 @test "an attempt that a limit ended is 124" {
 	table ends <<-'END'
-		'exited 124' 2 'attempt 1/2 timed out after *, retrying in 0s|attempt 2/2 timed out after *s, giving up: attempts exhausted' -n 2 -d 0 -t 300ms sh -c 'echo >>ran; exec sleep 20'
+		'exited 124' 2 'attempt 1/2 timed out after *, retrying in 0s|attempt 2/2 timed out after *s, giving up: attempts exhausted' -n 2 -d 0 -t 500ms sh -c 'echo >>ran; exec sleep 20'
 		# Even if it exits 0 then, or has to be killed.
-		'exited 124' 1 '*attempt 1/1 timed out after *, giving up: attempts exhausted' -n 1 -t 100ms sh -c "$(obeys TERM 'exit 0')"
-		'exited 124' 1 '*attempt 1/1 timed out after *, giving up: attempts exhausted' -n 1 -t 50ms -k 0 sh -c "$(obeys TERM ': >asked')" && [ ! -e asked ]
-		'exited 124' 1 'attempt 1/4 ended by the deadline after *s, giving up: deadline' -n 4 -T 200ms sh -c 'echo >>ran; exec sleep 20'
+		'exited 124' 1 '*attempt 1/1 timed out after *, giving up: attempts exhausted' -n 1 -t 500ms sh -c "$(obeys TERM 'exit 0')"
+		'exited 124' 1 '*attempt 1/1 timed out after *, giving up: attempts exhausted' -n 1 -t 500ms -k 0 sh -c "$(obeys TERM ': >asked')" && [ ! -e asked ]
+		'exited 124' 1 'attempt 1/4 ended by the deadline after *s, giving up: deadline' -n 4 -T 500ms sh -c 'echo >>ran; exec sleep 20'
 		# The next delay would pass the deadline: the status is the command's.
 		'exited 7' 1 'attempt 1 failed (exit 7), giving up: deadline' -T 10 -d 10 -j none sh -c "$leaves" 7
 		# 0 is no timeout.
@@ -114,8 +114,8 @@ sends()
 		'killed TERM' 1 'attempt 1/5 killed by SIGTERM, giving up: interrupted' -d 0 sh -c 'echo >>ran; (kill -TERM $PPID); exec sleep 20'
 		# It comes before a stop rule, the number of attempts and a later limit.
 		'exited 5' 1 'attempt 1/1 failed (exit 5), giving up: interrupted' -n 1 --stop-on 5 sh -c "$(sends TERM 'exit 5')"
-		'killed TERM' 1 'attempt 1/5 killed by SIGTERM, giving up: interrupted' -t 300ms -k 100ms sh -c "$(sends TERM '')"
-		'exited 124' 1 '*attempt 1/5 timed out after *, giving up: interrupted' -d 0 -t 200ms sh -c "$(obeys TERM '(kill -INT $PPID); exit 3')"
+		'killed TERM' 1 'attempt 1/5 killed by SIGTERM, giving up: interrupted' -t 600ms -k 100ms sh -c "$(sends TERM '')"
+		'exited 124' 1 '*attempt 1/5 timed out after *, giving up: interrupted' -d 0 -t 500ms sh -c "$(obeys TERM '(kill -INT $PPID); exit 3')"
 		# A delay ends at once, without a message but that of -v.
 		'killed TERM' 1 'attempt 1/5 failed (exit 7), retrying in 1m40s' -d 100 -j none sh -c "echo >>ran; $(then_kill TERM)"
 		'killed INT' 1 'attempt 1/5 failed (exit 7), retrying in 1m40s|ended after 1 attempt in *s: interrupted' -v -d 100 -j none sh -c "echo >>ran; $(then_kill INT)"

@@ -278,7 +278,7 @@ idle()
 	    ended 143
 	    [ "$(lines ran)" -eq 1 ]
 	a timeout
-	    start_full -v -n 2 -t 200ms -k 100ms -d 0 \
+	    start_full -v -n 2 -t 1 -k 100ms -d 0 \
 	        sh -c 'trap "" TERM; echo >>ran; exec sleep 20'
 	    ended 124
 	    [ "$(lines ran)" -eq 2 ]
