@@ -207,6 +207,8 @@ incurable='cannot be cured by a retry'
 		1 1 '' 'toomanyrequests: You have reached your pull rate limit' '' --preset docker bin/docker pull x
 		1 8 "$named (11m1s)" $'  HTTP/1.1 429 Too Many Requests\n  Retry-After: 661' '' --preset auto bin/wget -q -S http://x/
 		1 8 '' '  HTTP/1.1 404 Not Found' '' --preset auto bin/wget -q -S http://x/
+		1 8 'preset wget: not a transient failure, see --retry-on' '' '' --preset auto bin/wget -q http://x/
+		1 22 'preset curl: not a transient failure, see --retry-on' '' '' --preset curl bin/curl -sf http://x/
 	END
 	stub docker 1 "Error response from daemon: $again 0.3s, allowed: 44000/minute"$'\n'
 	before=$(now)
