@@ -96,7 +96,7 @@ execute(struct run *run, nanos began)
 	struct outcome outcome;
 	enum verdict verdict;
 
-	environment_write(&run->environment, &run->history, false);
+	environment_write(&run->environment, &run->history, NULL);
 	messages_label(label, run->policy, run->history.made);
 	sd_notify_status(STRINGS("attempt ", label, " running"));
 	http_request_begin(&run->request);
@@ -122,6 +122,7 @@ ask(struct run *run, const struct step *planned)
 	if (!planned->again || !plan_is_retry(history) ||
 	    run->policy->retry_if == NULL)
 		return *planned;
+	environment_write(&run->environment, history, planned);
 	answer = hooks_ask(&run->hook, run->policy->retry_if,
 	    run->environment.list, history->deadline);
 	if (answer == HOOK_ANSWER_NO)
@@ -155,7 +156,6 @@ attempt(struct run *run)
 	execute(run, began);
 	ended = sys_now(CLOCK_BOOTTIME);
 	step = plan_next(run->policy, &run->history, ended);
-	environment_write(&run->environment, &run->history, true);
 	step = ask(run, &step);
 	event_loop_await(&run->loop, event_loop_budget, NANOS_MAX);
 	planned = run->loop.ending_signal == 0 && step.again &&
@@ -176,9 +176,11 @@ attempt(struct run *run)
 	}
 	messages_step(&run->loop, &run->history, &step, true);
 	if (step.again && run->loop.ending_signal == 0 &&
-	    plan_is_retry(&run->history))
+	    plan_is_retry(&run->history)) {
+		environment_write(&run->environment, &run->history, &step);
 		hooks_start(&run->hook, "--on-retry", run->policy->on_retry,
 		    run->environment.list);
+	}
 	return step;
 }
 

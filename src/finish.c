@@ -228,9 +228,11 @@ finish_run(struct run *run, struct step step)
 	    STRINGS(step.reason == REASON_SUCCEEDED ? "" : "gave up: ",
 		verdict_reasons[step.reason].words));
 	if (calm && step.reason != REASON_SUCCEEDED &&
-	    step.reason != REASON_INTERRUPTED)
+	    step.reason != REASON_INTERRUPTED) {
+		environment_write(&run->environment, &run->history, &step);
 		calm = hooks_give_up(
 		    &run->hook, run->policy->on_give_up, run->environment.list);
+	}
 	if (calm)
 		event_loop_await(&run->loop, event_loop_log,
 		    sys_now(CLOCK_BOOTTIME) + LAST_WORDS);

@@ -14,8 +14,8 @@
 /* The variables that retry writes itself, and so never passes through. */
 static const char written[][24] = { "RETRY_ATTEMPT=", "RETRY_MAX_ATTEMPTS=",
 	"RETRY_DEPTH=", "RETRY_DEADLINE=", "RETRY_LAST_STATUS=",
-	"RETRY_LAST_HTTP_STATUS=", "RETRY_PARENT=", ID,
-	"RETRY_ANCESTOR_RETRY=", "RETRY_ADMITTED=" };
+	"RETRY_LAST_HTTP_STATUS=", "RETRY_PARENT=", ID, "RETRY_ANCESTOR_RETRY=",
+	"RETRY_REASON=", "RETRY_DELAY_MS=", "RETRY_ADMITTED=" };
 
 #define WRITTEN (sizeof written / sizeof *written)
 
@@ -255,27 +255,37 @@ environment_open(struct environment *environment, const struct policy *policy,
 }
 
 void
-environment_write(
-    struct environment *environment, const struct history *history, bool over)
+environment_write(struct environment *environment,
+    const struct history *history, const struct step *step)
 {
 	static char ancestor[] = "RETRY_ANCESTOR_RETRY=1";
+	const struct http_status *http = &history->last.http;
 	struct trace *trace = &environment->trace;
-	char **slot = environment->next;
+	char **slot = environment->next, *next = environment->next_step;
+	bool ended = history->made > (step == NULL ? 1 : 0);
 
-	if (trace->on && !over) {
+	if (trace->on && step == NULL) {
 		trace_begin(trace, sys_seed());
 		put_trace(environment);
 	}
-	*slot++ = assign(environment->attempt, "RETRY_ATTEMPT=", history->made);
-	if (history->made > 1 || over)
+	if (history->made > 0)
+		*slot++ = assign(
+		    environment->attempt, "RETRY_ATTEMPT=", history->made);
+	if (ended)
 		*slot++ = assign(
 		    environment->last, "RETRY_LAST_STATUS=", history->status);
-	if ((history->made > 1 || over) && history->last.http.known &&
-	    history->last.http.code != 0)
+	if (ended && http->known && http->code != 0)
 		*slot++ = assign(environment->last_http,
-		    "RETRY_LAST_HTTP_STATUS=", history->last.http.code);
+		    "RETRY_LAST_HTTP_STATUS=", http->code);
 	if (environment->retrying || history->made > 1)
 		*slot++ = ancestor;
+	if (step != NULL && step->again)
+		assign(next, "RETRY_DELAY_MS=", step->delay / NANOS_MS);
+	else if (step != NULL)
+		stpcpy(stpcpy(next, "RETRY_REASON="),
+		    verdict_reasons[step->reason].name);
+	if (step != NULL)
+		*slot++ = next;
 	*slot = NULL;
 }
 

@@ -37,10 +37,11 @@ struct environment {
 	bool retrying; /* an outer retry is past its first attempt */
 	struct trace trace; /* whose spans the attempts get as TRACEPARENT */
 	char traceparent[sizeof "TRACEPARENT=" + TRACE_ROOM];
-	char attempt[ENVIRONMENT_ROOM], most[ENVIRONMENT_ROOM],
-	    depth[ENVIRONMENT_ROOM], deadline[ENVIRONMENT_ROOM],
-	    last[ENVIRONMENT_ROOM], last_http[ENVIRONMENT_ROOM],
-	    parent[ENVIRONMENT_ROOM], id[ENVIRONMENT_ROOM];
+	char next_step[ENVIRONMENT_ROOM], attempt[ENVIRONMENT_ROOM],
+	    most[ENVIRONMENT_ROOM], depth[ENVIRONMENT_ROOM],
+	    deadline[ENVIRONMENT_ROOM], last[ENVIRONMENT_ROOM],
+	    last_http[ENVIRONMENT_ROOM], parent[ENVIRONMENT_ROOM],
+	    id[ENVIRONMENT_ROOM];
 	char *few[ENVIRONMENT_FEW]; /* list, unless it is longer */
 	size_t used; /* of texts: to allocate for short ones takes longer */
 	char texts[512];
@@ -96,12 +97,13 @@ void environment_drop(struct environment *environment, const char *name);
  * RETRY_ATTEMPT; after the first attempt RETRY_LAST_STATUS and, if it is known,
  * RETRY_LAST_HTTP_STATUS;
  * RETRY_ANCESTOR_RETRY=1 if this or an outer retry is past its first attempt;
- * TRACEPARENT, with a span of the attempt's own, if there is a trace. If over
- * is true, the variables are for a hook: the attempt is over, and
- * RETRY_LAST_STATUS says how it ended.
+ * TRACEPARENT, with a span of the attempt's own, if there is a trace. With a
+ * step the variables are for a hook: the attempt, if there was one, is over,
+ * RETRY_LAST_STATUS says how it ended, and RETRY_DELAY_MS or RETRY_REASON what
+ * follows.
  */
-void environment_write(
-    struct environment *environment, const struct history *history, bool over);
+void environment_write(struct environment *environment,
+    const struct history *history, const struct step *step);
 
 /* The value of RETRY_ID. */
 const char *environment_id(const struct environment *environment);

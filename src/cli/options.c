@@ -522,7 +522,7 @@ static const struct option table[] = {
 	    "format of messages: text (default), json, github",
 	    CHOICE(log_format, "text, json or github") },
 	{ "report", '\0', "FILE",
-	    "write how each attempt ended, as JSON (-: stderr)",
+	    "write the attempts as JSON; *.jsonl: add a line",
 	    FILE_NAME(report) },
 	{ "metrics", '\0', "FILE",
 	    "write how it ended, as metrics for Prometheus",

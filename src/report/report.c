@@ -577,6 +577,16 @@ write_trace(struct report *report, struct report_file *target)
 	free(resource);
 }
 
+/* Whether each report is one more line of the file. */
+static bool
+is_log(const char *file)
+{
+	static const char suffix[] = ".jsonl";
+	size_t length = strlen(file), tail = sizeof suffix - 1;
+
+	return length > tail && strcmp(file + length - tail, suffix) == 0;
+}
+
 bool
 report_write(struct report *report, struct step *step, nanos now,
     struct event_loop *loop)
@@ -592,7 +602,9 @@ report_write(struct report *report, struct step *step, nanos now,
 	report->elapsed = now - report->history->began;
 	report->ended = sys_now(CLOCK_REALTIME);
 	report_wake(report, now);
+	target.append = policy->report != NULL && is_log(policy->report);
 	write_file(report, "report", &target);
+	target.append = false;
 	target.file = policy->metrics;
 	target.mode = 0644;
 	target.put = put_metrics;

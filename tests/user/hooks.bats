@@ -38,8 +38,8 @@ gives_up()
 	    export RETRY_BUDGET_DIR=$PWD RETRY_BUDGET=api
 	    is 1 "$RETRY" -n 1 --breaker 1,60s -- false
 	    is 75 "$RETRY" --breaker 1,60s \
-	        --on-give-up 'echo "hook ${RETRY_ATTEMPT-none}"' -- touch ran
-	    has_line 'hook none' err
+	        --on-give-up 'echo "hook ${RETRY_ATTEMPT-none} $RETRY_REASON"' -- touch ran
+	    has_line 'hook none breaker' err
 	    [ ! -e ran ]
 	--on-retry when the delay begins
 	    start "$RETRY" -d 60 -j none --on-retry 'touch hook' -- false
@@ -68,8 +68,8 @@ masked()
 
 @test "a hook is a line for sh, without input, and its output is retry's standard error" {
 	rows row eval <<-'END'
-	it has the variables of the last attempt, and its status
-	    is 7 "$RETRY" -n 2 -d 0 \
+	it has the variables of the last attempt, its status, and what follows
+	    is 7 "$RETRY" -n 2 -d 0.003 -j none \
 	        --on-retry 'env | grep ^RETRY_ | sort >retried' \
 	        --on-give-up 'env | grep ^RETRY_ | sort >given' -- \
 	        sh -c 'env | grep ^RETRY_ | sort >"attempt$RETRY_ATTEMPT"; exit 7'
@@ -77,8 +77,10 @@ masked()
 	    has_line RETRY_ATTEMPT=2 given
 	    has_line RETRY_LAST_STATUS=7 retried
 	    has_line RETRY_LAST_STATUS=7 given
-	    diff <(grep -v LAST_STATUS attempt1) <(grep -v LAST_STATUS retried)
-	    diff attempt2 given
+	    has_line RETRY_DELAY_MS=3 retried
+	    has_line RETRY_REASON=attempts given
+	    diff attempt1 <(grep -vE 'LAST_STATUS|DELAY_MS' retried)
+	    diff attempt2 <(grep -v REASON given)
 	it has the signals that retry was given
 	    masked "$ACTOR" fresh
 	    rm out err
@@ -142,7 +144,7 @@ masked()
 	    has_line RETRY_ATTEMPT=1 asked
 	    has_line RETRY_LAST_STATUS=1 asked
 	    has_line RETRY_LAST_HTTP_STATUS=503 asked
-	    diff asked given
+	    diff <(grep -v DELAY_MS asked) <(grep -v REASON given)
 	    [ "$(values rule) $(values verdict) $(values reason)" = 'retry-if stop retry-if' ]
 	by a policy, of which the last counts
 	    printf '%s\n' 'retry-if=exit 0' 'retry-if=exit 1' >team

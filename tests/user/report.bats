@@ -299,6 +299,23 @@ seven=(sh -c 'exit 7')
 	END
 }
 
+@test "a file whose name ends in .jsonl gets a line for each run" {
+	local job jobs=()
+	for job in {1..8}; do
+		"$RETRY" -q -d 0 -n 2 --report log.jsonl --label "$job" "${seven[@]}" 3>&- &
+		jobs+=("$!")
+	done
+	for job in "${jobs[@]}"; do
+		wait "$job" || :
+	done
+	[ "$(lines log.jsonl)" -eq 8 ]
+	values label log.jsonl | tr ' ' '\n' | sort | xargs >labels
+	holds labels '1 2 3 4 5 6 7 8'
+	ends 7 -q -n 1 --report .jsonl --metrics log.jsonl "${seven[@]}"
+	ends 7 -q -n 1 --report .jsonl "${seven[@]}"
+	[ "$(lines .jsonl) $(grep -c reason log.jsonl)" = '1 3' ]
+}
+
 @test "a report goes to what a name leads to" {
 	guard=(timeout --foreground -s KILL 60)
 	rows row scene <<-'END'
