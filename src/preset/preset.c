@@ -932,7 +932,7 @@ static const char tools[] =
 
 	/*
 	 * "from versions: none" is printed if the index is down, if it
-	 * refuses, and if the name is wrong: pip does not say which, but it
+	 * refuses, and if the name is wrong: only pip -vv says which, but it
 	 * does say on stdout that a certificate is not accepted. A progress bar
 	 * without an eta is one of a file that has not arrived as a whole.
 	 */
@@ -953,7 +953,7 @@ static const char tools[] =
 	    "connection-(failed|timeout))|not enough bytes were received|"
 	    GIT_AGAIN
 	OUT_FATAL "confirming the ssl certificate: .*(" TLS_NEVER
-	    "|doesn't match)"
+	    "|doesn't match)|^ *Could not fetch URL [^ ]*: " NEVER " "
 	OUT_TRANSIENT " eta -:--:--"
 	SOURCE "pip's index/collector.py, network/; captures"
 
