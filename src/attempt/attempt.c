@@ -198,15 +198,16 @@ check_limits(struct attempt *attempt)
 static nanos
 nap(const struct attempt *attempt)
 {
-	nanos left = streams_nap(&attempt->loop->streams);
+	bool ends = attempt->tree.stage != TERMINATION_NONE;
+	nanos left = ends ? termination_nap(&attempt->tree)
+			  : streams_nap(&attempt->loop->streams);
 	nanos first = number_lesser(attempt->timeout, attempt->idle);
 
-	if (attempt->tree.stage != TERMINATION_NONE)
-		return termination_nap(&attempt->tree);
-	if (first != NANOS_MAX)
+	if (!ends && first != NANOS_MAX)
 		left =
 		    number_lesser(left, first - event_loop_now(attempt->loop));
-	if (attempt->deadline != NANOS_MAX)
+	/* Once it is past, an attempt that is ended waits for its end alone. */
+	if (attempt->deadline != NANOS_MAX && !(ends && past_deadline(attempt)))
 		left = number_lesser(
 		    left, attempt->deadline - sys_now(CLOCK_BOOTTIME));
 	return left;

@@ -135,8 +135,10 @@ due(void)
 	if (state >= RUNNING && state <= UNKILLABLE_DEAD) {
 		if (command == NULL)
 			kernel_break("waits for a command that is buried");
+		/* At the deadline it is abandoned. */
 		if (command->killed != 0)
-			return NANOS_SECOND;
+			return left > 0 ? number_lesser(left, NANOS_SECOND)
+					: NANOS_SECOND;
 		if (command->asked != 0)
 			return now->kill - kernel.now;
 		return now->timeout == NANOS_MAX
