@@ -205,7 +205,7 @@ begin_looks(struct termination *tree)
 	tree->self = getpid();
 	tree->sessions[0] = getsid(0);
 	tree->sessions[1] = getsid(tree->child);
-	tree->refused = 0;
+	tree->refused = false;
 	tree->dead_hash = HASH_NONE;
 }
 
@@ -225,16 +225,14 @@ look_around(struct termination *tree)
 		member->listed = member->excluded;
 	}
 	tree->past = tree->unsure = false;
-	tree->living = tree->one = 0;
+	tree->living = 0;
 	tree->dead_hash = HASH_NONE;
 	procfs_children(tree->self, visit, tree);
 	list_children(tree, visit);
 	tree->unsure |= tree->dead_hash != dead;
 	for (size_t i = 0; i < tree->count; i++)
-		if (tree->list[i].found && tree->list[i].pid != tree->child) {
+		if (tree->list[i].found && tree->list[i].pid != tree->child)
 			tree->living++;
-			tree->one = tree->list[i].pid;
-		}
 }
 
 /*
@@ -322,14 +320,15 @@ send_signal(int pidfd, pid_t pid, int signal)
  * meaning the process that is then compared with the member. Old kernels,
  * filters of system calls and a full table of descriptors give no pidfd. What
  * the process starts after the signal may be to tidy up; what it started before
- * has to get the signal, too.
+ * has to get the signal, too. False if the process may not be signalled.
  */
-static void
+static bool
 send_to(struct termination *tree, pid_t pid, int64_t start)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	enum procfs_look look = PROCFS_HIDDEN;
 	struct procfs proc;
+	bool may = true;
 
 	/* The child is not reaped, so its number is not used again. */
 	if (pid != tree->child)
@@ -341,14 +340,16 @@ send_to(struct termination *tree, pid_t pid, int64_t start)
 		/* Lists what it has started since it was listed, so that the
 		 * sweep comes to that, too. */
 		procfs_children(pid, visit, tree);
-		if (send_signal(fd, pid, tree->latest) == -1 && errno == EPERM)
-			tree->refused = pid;
+		may = send_signal(fd, pid, tree->latest) == 0 || errno != EPERM;
+		if (pid == tree->child)
+			tree->refused = !may;
 		/* A stopped process reacts to nothing but KILL. */
 		if (tree->latest != SIGKILL)
 			send_signal(fd, pid, SIGCONT);
 	}
 	if (fd != -1)
 		close(fd);
+	return may;
 }
 
 /*
@@ -360,7 +361,7 @@ send_to(struct termination *tree, pid_t pid, int64_t start)
 static void
 sweep(struct termination *tree, int signal)
 {
-	bool child = false;
+	bool child = false, may;
 	int rounds = 0;
 
 	begin_looks(tree);
@@ -389,7 +390,9 @@ sweep(struct termination *tree, int signal)
 				continue;
 			member->signalled = true;
 			child |= member->pid == tree->child;
-			send_to(tree, member->pid, member->start);
+			/* The list may move. */
+			may = send_to(tree, member->pid, member->start);
+			tree->list[i].refused = !may;
 		}
 	} while (tree->unsure && ++rounds < ROUNDS);
 	/* The child is signalled even if /proc shows nothing. */
@@ -445,16 +448,15 @@ termination_reap(struct termination *tree)
 	return tree->dead;
 }
 
-/* Says once which process does not end. */
+/* Says that a process does not end; of the child once. */
 static void
-name(struct termination *tree, pid_t pid)
+name(struct termination *tree, pid_t pid, bool refused)
 {
-	bool refused = pid == tree->refused;
 	char digits[NUMBER_ROOM];
 
-	if (tree->named || pid == 0)
+	if (pid == tree->child && tree->named)
 		return;
-	tree->named = true;
+	tree->named |= pid == tree->child;
 	log_say(&tree->loop->log, LOUDNESS_PLAIN,
 	    STRINGS(tree->what, tree->label, ": process ",
 		number_put(digits, pid),
@@ -503,8 +505,8 @@ termination_start(struct termination *tree)
 	}
 	/* retry may not signal the child, such as sudo: the signal has no
 	 * effect. */
-	if (tree->refused == tree->child)
-		name(tree, tree->child);
+	if (tree->refused)
+		name(tree, tree->child, true);
 }
 
 void
@@ -523,11 +525,11 @@ termination_advance(struct termination *tree, bool late)
 			return;
 		tree->stage = TERMINATION_UNKILLABLE;
 		if (!tree->dead)
-			name(tree, tree->child);
-		else if (tree->refused != 0)
-			name(tree, tree->refused);
-		else
-			name(tree, tree->one);
+			name(tree, tree->child, tree->refused);
+		for (size_t i = 0; i < tree->count; i++)
+			if (tree->list[i].found)
+				name(tree, tree->list[i].pid,
+				    tree->list[i].refused);
 	} else if (tree->stage == TERMINATION_UNKILLABLE) {
 		send_kill(tree);
 		if (!tree->dead && late)

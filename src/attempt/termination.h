@@ -40,6 +40,7 @@ struct member {
 	bool daemon; /* perhaps: an orphan that may not be of the attempt */
 	bool listed; /* its children have been looked at */
 	bool signalled; /* it got the latest signal */
+	bool refused; /* or it may not be signalled */
 };
 
 struct termination {
@@ -52,14 +53,13 @@ struct termination {
 	pid_t child;
 	bool dead; /* the child is dead; after a limit it is not reaped yet */
 	siginfo_t info; /* how the child ended, once it is dead */
-	bool named; /* a message has named a process that does not end */
+	bool named; /* a message has named the child, which does not end */
 	nanos next; /* when the stage is over, by event_loop_now */
 
 	/* What the latest looks found, the child not counted: */
 	int living;
 	bool unsure; /* processes came or went meanwhile: look again */
-	pid_t one; /* a living process, or 0 */
-	pid_t refused; /* a process that may not be signalled, or 0 */
+	bool refused; /* the child may not be signalled */
 
 	pid_t self,
 	    sessions[2]; /* retry; the sessions of retry and the child */

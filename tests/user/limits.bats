@@ -357,9 +357,9 @@ held()
 	[ "$(lines ran)" -eq 1 ]
 }
 
-# foreign COMMAND: retry runs as nobody. Its command is a shell with COMMAND, which
-# runs ./owned, which becomes another user and so cannot be signalled. retry says
-# so, and the second attempt succeeds. $process is that of ./owned.
+# foreign COMMAND N: retry runs as nobody. Its command is a shell with COMMAND, which
+# runs ./owned N times, which becomes another user and so cannot be signalled. retry
+# says so of each, and the second attempt succeeds.
 foreign()
 {
 	lend
@@ -368,9 +368,10 @@ foreign()
 	chmod u+s owned
 	start "$ACTOR" as 65534 ./retry -n 2 -d 0 -t 2 -k 0.2 -- \
 	    sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" = 2 ] || '"$1"
-	reached grep -q ^pid out
-	process=$(sed -n 's/^pid //p' out)
-	reached told "retry: attempt 1/2: process $process cannot be signalled: Operation not permitted"
+	reached eval '[ "$(grep -c ^pid out)" -eq '"$2 ]"
+	for process in $(sed -n 's/^pid //p' out); do
+		reached told "retry: attempt 1/2: process $process cannot be signalled: Operation not permitted"
+	done
 	[[ $1 != exec* || $(lines ran) -eq 1 ]]
 	ended 0
 	[ "$(lines ran)" -eq 2 ]
@@ -479,8 +480,8 @@ foreign()
 	chown 65533 owned
 	chmod u+s owned
 	"$ACTOR" as 65534 ./owned own 0 >owner || skip 'no set-user-ID programs here'
-	beside 'foreign: named and waited for' foreign 'exec ./owned own 5'
-	beside 'foreign, a grandchild' foreign './owned own 5'
+	beside 'foreign: named and waited for' foreign 'exec ./owned own 5' 1
+	beside 'foreign, two grandchildren' foreign '{ ./owned own 5 & ./owned own 5; }' 2
 	isolate -m -p -f
 	"${isolate[@]}" mount -t proc -o hidepid=2 proc /proc 2>/dev/null ||
 		skip 'no right to mount /proc here'
