@@ -67,7 +67,7 @@ finish_without_input(struct run *run)
 	char most[NUMBER_SIZE_ROOM];
 
 	errno = input->error;
-	if (input->kind != STDIN_SOURCE_COPIED)
+	if (input->kind != STDIN_SOURCE_COPIED || input->unread)
 		complain(run, "standard input");
 	else if (input->too_long)
 		say_last(run,

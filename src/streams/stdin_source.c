@@ -163,7 +163,7 @@ stdin_source_pollfd(const struct stdin_source *input)
  * of the input, -1 with errno. The offset of a file stays where it is.
  */
 static ssize_t
-take(const struct stdin_source *input, size_t room)
+take(struct stdin_source *input, size_t room)
 {
 	const struct nonblock copy = { NONBLOCK_PLAIN, input->file };
 	struct pollfd some = { .fd = input->from, .events = POLLIN };
@@ -189,6 +189,7 @@ take(const struct stdin_source *input, size_t room)
 	} else {
 		got = read(input->from, bytes, room);
 	}
+	input->unread = got == -1;
 	for (ssize_t done = 0, put; done < got; done += put) {
 		put = pwrite(input->file, bytes + done, (size_t)(got - done),
 		    offset + done);

@@ -42,6 +42,7 @@ struct stdin_source {
 	int64_t most; /* the most bytes to copy */
 	off_t length;
 	int error; /* errno if it could not be copied: see stdin_source_open */
+	bool unread; /* standard input is to blame for that, not the copy */
 	bool too_long; /* more than most bytes came (--stdin-max) */
 	/* REOPENED, COPIED: */
 	int sink; /* the descriptor for the child of this attempt, or -1 */

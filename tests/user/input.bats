@@ -317,6 +317,12 @@ refuses()
 	    "$ACTOR" from "stream:$in" "$RETRY" -I --stdin-max 3 touch ran
 	row 'without end' refuses "$max 1M on standard input" \
 	    "$RETRY" -I --stdin-max 1M touch ran < <(exec yes)
+	row 'a socket that is not connected' refuses \
+	    'standard input: [A-Za-z ]*connected; command not run$' \
+	    "$PYTHON" -IS -c 'if True:
+	        import os, socket, sys
+	        os.dup2(socket.socket().detach(), 0)
+	        os.execv(sys.argv[1], sys.argv[1:])' "${over[@]}"
 	row 'a limit on files' refuses "$cannot File too large, $where" \
 	    sh -c 'head -c 1M /dev/zero | (ulimit -f 16; exec "$@")' sh "${over[@]}"
 	row 'no TMPDIR' refuses \
