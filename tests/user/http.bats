@@ -535,6 +535,15 @@ spotless()
 	    "$RETRY" --http -- ls -l /proc/self/fd \
 	        >out 3<&0 4<&0 5<&0 6<&0 7<&0 8<&0 9<&0
 	    not grep -q memfd out
+	where its path cannot be opened it is a temporary one
+	    somewhere
+	    command -v strace >/dev/null || exit 0
+	    strace -o calls -e trace=?open,openat "$RETRY" --http -- true || :
+	    nth=$(grep '^open' calls | grep -n '"/proc/[0-9]*/fd/' | sed 's/:.*//')
+	    strace -qq -o /dev/null -e "inject=?open,openat:error=EACCES:when=$nth" \
+	        "$RETRY" --http -- sh -c 'echo "$RETRY_HTTP_STATUS"' >path
+	    [[ $(<path) == "$PWD/tmp/"* ]]
+	    spotless
 	a retry within a retry has one of its own
 	    ends 1 -n 2 --http -- sh -c 'echo "$RETRY_HTTP_STATUS" >>outer
 	        "$RETRY" -n 2 -d 0 -q --http -- sh -c "
@@ -744,7 +753,7 @@ irregular()
 		leaves 22 1 "attempt 1/2 failed (exit 22, $not_404" 22 "${answer}HTTP/1.1 404 x\n\n"
 		leaves 0 1 '' 0 "HTTP/1.1 503 x\nContent-Length: 4\n\nbusy$answer"
 		# Behind it only a response counts.
-		leaves 0 1 '' 0 "${answer}404\n"
+		leaves 22 2 "(exit 22, HTTP 200)$spent" 22 "${answer}404\n"
 		# 64 KiB end in the response, its fields, its first line, and before it.
 		cut_at 65415
 		cut_at 65456

@@ -118,6 +118,13 @@ unattached()
 	done
 }
 
+@test "no command runs without the file for its status" {
+	inject memfd_create:error=EMFILE
+	TMPDIR=$PWD/none is 125 "${inject[@]}" "$RETRY" --http -- touch ran
+	[ ! -e ran ]
+	told 'retry: status file: No such file or directory; command not run'
+}
+
 @test "a status file that cannot be read does not count as empty" {
 	local call
 	for call in '?pread64' '?fstat,?fstat64,?newfstatat,?fstatat64,?statx'; do

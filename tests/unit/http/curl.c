@@ -174,7 +174,7 @@ TEST(curls_that_exit_with_0_after_an_error)
 		    "localhost:80/x", "-s --url a", "-o f http://a", "-d x a",
 		    "-I a", "--fail --no-fail a", "--fail-early a",
 		    "-fs a --next b", "a --next -f b", "ftp://a http://b",
-		    "a/?to=ftp://b", "-w f a" },
+		    "a/?to=ftp://b", "http:/a", "-w f a" },
 		{ "others", "", "-V", "-f a", "-sSfo x a", "--fail a",
 		    "a --fail-with-body", "--fail-w a", "ftp://a", "FTP.a.org",
 		    "file:///a", "ftp://a/?to=http://b", "-K f a",

@@ -211,7 +211,8 @@ TEST(forms)
 		    "503 22 The requested URL returned error: 503\n200 0 \n" },
 		{ "code 302",
 		    "302 7 Failed to connect to x port 1 after 0 ms: Couldn't "
-		    "connect to server" },
+		    "connect to server",
+		    "302 60 SSL certificate problem: self-signed certificate" },
 		{ "code 0",
 		    "000 7 Failed to connect to x port 1 after 0 ms: Couldn't "
 		    "connect to server\n",

@@ -1036,3 +1036,18 @@ TEST(results_for_the_breaker)
 		&(struct judgement){ .verdict = VERDICT_REPEAT }, &success),
 	    RESULT_SUCCESS);
 }
+
+/* Each attempt has its own; those behind the last one have that. */
+TEST(timeouts)
+{
+	struct policy policy;
+
+	memset(&policy, 1, sizeof policy); /* what else is there does not count */
+	policy.timeouts.count = 0;
+	EQUAL("none", plan_timeout(&policy, 1), 0);
+	policy.timeouts = (struct spans){ { 3, 0, 5 }, 3 };
+	EQUAL("first", plan_timeout(&policy, 1), 3);
+	EQUAL("none in the second", plan_timeout(&policy, 2), 0);
+	EQUAL("last", plan_timeout(&policy, 3), 5);
+	EQUAL("behind it", plan_timeout(&policy, 9), 5);
+}

@@ -225,9 +225,10 @@ TEST(rows_are_whole)
 {
 	static struct watch room[CONDITIONS_WATCHES];
 	char before[32] = "";
+	size_t rows = 0;
 	struct preset row, *p = &row;
 
-	for (size_t i = 0; preset_at(i, p); i++) {
+	for (; preset_at(rows, p); rows++) {
 		struct conditions codes = { 0 };
 		struct watches watches = { .list = room };
 		struct conditions_error error = { "", "", 0 };
@@ -252,13 +253,14 @@ TEST(rows_are_whole)
 		check_pattern(p->name, p->out.failed);
 		check_pattern(p->name, p->wait);
 	}
+	HOLDS("rows", rows > 50);
 }
 
 /* Each program has one row, and its row finds it. */
 TEST(programs_have_one_row)
 {
 	char word[64];
-
+	int programs = 0;
 	struct preset row, other;
 
 	for (size_t i = 0; preset_at(i, &row); i++) {
@@ -272,8 +274,10 @@ TEST(programs_have_one_row)
 			SAME(word, other.name, row.name);
 			at += end + (at[end] == ' ');
 			HOLDS(word, *at != ' ');
+			programs++;
 		}
 	}
+	HOLDS("programs", programs > 70);
 }
 
 static const char *
