@@ -174,7 +174,7 @@ attempt(struct run *run)
 		report_attempt(run->report, &step, began);
 		report_admission(run->report, &foreseen);
 	}
-	messages_step(&run->loop, &run->history, &step, true);
+	messages_step(&run->loop, &run->history, &step, true, run->report);
 	if (step.again && run->loop.ending_signal == 0 &&
 	    plan_is_retry(&run->history)) {
 		environment_write(&run->environment, &run->history, &step);
@@ -221,7 +221,8 @@ seek_admission(struct run *run, const struct step *planned)
 	if (first)
 		run->said = 0;
 	if ((run->said & reason) == 0)
-		messages_step(&run->loop, &run->history, &step, false);
+		messages_step(
+		    &run->loop, &run->history, &step, false, run->report);
 	run->said |= reason;
 	return step;
 }
@@ -248,7 +249,8 @@ series(struct run *run)
 	}
 	/* Else attempt() has said how the last attempt and the series ended. */
 	if (run->history.made == made)
-		messages_step(&run->loop, &run->history, &step, false);
+		messages_step(
+		    &run->loop, &run->history, &step, false, run->report);
 	return step;
 }
 

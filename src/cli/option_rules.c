@@ -360,7 +360,7 @@ add_limit(struct policy *policy, const struct argument *argument)
 	if (policy->limits == POLICY_LIMITS)
 		option_refuse(argument, "given more than 16 times");
 	limit = option_allocate(argument, sizeof *limit);
-	*limit = (struct limit){ .text = text };
+	*limit = (struct limit){ .text = text, .location = argument->location };
 	if (text[length] == '\0' ||
 	    !number_whole(text, length, &limit->retries))
 		option_refuse(argument, "not N:LIST");

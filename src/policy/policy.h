@@ -72,6 +72,7 @@ struct handed {
 /* How many retries there may be after some kinds of failures. */
 struct limit {
 	const char *text; /* as it was given: "2:timeout" */
+	const char *location; /* "FILE:LINE"; NULL: the command line */
 	int64_t retries;
 	struct conditions failures;
 };

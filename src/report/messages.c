@@ -7,6 +7,7 @@
 #include <string.h>
 #include "exit_status.h"
 #include "match/pattern.h"
+#include "preset/preset.h"
 #include "report/advice.h"
 #include "text/escape.h"
 #include "text/number.h"
@@ -44,7 +45,9 @@ struct message {
 	const struct policy *policy;
 	const struct history *history;
 	const struct step *step;
+	struct report *report; /* keeps the words; NULL: there is none */
 	enum loudness least;
+	bool attempted; /* it is about an attempt */
 	bool continues; /* a second line says more about the end */
 	const char *strings[24]; /* the words so far, up to a NULL */
 	char quote[QUOTE + 4]; /* what these strings may point to */
@@ -62,6 +65,26 @@ add(struct message *message, const char *const strings[])
 	while (*strings != NULL)
 		*to++ = *strings++;
 	*to = NULL;
+}
+
+/* Keeps words for the report. */
+static void
+keep(char room[REPORT_TEXT + 4], const char *const strings[])
+{
+	size_t used = 0;
+
+	for (; *strings != NULL; strings++) {
+		size_t length = strlen(*strings);
+		size_t fits = escape_cut(*strings, length, REPORT_TEXT - used);
+
+		memcpy(room + used, *strings, fits);
+		used += fits;
+		if (fits < length) {
+			used = (size_t)(stpcpy(room + used, "...") - room);
+			break;
+		}
+	}
+	room[used] = '\0';
 }
 
 /* Whether the invocation succeeded without a failed attempt. */
@@ -84,6 +107,14 @@ say(const struct message *message, const char *const strings[])
 	const struct history *history = message->history;
 	struct fact facts[4] = { { "attempt", NULL, history->made } };
 	struct fact *fact = &facts[1];
+	struct report *report = message->report;
+
+	if (report != NULL && message->attempted)
+		keep(report_latest(report)->message, strings);
+	if (report != NULL && !step->again) {
+		keep(report->message, strings);
+		report->said = step->reason;
+	}
 
 	if (history->made > 0)
 		*fact++ = (struct fact){ "status", NULL, history->status };
@@ -150,26 +181,6 @@ find_item(struct message *message, const char *list)
 	}
 }
 
-/* Adds "--stop-on 75 (FILE:LINE)", with the item of this option's LISTs that
- * names the failure. False if none does. */
-static bool
-add_item(struct message *message, const char *option)
-{
-	const struct given *given = message->policy->given;
-	const char *item = NULL;
-
-	for (; given != NULL; given = given->next) {
-		if (strcmp(given->option, option) == 0)
-			item = find_item(message, given->text);
-		if (item == NULL)
-			continue;
-		add(message, STRINGS("--", option, " ", item));
-		add_location(message, given);
-		return true;
-	}
-	return false;
-}
-
 /*
  * Finds the shortest text that the pattern matches and that ends first, up to
  * the end of its last word. The line is bytes up to end. NULL: nothing matches.
@@ -203,27 +214,20 @@ find_words(struct message *message, struct pattern *pattern, const char *line,
 	return quote(message, from, (size_t)(to - from));
 }
 
-/* Says which preset calls the failure fatal, and what of the output it knows.
- * False if none does. */
-static bool
-add_fatal(struct message *message)
+/*
+ * Finds what the watch has matched at the end of its stream. NULL without
+ * memory, or if too much was written after it.
+ */
+static const char *
+find_match(struct message *message, const struct watch *watch)
 {
-	const struct policy *policy = message->policy;
-	uint64_t fatal =
-	    policy->rules.fatal.watches & message->history->last.seen;
-	const struct watch *watch = policy->watches.list;
+	struct report *report = message->report;
+	struct pattern *own = report != NULL ? NULL : malloc(sizeof *own);
+	struct pattern *pattern = report != NULL ? &report->pattern : own;
 	const char *words = NULL, *text = NULL, *end;
 	struct pattern_error error;
-	struct pattern *pattern;
 	size_t length;
 
-	if (fatal == 0)
-		return false;
-	for (; (fatal & 1) == 0; fatal >>= 1)
-		watch++;
-
-	/* Without memory, or if too much came after it, nothing is found. */
-	pattern = malloc(sizeof *pattern);
 	length = relay_tail(&message->loop->streams.relay, watch->fd, &text);
 	end = text + length;
 	if (pattern == NULL ||
@@ -238,11 +242,64 @@ add_fatal(struct message *message)
 		words = find_words(message, pattern, line, text);
 		text += text < end;
 	}
-	free(pattern);
+	free(own);
+	return words;
+}
 
+/* The first of the watches in a set of bits, or NULL if it is empty. */
+static const struct watch *
+first_of(const struct policy *policy, uint64_t bits)
+{
+	const struct watch *watch = policy->watches.list;
+
+	for (; bits != 0 && (bits & 1) == 0; bits >>= 1)
+		watch++;
+	return bits == 0 ? NULL : watch;
+}
+
+/* Adds "preset NAME: ". */
+static void
+add_preset(struct message *message, const char *name)
+{
 	add(message,
-	    watch->preset == NULL ? STRINGS("a preset: ")
-				  : STRINGS("preset ", watch->preset, ": "));
+	    name == NULL ? STRINGS("a preset: ")
+			 : STRINGS("preset ", name, ": "));
+}
+
+/* Adds "--stop-on 75 (FILE:LINE)", with the item of this option's LISTs that
+ * names the failure, and returns this item. NULL if none does. */
+static const char *
+add_item(struct message *message, const char *option)
+{
+	const struct given *given = message->policy->given;
+	const char *item = NULL;
+
+	for (; given != NULL; given = given->next) {
+		if (strcmp(given->option, option) == 0)
+			item = find_item(message, given->text);
+		if (item == NULL)
+			continue;
+		add(message, STRINGS("--", option, " ", item));
+		add_location(message, given);
+		return item;
+	}
+	return NULL;
+}
+
+/* Says which preset calls the failure fatal, and what of the output it knows.
+ * False if none does. */
+static bool
+add_fatal(struct message *message)
+{
+	const struct policy *policy = message->policy;
+	const struct watch *watch = first_of(
+	    policy, policy->rules.fatal.watches & message->history->last.seen);
+	const char *words;
+
+	if (watch == NULL)
+		return false;
+	words = find_match(message, watch);
+	add_preset(message, watch->preset);
 	add(message,
 	    words == NULL ? STRINGS("this failure")
 			  : STRINGS("\"", words, "\""));
@@ -305,7 +362,7 @@ add_rule(struct message *message)
 	/* Neither --retry-on nor a preset names the failure, but the user's own
 	 * rule may have made it one. */
 	own = last->end == END_EXITED && last->code == 0 &&
-	    add_item(message, "fail-on");
+	    add_item(message, "fail-on") != NULL;
 	if (own)
 		add(message, STRINGS(", "));
 	list = only(policy, "retry-on", &listed);
@@ -344,7 +401,7 @@ add_cause(struct message *message)
 	if (last->overrun) {
 		add(message, STRINGS("more output than --hold-max"));
 	} else if (reason == REASON_STOP_RULE) {
-		if (!add_item(message, "stop-on"))
+		if (add_item(message, "stop-on") == NULL)
 			add(message, STRINGS("--stop-on"));
 	} else if (reason == REASON_NOT_RETRYABLE) {
 		add_rule(message);
@@ -378,6 +435,102 @@ add_cause(struct message *message)
 			    : "), the deadline comes first"));
 	if (reason == REASON_LIMIT)
 		add(message, STRINGS(" (", history->limit->text, ")"));
+}
+
+/*
+ * Why an attempt was judged so, for the report
+ */
+
+/* Says which preset calls the failure transient, or made it a failure: by what
+ * of the output, or by which exit status. */
+static void
+add_known(struct message *message)
+{
+	const struct rules *rules = &message->policy->rules;
+	const struct given *given = message->policy->given;
+	uint64_t bits = rules->transient.watches |
+	    rules->tool_transient.watches | rules->fail_on.watches;
+	const struct watch *watch =
+	    first_of(message->policy, bits & message->history->last.seen);
+	const char *words = NULL, *item = NULL;
+	struct preset preset;
+
+	if (watch != NULL)
+		words = find_match(message, watch);
+	for (; watch == NULL && item == NULL && given != NULL;
+	     given = given->next)
+		if (strcmp(given->option, "preset") == 0 &&
+		    preset_find(given->text, strlen(given->text), &preset))
+			item = find_item(message, preset.codes);
+	if (watch == NULL && item == NULL)
+		return;
+	add_preset(message, watch != NULL ? watch->preset : preset.name);
+	if (watch == NULL)
+		add(message, STRINGS(item));
+	else if (words != NULL)
+		add(message, STRINGS("\"", words, "\""));
+	else
+		add(message, STRINGS("its output"));
+}
+
+/* Adds what the pattern of an item of a LIST has matched. */
+static void
+add_matched(struct message *message, const char *item)
+{
+	const struct watches *watches = &message->policy->watches;
+	const char *pattern = item + sizeof "stderr:" - 1, *words = NULL;
+
+	if (strncmp(item, "stderr:", 7) != 0 &&
+	    strncmp(item, "stdout:", 7) != 0)
+		return;
+	for (int i = 0; i < watches->count && words == NULL; i++)
+		if (watches->list[i].preset == NULL &&
+		    strcmp(watches->list[i].text, pattern) == 0)
+			words = find_match(message, &watches->list[i]);
+	if (words != NULL)
+		add(message, STRINGS(": \"", words, "\""));
+}
+
+/* Keeps the rule by which the latest attempt was judged, and what matched it.
+ */
+static void
+keep_why(struct message *message)
+{
+	const struct judgement *judgement = &message->history->judgement;
+	const struct outcome *last = &message->history->last;
+	const struct policy *policy = message->policy;
+	const struct limit *limit = message->history->limit;
+	const char *rule = judgement->rule, *item;
+	bool known;
+
+	if (message->step->reason == REASON_LIMIT) {
+		add(message, STRINGS("--limit ", limit->text));
+		add_location(
+		    message, &(struct given){ .location = limit->location });
+	} else if (judgement->reason == REASON_RETRY_IF) {
+		add(message, STRINGS("--retry-if ", policy->retry_if));
+		add_location(message, only(policy, rule, &known));
+	} else if (judgement->reason == REASON_NOT_RETRYABLE) {
+		add_rule(message);
+	} else if (judgement->reason == REASON_NOT_IDEMPOTENT) {
+		add(message, STRINGS("a ", last->method));
+	} else if (strcmp(rule, "http") == 0) {
+		snprintf(message->text, sizeof message->text, "HTTP %d",
+		    last->http.code);
+		add(message, STRINGS(message->text));
+	} else if (strcmp(rule, "success-on") == 0 ||
+	    strcmp(rule, "stop-on") == 0 || strcmp(rule, "retry-on") == 0 ||
+	    strcmp(rule, "fail-on") == 0) {
+		item = add_item(message, rule);
+		if (item != NULL)
+			add_matched(message, item);
+		else
+			add_known(message);
+	} else if (strcmp(rule, "preset") == 0) {
+		add_known(message);
+	}
+	keep(report_latest(message->report)->why, message->strings);
+	message->strings[0] = NULL;
 }
 
 /*
@@ -443,7 +596,7 @@ say_attempt(struct message *message)
 		step->reason == REASON_INTERNAL))
 		message->least = LOUDNESS_QUIET;
 	/* Most successes are not said, so their text is not made. */
-	if (policy->loudness < message->least)
+	if (policy->loudness < message->least && message->report == NULL)
 		return;
 
 	messages_label(label, policy, history->made);
@@ -566,7 +719,7 @@ say_denied(struct message *message)
 
 void
 messages_step(struct event_loop *loop, const struct history *history,
-    const struct step *step, bool attempted)
+    const struct step *step, bool attempted, struct report *report)
 {
 	const struct policy *policy = loop->log.policy;
 	const struct outcome *last = &history->last;
@@ -577,15 +730,20 @@ messages_step(struct event_loop *loop, const struct history *history,
 		.policy = policy,
 		.history = history,
 		.step = step,
+		.report = policy->report != NULL ? report : NULL,
 		.least = LOUDNESS_PLAIN,
+		.attempted = attempted,
 		.continues = denied && attempted };
 	struct advice advice;
 
+	if (attempted && message.report != NULL)
+		keep_why(&message);
 	if (attempted && step->reason == REASON_NOT_EXECUTABLE) {
 		message.least = LOUDNESS_QUIET;
 		say(&message,
 		    STRINGS("cannot run '", policy->command[0],
 			"': ", strerror(last->error)));
+		message.report = NULL;
 		/* A whole shell line may be too long for a name. */
 		if ((verdict_status(last) == EXIT_STATUS_NOT_FOUND ||
 			last->error == ENAMETOOLONG) &&
@@ -603,7 +761,7 @@ messages_step(struct event_loop *loop, const struct history *history,
 			    ? no_replay
 			    : verdict_reasons[step->reason].words));
 	}
-	message.continues = false;
+	message.continues = message.attempted = false;
 	if (denied)
 		say_denied(&message);
 

@@ -6,6 +6,7 @@
 
 #include "attempt/event_loop.h"
 #include "policy/plan.h"
+#include "report/report.h"
 
 /* Room for the label of an attempt and the closing NUL. */
 #define MESSAGES_ROOM 48
@@ -20,10 +21,11 @@ char *messages_label(
 /*
  * Logs which step follows: after an attempt, how that ended; else why the next
  * one may not begin. The relay of the loop has the end of the output, from
- * which the words that a preset matched are quoted.
+ * which the words that a pattern matched are quoted. report, unless it is NULL,
+ * keeps the words, and by which rule the attempt was judged.
  */
 void messages_step(struct event_loop *loop, const struct history *history,
-    const struct step *step, bool attempted);
+    const struct step *step, bool attempted, struct report *report);
 
 /* Logs that the fleet's server does not answer, if this invocation has just
  * found that out and makes a retry without it. */

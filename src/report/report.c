@@ -55,12 +55,12 @@ report_start(struct report *report, const struct policy *policy,
 	report->id = id;
 	report->count = 0;
 	report->slept = 0;
+	report->said = REASON_NONE;
 	memset(report->fleet, 0, sizeof report->fleet);
 }
 
-/* The entry of the latest attempt; NULL before the first one. */
-static struct entry *
-latest(struct report *report)
+struct entry *
+report_latest(struct report *report)
 {
 	return report->count == 0
 	    ? NULL
@@ -71,7 +71,7 @@ void
 report_attempt(struct report *report, const struct step *step, nanos began)
 {
 	const struct history *history = report->history;
-	const struct entry *before = latest(report);
+	const struct entry *before = report_latest(report);
 	bool again =
 	    before != NULL && before->judgement.verdict == VERDICT_RETRY;
 	int64_t failed = again ? before->failed + 1 : 0;
@@ -91,7 +91,7 @@ report_attempt(struct report *report, const struct step *step, nanos began)
 void
 report_wake(struct report *report, nanos now)
 {
-	struct entry *entry = latest(report);
+	struct entry *entry = report_latest(report);
 
 	if (entry == NULL || entry->planned < 0 || entry->slept >= 0)
 		return;
@@ -106,7 +106,7 @@ report_admission(struct report *report, const struct admission *admission)
 {
 	enum host_decision decision = admission->fleet.decision;
 	bool granted = admission->answer == ADMISSION_GRANTED;
-	struct entry *entry = latest(report);
+	struct entry *entry = report_latest(report);
 
 	/* Before the first attempt only the breaker is asked. */
 	if (entry == NULL)
@@ -181,6 +181,13 @@ put_number(
 		writer_json_number(writer, name, number);
 }
 
+/* A text; null if it is empty. */
+static void
+put_words(struct writer *writer, const char *name, const char *text)
+{
+	writer_json_string(writer, name, *text == '\0' ? NULL : text);
+}
+
 static void
 put_attempt(struct writer *writer, const struct policy *policy,
     const struct entry *entry)
@@ -206,6 +213,8 @@ put_attempt(struct writer *writer, const struct policy *policy,
 	writer_json_string(
 	    writer, "verdict", verdict_names[entry->judgement.verdict]);
 	writer_json_string(writer, "rule", entry->judgement.rule);
+	put_words(writer, "why", entry->why);
+	put_words(writer, "message", entry->message);
 	put_ms(writer, "delay_ms", entry->planned, -1);
 	put_ms(writer, "slept_ms", entry->slept, -1);
 	writer_json_raw(writer, "budget_exhausted",
@@ -248,6 +257,14 @@ put_report(struct writer *writer, const void *with)
 	writer_json_string(writer, "limit",
 	    report->step->reason == REASON_LIMIT ? report->history->limit->text
 						 : NULL);
+	put_words(writer, "why",
+	    report->count == 0
+		? ""
+		: report->entries[index_of(report->count - 1)].why);
+	put_words(writer, "message",
+	    report->said == report->step->reason
+		? report->message
+		: verdict_reasons[report->step->reason].words);
 	writer_json_number(writer, "status", status_of(report));
 	put_signal(writer, "signal", report->step->signal);
 	date_put(room, (report->ended - report->elapsed) / NANOS_MS);

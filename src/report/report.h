@@ -13,8 +13,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "attempt/event_loop.h"
+#include "match/pattern.h"
 #include "policy/plan.h"
 #include "trace/trace.h"
+
+/* The most bytes of a message, or of why; a longer one is cut. */
+#define REPORT_TEXT 400
 
 #define REPORT_FIRST 10
 #define REPORT_LAST 90
@@ -32,6 +36,8 @@ struct entry {
 	enum host_decision fleet; /* about the next attempt, up to HOST_ALONE */
 	int64_t failed; /* attempts that failed in a row directly before it */
 	uint64_t span; /* the id of its span, if it is traced */
+	char message[REPORT_TEXT + 4]; /* what was said of it; "": nothing */
+	char why[REPORT_TEXT + 4]; /* the rule, and what matched; "": none */
 };
 
 /* An invocation. */
@@ -44,6 +50,10 @@ struct report {
 	nanos slept; /* all delays that are over */
 	int64_t fleet[HOST_ALONE + 1]; /* how many of each */
 
+	/* What was last said of the end, and for which reason. */
+	char message[REPORT_TEXT + 4];
+	enum reason said;
+
 	/* How it ended, once report_write() is called. */
 	struct step *step;
 	nanos elapsed;
@@ -51,6 +61,7 @@ struct report {
 	struct trace_resource *resource; /* of the trace; NULL: no memory */
 
 	struct entry entries[REPORT_FIRST + REPORT_LAST];
+	struct pattern pattern; /* finds again what has matched */
 };
 
 /* Begins the report of an invocation; what it points to must stay valid. */
@@ -63,6 +74,9 @@ void report_start(struct report *report, const struct policy *policy,
  */
 void
 report_attempt(struct report *report, const struct step *step, nanos began);
+
+/* The entry of the latest attempt; NULL before the first one. */
+struct entry *report_latest(struct report *report);
 
 /* Notes what the budget and the fleet have said about the attempt after the
  * latest one. A verdict of the fleet counts once, however often it was asked.

@@ -182,22 +182,21 @@ relay_poll(const struct relay *relay, struct pollfd *fds)
 	return used;
 }
 
-/* Notes that so many bytes were read and are to be matched. If a watch is of a
- * preset, keeps the end of what was read, for messages. */
+/* Notes that so many bytes were read and are to be matched, and keeps the end
+ * of them, for messages. */
 static void
 begin_match(const struct relay *relay, struct stream *stream, size_t length)
 {
 	const char *bytes = stream->bytes;
-	bool preset = false;
+	bool searched = false;
 	size_t old;
 
 	stream->unmatched = length;
 	stream->watch = 0;
 	stream->fed = 0;
 	for (int i = 0; i < relay->watches->count; i++)
-		preset |= relay->watches->list[i].fd == stream->fd &&
-		    relay->watches->list[i].preset != NULL;
-	if (!preset)
+		searched |= relay->watches->list[i].fd == stream->fd;
+	if (!searched)
 		return;
 	if (length > RELAY_TAIL) {
 		bytes += length - RELAY_TAIL;

@@ -129,8 +129,8 @@ enum relay_rest relay_rest(struct relay *relay);
 void relay_finish(struct relay *relay, struct outcome *outcome);
 
 /*
- * The last bytes that the latest attempt wrote to fd, 1 or 2, if a pattern of a
- * preset searches them. Returns how many; *text stays as it is until the next
+ * The last bytes that the latest attempt wrote to fd, 1 or 2, if a pattern
+ * searches them. Returns how many; *text stays as it is until the next
  * attempt.
  */
 size_t relay_tail(const struct relay *relay, int fd, const char **text);

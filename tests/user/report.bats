@@ -86,14 +86,17 @@ seven=(sh -c 'exit 7')
 		    '"consecutive": 1, "timeout_ms": null,' \
 		    '"idle_timeout_ms": null, "deadline_ms": null,' \
 		    '"budget": null, "fleet": null, "reason": "succeeded",' \
-		    '"limit": null, "status": 0, "signal": null,' \
+		    '"limit": null, "why": null,' \
+		    '"message": "attempt 1/5 succeeded (exit 0)",' \
+		    '"status": 0, "signal": null,' \
 		    '"started_at": TIME, "elapsed_ms": N, "slept_ms": 0,' \
 		    '"attempt_count": 1, "attempts_omitted": 0, "attempts":' \
 		    '[{"attempt": 1, "started_ms": N, "elapsed_ms": N,' \
 		    '"timeout_ms": null, "end": "exited", "status": 0,' \
 		    '"signal": null, "http_status": null,' \
 		    '"retry_after_ms": null, "verdict": "done",' \
-		    '"rule": "exit-status", "delay_ms": null,' \
+		    '"rule": "exit-status", "why": null,' \
+		    '"message": "attempt 1/5 succeeded (exit 0)", "delay_ms": null,' \
 		    '"slept_ms": null, "budget_exhausted": false,' \
 		    '"fleet": null}]}')" ]
 	report 'each.elapsed_ms>=1' 'each.started_ms>=0'
@@ -297,6 +300,55 @@ seven=(sh -c 'exit 7')
 	    is 0 sh -c 'exec "$@" 2>/dev/full' sh "$RETRY" --report - true
 	    is 0 sh -c 'exec "$@" 2>&-' sh "$RETRY" --report - true
 	END
+}
+
+# explained WHY MESSAGE [OPTION]... COMMAND...: so the report of retry explains
+# an attempt, and the end; a quotation mark in them is written as @.
+explained()
+{
+	local line="\"why\": $1, \"message\": \"$2\","
+	line=${line//@/\\\"}
+	"$RETRY" -q -d 0 -n 2 --report r.json "${@:3}" 2>err >out || :
+	grep -qF "$line \"status\": " r.json &&
+		grep -qF "$line \"delay_ms\": " r.json || {
+		echo "not: $line"
+		cat r.json
+		return 1
+	}
+}
+
+@test "the report says of each attempt and of the end what was said, and by which rule" {
+	printf '%s\n' 'stop-on=3,stderr:de.*ied' retry-on=9 limit=0:signal >team
+	local once='attempt 1/2 failed' gave=', giving up:'
+	local spent="attempt 2/2 failed (exit 1)$gave attempts exhausted" by='--policy ./team'
+	printf '#!/bin/sh\necho "fatal: Authentication failed for x" >&2\nexit 128\n' >git
+	printf '#!/bin/sh\necho "fatal: unable to access: Could not resolve host" >&2\nexit 1\n' >hub
+	chmod +x git hub
+	table explained <<-'END'
+		'"--stop-on 3 (./team:1)"' "$once (exit 3)$gave --stop-on 3 (./team:1)" $by sh -c 'exit 3'
+		'"--stop-on stderr:de.*ied (./team:1): @denied@"' "$once (exit 7)$gave --stop-on stderr:de.*ied (./team:1)" $by sh -c 'echo "x: denied, y" >&2; exit 7'
+		'"not in --retry-on 9 (./team:2)"' "$once (exit 7)$gave not in --retry-on 9 (./team:2)" $by "${seven[@]}"
+		'"--retry-on 9 (./team:2)"' "attempt 2/2 failed (exit 9)$gave attempts exhausted" $by sh -c 'exit 9'
+		'"--limit 0:signal (./team:3)"' "attempt 1/2 killed by SIGKILL$gave --limit reached (0:signal)" $by --retry-on signal sh -c 'kill -KILL $$'
+		'"preset git: @Authentication failed@ cannot be cured by a retry"' "$once (exit 128)$gave preset git: @Authentication failed@ cannot be cured by a retry" -a ./git
+		'"preset git: @Could not resolve host@"' "$spent" --preset git ./hub
+		'"preset flock: timeout"' "attempt 2/2 timed out after 0.1s$gave attempts exhausted" --preset flock -t 0.1 sleep 9
+		'"--fail-on stdout:ok: @ok@"' "attempt 2/2 failed (exit 0)$gave attempts exhausted" --fail-on stdout:ok echo ok
+		'"--success-on 1"' 'attempt 1/2 succeeded (exit 1)' --success-on 1 false
+		'"--retry-if exit 1"' "$once (exit 1)$gave --retry-if said no" --retry-if 'exit 1' false
+		'"HTTP 503"' "attempt 2/2 failed (exit 0, HTTP 503)$gave attempts exhausted" --http sh -c 'echo 503 >"$RETRY_HTTP_STATUS"'
+		'"HTTP 404 is not retried"' "$once (exit 0, HTTP 404)$gave HTTP 404 is not retried" --http sh -c 'echo 404 >"$RETRY_HTTP_STATUS"'
+		null "$spent" false
+		null "cannot run 'nosuch': No such file or directory" nosuch
+	END
+	ends 1 -n 2 --report r.json -B api --budget-min 0 false
+	[ "$(report reason each.message message)" = "budget
+attempt 1/2 failed (exit 1)$gave budget exhausted
+$(tail -n 1 err | sed 's/^retry: //')" ]
+	start "$RETRY" -q --report r.json -d 60 -j none --on-retry 'touch began' -- false
+	reached test -e began
+	ended_by TERM
+	report reason=interrupted message=interrupted why=null
 }
 
 @test "a file whose name ends in .jsonl gets a line for each run" {
