@@ -146,9 +146,9 @@ act(const char *action)
 	}
 	if (asks && strcmp(action, "tell") != 0)
 		return;
-	until = now() + 100 * NANOS_MS;
-	while (
-	    (left = until - now()) > 0 && event_loop_wait(&run.loop, -1, left))
+	until = now() + 3 * NANOS_SECOND;
+	while (fleet.link.stage != LINK_READY && (left = until - now()) > 0 &&
+	    event_loop_wait(&run.loop, -1, left))
 		continue;
 	question.count = 1;
 	question.told[0].successes = 1;

@@ -1042,7 +1042,7 @@ TEST(timeouts)
 {
 	struct policy policy;
 
-	memset(&policy, 1, sizeof policy); /* what else is there does not count */
+	memset(&policy, 1, sizeof policy); /* nothing else counts */
 	policy.timeouts.count = 0;
 	EQUAL("none", plan_timeout(&policy, 1), 0);
 	policy.timeouts = (struct spans){ { 3, 0, 5 }, 3 };
