@@ -69,9 +69,8 @@ MEASURES = floor compare gigabyte
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/user/*.bash) \
-	$(addprefix tests/,run setup which hosts models/broken tools/control tools/place \
-		tools/portable \
-		fleet/run link/run) \
+	$(addprefix tests/,run setup which hosts models/broken fleet/run link/run) \
+	$(addprefix tests/tools/,control place portable suite) \
 	$(addprefix packaging/,check deb rpm arch release dist common.bash \
 		action/prepare action/run action/report) \
 	$(filter-out %.c,$(wildcard tests/faults/*)) \
