@@ -63,10 +63,13 @@ event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 bool
 event_loop_wait(struct event_loop *loop, int fd, nanos nap)
 {
-	int signal = event_loop_hear(loop, fd, nap).signal;
+	/* A signal that ends the series may come right behind another one. But
+	 * others may come so fast that reading them has no end. */
+	for (int i = 0; i < SIGNALS_READ; i++) {
+		int signal = event_loop_hear(loop, fd, i == 0 ? nap : 0).signal;
 
-	/* A signal that ends the series may come right behind another one. */
-	for (; signal != 0; signal = event_loop_hear(loop, fd, 0).signal) {
+		if (signal == 0)
+			return true;
 		if (signal == SIGCHLD)
 			event_loop_reap(loop);
 		if (!signals_end_series(signal))

@@ -15,6 +15,9 @@
 /* How long to wait where the kernel refuses to wait for events. */
 #define RETRIED_NAP (10 * NANOS_MS)
 
+/* A shorter stop does not count: a flood of CONT would stop the clock. */
+#define SHORTEST_STOP (5 * NANOS_MS)
+
 /* getppid(2) returns it where the parent is in an outer PID namespace. */
 #define OTHER_NAMESPACE 0
 
@@ -207,9 +210,12 @@ look_for_stop(struct signals *signals, nanos slept, sigset_t *pending)
 	sigemptyset(pending);
 	sigpending(pending);
 	if (signals->continued || sigismember(pending, SIGCONT) == 1) {
+		nanos stop;
+
 		now = sys_now(CLOCK_MONOTONIC);
-		signals->stopped +=
-		    number_greater(now - signals->awake - slept, 0);
+		stop = now - signals->awake - slept;
+		if (stop >= SHORTEST_STOP)
+			signals->stopped += stop;
 	}
 	signals->awake = now;
 	signals->continued = false;
@@ -264,7 +270,8 @@ next_signal(struct signals *signals, struct wakeup *wakeup)
 {
 	struct signalfd_siginfo info;
 
-	while (read(signals->fd, &info, sizeof info) == sizeof info) {
+	for (int i = 0; i < SIGNALS_READ &&
+	     read(signals->fd, &info, sizeof info) == sizeof info; i++) {
 		int signal = (int)info.ssi_signo;
 
 		if (signal == SIGCONT)

@@ -18,6 +18,10 @@
  * pending, and count as sent later. */
 #define SIGNALS_PENDING 32
 
+/* The most signals that one wait reads. However many come, the clock is looked
+ * at then. */
+#define SIGNALS_READ 64
+
 /* The most descriptors that one wait can be for. */
 #define SIGNALS_POLLED 160
 

@@ -419,6 +419,27 @@ stops()
 	END
 }
 
+# flooded SIGNAL OPTION... -- COMMAND: retry, which gets the signal in each wait, ends
+flooded()
+{
+	start strace -qq -o /dev/null -e "inject=ppoll:signal=$1:delay_exit=2000" \
+		"$RETRY" -j none "${@:2}"
+	ended
+}
+
+# bats test_tags=slow
+@test "a flood of signals puts off neither a limit nor a retry" {
+	inject ppoll:signal=CONT:delay_exit=2000
+	rows beside eval <<-'END'
+	CONT, and a timeout
+	    flooded CONT -n 1 -t 1 sleep 60
+	    told 'retry: attempt 1/1 timed out .*'
+	a real-time signal, and a delay
+	    flooded 40 -n 2 -d 1 false
+	    told 'retry: attempt 2/2 .*, giving up: .*'
+	END
+}
+
 # The delay is long enough for a machine that stalls.
 @test "what TSTP or STOP has stopped CONT continues" {
 	rows beside eval <<-'END'
