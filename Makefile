@@ -60,7 +60,7 @@ EDGE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(EDGE:%=%/*.c)))
 UNITS = unit unit_attempt
 UNIT_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c tests/unit/*/*.c))
 # Programs that test what many processes do to the words of a budget at once.
-CONCURRENT = window_check breaker_check fleet_check hammer
+CONCURRENT = window_check hold_check breaker_check fleet_check hammer
 # Programs of `make check` that are no tables.
 CHECKS = $(CONCURRENT) script_check link_check
 # Programs that measure.
@@ -101,7 +101,7 @@ $(B)/unit: $(UNIT_OBJS) $(EDGE_OBJS) $(PURE_OBJS) \
 	$(patsubst %,$(B)/tests/simulation/%.o,check tally figure queue \
 	scenario witness)
 # Each includes the source that it checks, with smaller numbers.
-$(B)/window_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $(B)/tests/models/%.o \
+$(B)/window_check $(B)/hold_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $(B)/tests/models/%.o \
 	$(B)/tests/models/explore.o $(B)/src/text/number.o $(B)/src/text/hash.o
 $(B)/hammer: $(B)/tests/models/hammer.o $(B)/src/text/number.o
 $(B)/script_check: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fleet/*.c)) \
@@ -283,6 +283,7 @@ check-units: $(UNITS:%=$(B)/%)
 	@for unit in $(UNITS:%=$(B)/%); do $$unit || exit; done
 check-models:
 	@$(B)/window_check
+	@$(B)/hold_check
 	@$(B)/breaker_check
 	@$(B)/fleet_check
 check-script:

@@ -142,8 +142,8 @@ ask(struct run *run, const struct step *planned)
 static struct step
 attempt(struct run *run)
 {
-	const struct judgement *judgement = &run->history.judgement;
 	nanos began = sys_now(CLOCK_BOOTTIME), ended;
+	struct attempt_end end;
 	struct admission foreseen;
 	struct step step;
 	bool planned;
@@ -153,18 +153,19 @@ attempt(struct run *run)
 	if (run->report != NULL)
 		report_wake(run->report, began);
 	plan_begin(&run->history);
+	run->said = 0;
 	execute(run, began);
 	ended = sys_now(CLOCK_BOOTTIME);
 	step = plan_next(run->policy, &run->history, ended);
-	step = ask(run, &step);
 	event_loop_await(&run->loop, event_loop_budget, NANOS_MAX);
 	planned = run->loop.ending_signal == 0 && step.again &&
 	    plan_is_retry(&run->history);
-	foreseen = budget_client_tell(&run->loop.budget,
-	    verdict_result(judgement, &run->history.last),
-	    judgement->verdict == VERDICT_DONE, planned ? step.delay : -1,
-	    ended);
-	if (foreseen.answer != ADMISSION_GRANTED)
+	end = plan_tell(run->policy, &run->history, &step);
+	foreseen = budget_client_tell(
+	    &run->loop.budget, &end, planned ? step.delay : -1, ended);
+	if (foreseen.answer == ADMISSION_GRANTED)
+		step = ask(run, &step);
+	else
 		step =
 		    plan_denied(run->policy, &run->history, &foreseen, ended);
 	if (run->loop.fleet != NULL)
@@ -188,7 +189,6 @@ attempt(struct run *run)
 static struct step
 seek_admission(struct run *run, const struct step *planned)
 {
-	bool first = run->history.waits_until == 0;
 	bool retry = plan_is_retry(&run->history);
 	enum reason lost = REASON_NONE;
 	struct admission admission;
@@ -218,8 +218,6 @@ seek_admission(struct run *run, const struct step *planned)
 	/* Each reason to wait is said once in a wait, in which the breaker and
 	 * the budget may deny the attempt in turn. */
 	reason = 1U << admission.answer;
-	if (first)
-		run->said = 0;
 	if ((run->said & reason) == 0)
 		messages_step(
 		    &run->loop, &run->history, &step, false, run->report);
@@ -247,6 +245,9 @@ series(struct run *run)
 		if (run->loop.ending_signal != 0)
 			return step;
 	}
+	if (plan_gives_up(&run->history, &step))
+		budget_client_give_up(
+		    &run->loop.budget, sys_now(CLOCK_BOOTTIME));
 	/* Else attempt() has said how the last attempt and the series ended. */
 	if (run->history.made == made)
 		messages_step(

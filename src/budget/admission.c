@@ -127,15 +127,6 @@ has_breaker(const struct caller *caller)
 	return caller->uses_breaker && caller->config->breaker.failures > 0;
 }
 
-bool
-admission_begin(struct caller *caller, bool retry, nanos now)
-{
-	caller->began = now;
-	caller->lost_lease = false;
-	return caller->config->key != NULL &&
-	    (retry || caller->config->breaker.failures > 0);
-}
-
 struct admission
 admission_ask(const struct visit *visit, bool retry)
 {
@@ -145,13 +136,24 @@ admission_ask(const struct visit *visit, bool retry)
 		.terms = visit->terms };
 	enum breaker_pass pass = BREAKER_PASSED;
 	nanos age = visit->age;
-	bool waited = caller->waits;
+	bool waited = caller->waits, throttled = caller->throttled;
 
 	caller->began = visit->now;
 	caller->renewal = visit->now + BREAKER_RENEWAL;
 	caller->lease = 0;
 	caller->paid = 0;
-	caller->lost_lease = caller->waits = false;
+	caller->lost_lease = caller->waits = caller->throttled = false;
+	/* The hold comes first: nothing is counted for an attempt that waits.
+	 */
+	admission.next = hold_left(&segment->hold, age);
+	if (admission.next > 0) {
+		admission.answer = ADMISSION_THROTTLED;
+		caller->waits = waited;
+		caller->throttled = true;
+		if (!throttled)
+			add_one(&segment->throttled);
+		return admission;
+	}
 
 	if (has_breaker(caller)) {
 		/* Read first: a write would contend for the cache line. */
@@ -173,7 +175,9 @@ admission_ask(const struct visit *visit, bool retry)
 	 * of the breaker may have been different a moment before, and may have
 	 * changed since.
 	 */
-	if (retry && pass == BREAKER_PASSED)
+	if (retry && pass == BREAKER_PASSED && caller->limited)
+		add_one(&segment->limited);
+	else if (retry && pass == BREAKER_PASSED)
 		limit_retry(visit, &admission);
 	else if (retry && pass == BREAKER_TURN)
 		add_one(&segment->turns);
@@ -205,7 +209,7 @@ admission_foresee(const struct visit *visit, nanos delay)
 	nanos age = visit->age, next, window;
 	int64_t coming;
 
-	if (caller->config->wait > 0 || has_breaker(caller))
+	if (caller->config->wait > 0 || has_breaker(caller) || caller->limited)
 		return admission;
 	next = window_next(&segment->window, &admission.terms,
 	    visit->header->slice, age, &admission.sums);
@@ -227,22 +231,26 @@ admission_foresee(const struct visit *visit, nanos delay)
 }
 
 bool
-admission_tell(
-    const struct visit *visit, enum attempt_result result, bool completed)
+admission_tell(const struct visit *visit, const struct attempt_end *end)
 {
 	struct caller *caller = visit->caller;
 	struct segment *segment = visit->segment;
 	const struct header *header = visit->header;
 	const struct breaker_config *breaker = &caller->config->breaker;
+	enum attempt_result result = end->result;
 	nanos age = visit->age;
 	int64_t hosts = 0;
 
 	/* The deposit comes first: if it fails, the caller tells all of it once
 	 * more. */
-	if (completed &&
+	if (end->completed &&
 	    window_deposit(&segment->window,
 		window_epoch(header->slice, age)) == WINDOW_CORRUPT)
 		return false;
+	hold_extend(&segment->hold, end->hold, age);
+	caller->limited = end->limited && end->hold >= HOLD_LEAST;
+	if (caller->limited)
+		result = RESULT_IGNORED;
 	if (result == RESULT_SUCCESS && caller->paid > 0)
 		window_refund(&segment->window, caller->paid - 1);
 	if (caller->fleet != NULL)
@@ -256,12 +264,20 @@ admission_tell(
 		    segment_age(header, caller->began), age);
 	if (!caller->counted)
 		add_one(&segment->firsts);
-	if (completed)
+	if (end->completed)
 		add_one(&segment->successes);
+	if (end->rescued)
+		add_one(&segment->rescued);
 	caller->counted = true;
 	caller->lease = 0;
 	caller->paid = 0;
 	return true;
+}
+
+void
+admission_give_up(const struct visit *visit)
+{
+	add_one(&visit->segment->gave_up);
 }
 
 nanos

@@ -3,17 +3,24 @@
  * ones.
  *
  * An invocation asks its budget before an attempt, and tells the budget how the
- * attempt ended. The breaker can deny any attempt, the window only a retry.
+ * attempt ended. A hold and the breaker can deny any attempt, the window only a
+ * retry.
  *
  * A retry that the breaker itself limits, as its probe or as a turn of its
  * recovery, is not counted in the window and needs no permission of the window.
+ * While a server has asked to be left alone, no attempt begins: that is the
+ * hold. A server that limits its clients (429) is well. So a retry after such a
+ * limit, which has waited for the hold, is not counted in the window and needs
+ * no permission of it, and the limit tells the breaker nothing.
+ *
  * A retry that succeeds is paid back. So in any window the retries of all
  * processes that have not succeeded are at most the sum of
  *
  *   - those that the window grants: max(min, ratio * successes);
  *   - probes: one at a time, and at most one after each pause, which doubles;
  *     and one more for each probe that was ignored or killed;
- *   - turns: what the ramp admits while the breaker recovers.
+ *   - turns: what the ramp admits while the breaker recovers;
+ *   - those after a limit: what the server itself admits.
  *
  * As the probe, a retry that waits comes before any first attempt. If only some
  * items of the work fail, then the retry of an item is more likely to succeed
@@ -51,6 +58,7 @@ struct budget_config {
 enum admission_answer {
 	ADMISSION_GRANTED,
 	ADMISSION_HELD, /* the breaker holds the attempt back */
+	ADMISSION_THROTTLED, /* a server asked to be left alone until next */
 	ADMISSION_DENIED, /* the budget or its fleet denies the retry */
 	ADMISSION_OPEN, /* the fleet has to be asked, or waited for */
 	ADMISSION_CORRUPT, /* so is the segment: see window_withdraw() */
@@ -59,8 +67,8 @@ enum admission_answer {
 /* What the budget says about the next attempt. */
 struct admission {
 	enum admission_answer answer;
-	nanos next; /* if held or denied: how long until it may be admitted;
-		       NANOS_MAX: only after a success */
+	nanos next; /* if held, throttled or denied: how long until it may be
+		       admitted; NANOS_MAX: only after a success */
 	bool never; /* the limits never allow a retry */
 	bool cooling; /* the pause after a denial is not over */
 	struct terms terms; /* in force */
@@ -78,7 +86,9 @@ struct caller {
 	struct fleet_caller *fleet; /* NULL: no fleet shares the budget */
 	bool uses_breaker; /* asks the breaker, and tells it results */
 	bool counted; /* its first attempt has been counted */
-	bool waits; /* its last question was denied */
+	bool limited; /* its last attempt met a limit, and made a hold */
+	bool throttled; /* its last question was, by a hold */
+	bool waits; /* its last question was denied or held */
 	bool lost_lease; /* its attempt was the probe, another one is now */
 	int64_t paid; /* 1 + the epoch of the slice that counts its attempt as a
 			 retry; 0: none does */
@@ -97,18 +107,22 @@ struct visit {
 	nanos age; /* segment_age() now */
 };
 
+/* How an attempt ended, as the budget is told. */
+struct attempt_end {
+	enum attempt_result result;
+	bool completed; /* the invocation has succeeded with it */
+	bool rescued; /* it has, after an attempt that failed */
+	bool limited; /* it failed only because the server limits its clients */
+	nanos hold; /* how long the server wants to be left alone; 0: it said
+		       nothing */
+};
+
 /* Whether the window is sound. */
 bool admission_look(const struct visit *visit);
 
 /*
- * Begins an attempt: whether it has to be admitted. Every retry has to be, and
- * a first attempt if there is a breaker.
- */
-bool admission_begin(struct caller *caller, bool retry, nanos now);
-
-/*
  * Whether the next attempt may begin. A retry that may begin is counted: in the
- * window, or as a probe or a turn. Only the breaker can deny a first attempt.
+ * window, or as a probe or a turn.
  */
 struct admission admission_ask(const struct visit *visit, bool retry);
 
@@ -122,12 +136,14 @@ struct admission admission_ask(const struct visit *visit, bool retry);
 struct admission admission_foresee(const struct visit *visit, nanos delay);
 
 /*
- * Counts the end of an attempt, and pays back a retry that has succeeded.
- * completed: the invocation has succeeded with it. False if the window is
- * corrupt: then nothing was counted.
+ * Counts the end of an attempt, pays back a retry that has succeeded, and
+ * extends the hold. False if the window is corrupt: then nothing was counted.
  */
-bool admission_tell(
-    const struct visit *visit, enum attempt_result result, bool completed);
+bool admission_tell(const struct visit *visit, const struct attempt_end *end);
+
+/* Counts an invocation that ended without a success but wanted another attempt.
+ */
+void admission_give_up(const struct visit *visit);
 
 /* How long until the lease has to be renewed; NANOS_MAX without a lease. */
 nanos admission_nap(const struct caller *caller, nanos now);

@@ -2,9 +2,9 @@
  * segment: the layout of a budget's file, and its name.
  *
  * A segment is a header that never changes, followed by words that processes
- * change by compare-and-swap: the limits, the breaker, the window, counters,
- * and what is known of a fleet. Without --fleet nobody uses the words of a
- * fleet.
+ * change by compare-and-swap: the limits, the breaker, the hold, the window,
+ * counters, and what is known of a fleet. Without --fleet nobody uses the words
+ * of a fleet.
  */
 #ifndef SEGMENT_H
 #define SEGMENT_H
@@ -15,6 +15,7 @@
 #include "text/duration.h"
 #include "budget/breaker.h"
 #include "budget/fleet_host.h"
+#include "budget/hold.h"
 #include "budget/window.h"
 
 /* The longest key. */
@@ -76,13 +77,17 @@ struct segment {
 	_Atomic uint64_t waiting; /* when a retry that waits for the breaker
 				     last asked: ns since base; 0: never */
 	_Atomic uint64_t guarded; /* 1: a process has asked the breaker */
-	unsigned char spare[32]; /* zero */
+	struct hold hold;
 	/* Totals for reports only. */
 	_Atomic uint64_t probes, turns; /* retries admitted by the breaker */
+	_Atomic uint64_t limited; /* retries after a limit of a server */
 	_Atomic uint64_t firsts; /* first attempts */
 	_Atomic uint64_t successes;
 	_Atomic uint64_t retries; /* granted by the window */
 	_Atomic uint64_t denied; /* attempts, each counted once */
+	_Atomic uint64_t throttled; /* attempts that waited for a hold */
+	_Atomic uint64_t rescued; /* invocations that a retry made succeed */
+	_Atomic uint64_t gave_up; /* invocations that wanted another attempt */
 	struct window window;
 	struct fleet_host fleet;
 };

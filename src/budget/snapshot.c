@@ -61,6 +61,7 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 	snapshot->left = number_greater(snapshot->limit - sums.retries, 0);
 	snapshot->window = limits.window;
 	snapshot->cooldown = segment_cooldown(segment, age);
+	snapshot->held = hold_left(&segment->hold, age);
 	if (snapshot->next == NANOS_MAX)
 		snapshot->next = SNAPSHOT_NONE;
 	else if (snapshot->next < snapshot->cooldown)
@@ -88,8 +89,9 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 	abandoned = view.next == 0 && age >= BREAKER_PAUSE_MOST &&
 	    breaker_look(&segment->breaker, age - BREAKER_PAUSE_MOST).next == 0;
 	snapshot->idle = snapshot->retries == 0 && snapshot->successes == 0 &&
-	    snapshot->cooldown == 0 && snapshot->fleet.denied == 0 &&
-	    snapshot->fleet.down == 0 && snapshot->fleet.alone == 0 &&
+	    snapshot->cooldown == 0 && snapshot->held == 0 &&
+	    snapshot->fleet.denied == 0 && snapshot->fleet.down == 0 &&
+	    snapshot->fleet.alone == 0 &&
 	    (snapshot->breaker == BREAKER_CLOSED || abandoned);
 
 	snapshot->all_firsts = count(&segment->firsts);
@@ -98,9 +100,14 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 	snapshot->all_denied = count(&segment->denied);
 	snapshot->all_probes = count(&segment->probes);
 	snapshot->all_turns = count(&segment->turns);
+	snapshot->all_limited = count(&segment->limited);
+	snapshot->all_throttled = count(&segment->throttled);
+	snapshot->all_rescued = count(&segment->rescued);
+	snapshot->all_gave_up = count(&segment->gave_up);
 	snapshot->all_attempts =
 	    number_add(number_add(snapshot->all_firsts, snapshot->all_retries),
-		number_add(snapshot->all_probes, snapshot->all_turns));
+		number_add(snapshot->all_limited,
+		    number_add(snapshot->all_probes, snapshot->all_turns)));
 
 	/* In millionths, to the nearest. Half of the attempts by half of the
 	 * firsts is nearly the same. */

@@ -24,11 +24,16 @@ struct snapshot {
 	nanos next; /* until a retry is allowed; NONE: only after a success */
 	nanos window;
 	nanos cooldown; /* what is left of the pause after a denial */
+	nanos held; /* what is left of a server's hold */
 	int64_t ratio, min; /* as in struct terms */
 	/* Since the segment was made. */
 	int64_t all_firsts, all_successes, all_denied;
 	int64_t all_retries; /* granted by the window */
 	int64_t all_probes, all_turns; /* retries admitted by the breaker */
+	int64_t all_limited; /* retries after a limit of a server */
+	int64_t all_throttled; /* attempts that waited for a hold */
+	int64_t all_rescued; /* invocations that a retry made succeed */
+	int64_t all_gave_up; /* invocations that wanted another attempt */
 	int64_t all_attempts; /* firsts, and retries of all kinds */
 	int64_t amplification; /* attempts / firsts in millionths, or NONE */
 	bool guarded; /* somebody has asked the breaker */

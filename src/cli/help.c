@@ -54,9 +54,9 @@ static const char statuses[] =
 "\n"
 "The exit status is 0 after a success. After a failure it is COMMAND's; if a\n"
 "signal killed COMMAND, retry dies of that too. It is 1 if COMMAND exited 0 but\n"
-"failed, 69 if a required budget cannot be used, 75 if the breaker held back the\n"
-"first attempt, 124 if a time limit ended COMMAND, 125 if retry itself failed,\n"
-"126 if COMMAND cannot be executed, 127 if it is not found.\n";
+"failed, 69 if a required budget cannot be used, 75 if a breaker or a server held\n"
+"back the first attempt, 124 if a time limit ended COMMAND, 125 if retry itself\n"
+"failed, 126 if COMMAND cannot be executed, 127 if it is not found.\n";
 /* clang-format on */
 
 _Noreturn void

@@ -143,6 +143,11 @@ add_preset(struct policy *policy, const struct argument *argument,
 		add_hint(policy, argument, STDERR_FILENO, preset->wait);
 	}
 
+	/* Only a budget tells a limit of the server from other failures. */
+	if (policy->budget.key != NULL)
+		add_pattern(policy, &rules->limited, argument, STDERR_FILENO,
+		    PRESET_LIMIT);
+
 	/* Patterns on the same stream are compiled as one, and only when they
 	 * are needed. */
 	for (int i = first; i < watches->count; i++) {

@@ -18,8 +18,6 @@
 _Static_assert(ASK_MOST + ASK_MOST / 2 < ADMISSION_WAITING,
     "a retry that waits asks again while it counts as one");
 
-#define HTTP_TOO_MANY_REQUESTS 429
-
 struct step
 plan_end(const struct history *history, enum reason reason)
 {
@@ -27,7 +25,8 @@ plan_end(const struct history *history, enum reason reason)
 	struct step step = { .reason = reason };
 
 	if (history->made == 0) {
-		step.status = history->admission.answer == ADMISSION_HELD
+		step.status = history->admission.answer == ADMISSION_HELD ||
+			history->admission.answer == ADMISSION_THROTTLED
 		    ? EXIT_STATUS_HELD
 		    : EXIT_STATUS_TIMEOUT;
 		return step;
@@ -176,7 +175,7 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 	if (wait >= 0)
 		delay = backoff_after(backoff, schedule, delay, wait, left);
 	else if (outcome->http.known &&
-	    outcome->http.code == HTTP_TOO_MANY_REQUESTS)
+	    outcome->http.code == VERDICT_TOO_MANY_REQUESTS)
 		delay = number_greater(delay, backoff_base(backoff));
 	/* The first delay of a retry is still to come. */
 	if (repeats)
@@ -204,6 +203,55 @@ plan_wake(struct history *history, const struct step *step, nanos now)
 					   : plan_end(history, REASON_DEADLINE);
 }
 
+struct attempt_end
+plan_tell(const struct policy *policy, const struct history *history,
+    const struct step *step)
+{
+	const struct outcome *last = &history->last;
+	const struct judgement *judgement = &history->judgement;
+	struct attempt_end end = {
+		.result = verdict_result(judgement, last),
+		.completed = judgement->verdict == VERDICT_DONE,
+		.limited = judgement->verdict == VERDICT_RETRY &&
+		    verdict_is_limit(&policy->rules, last),
+	};
+
+	end.rescued = end.completed && history->made > history->successes;
+	if (end.result == RESULT_SUCCESS)
+		return end;
+	end.hold = verdict_wait(last);
+	if (end.limited && end.hold < 0 && step->again)
+		end.hold = step->delay;
+	end.hold = number_lesser(end.hold, policy->max_retry_after);
+	return end;
+}
+
+bool
+plan_gives_up(const struct history *history, const struct step *step)
+{
+	return step->reason != REASON_SUCCEEDED &&
+	    step->reason != REASON_INTERRUPTED &&
+	    (history->made == 0 || history->judgement.verdict == VERDICT_RETRY);
+}
+
+/* What happens while a server's hold lasts. */
+static struct step
+wait_for_hold(
+    const struct policy *policy, struct history *history, nanos hold, nanos now)
+{
+	nanos left = time_left(history, now), most = policy->max_retry_after;
+	nanos spread = number_lesser(hold_spread(hold), left - hold - 1);
+	bool endless =
+	    left != NANOS_MAX || policy->attempts == POLICY_UNLIMITED;
+
+	if (history->held_since == 0)
+		history->held_since = now;
+	if (hold >= left || hold > most ||
+	    (!endless && now - history->held_since > most - hold))
+		return plan_end(history, REASON_RETRY_AFTER);
+	return again(now, hold + backoff_splay(&history->schedule, spread));
+}
+
 struct step
 plan_denied(const struct policy *policy, struct history *history,
     const struct admission *admission, nanos now)
@@ -211,6 +259,8 @@ plan_denied(const struct policy *policy, struct history *history,
 	nanos left = time_left(history, now), least = ASK_LEAST, nap;
 
 	history->admission = *admission;
+	if (admission->answer == ADMISSION_THROTTLED)
+		return wait_for_hold(policy, history, admission->next, now);
 	if (history->waits_until == 0)
 		history->waits_until = number_add(now, policy->budget.wait);
 	if (now >= history->waits_until || admission->never)
@@ -265,6 +315,6 @@ void
 plan_begin(struct history *history)
 {
 	history->made++;
-	history->waits_until = 0;
+	history->waits_until = history->held_since = 0;
 	history->admission.answer = ADMISSION_GRANTED;
 }

@@ -24,6 +24,7 @@ struct history {
 	int64_t limited[POLICY_LIMITS]; /* retries after what each names */
 	const struct limit *limit; /* that allows no more, or NULL */
 	nanos waits_until; /* for admission; 0: not waiting */
+	nanos held_since; /* waits for a hold; 0: does not */
 	struct admission admission; /* while waiting: why it was denied */
 	struct schedule schedule;
 };
@@ -81,9 +82,26 @@ struct step
 plan_wake(struct history *history, const struct step *step, nanos now);
 
 /*
+ * What the budget is told of the last attempt, which this step follows. A limit
+ * of the server without a time holds for the delay of the step.
+ */
+struct attempt_end plan_tell(const struct policy *policy,
+    const struct history *history, const struct step *step);
+
+/*
+ * Whether the invocation ends without a success although it wanted another
+ * attempt: none was made, or the last one failed and could be retried.
+ */
+bool plan_gives_up(const struct history *history, const struct step *step);
+
+/*
  * What happens when the budget denies the next attempt: retry asks the budget
  * again after a random time, so that waiting processes do not all ask together.
- * When the policy's wait is over, this is the end.
+ * When the policy's wait is over, this is the end. A hold is waited for without
+ * such a wait, and a random time longer; but it is the end if the hold is
+ * longer than max_retry_after, or ends after the deadline. Without a deadline,
+ * and with a limit of attempts, so are holds that together last longer than
+ * max_retry_after before one attempt.
  */
 struct step plan_denied(const struct policy *policy, struct history *history,
     const struct admission *admission, nanos now);

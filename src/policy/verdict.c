@@ -224,6 +224,17 @@ verdict_result(const struct judgement *judgement, const struct outcome *outcome)
 	    : RESULT_FAILURE;
 }
 
+bool
+verdict_is_limit(const struct rules *rules, const struct outcome *outcome)
+{
+	const struct http_status *http = &outcome->http;
+
+	if (http->known && http->code != 0)
+		return http->code == VERDICT_TOO_MANY_REQUESTS;
+	return outcome->has_hint ||
+	    (rules->limited.watches & outcome->seen) != 0;
+}
+
 int
 verdict_status(const struct outcome *outcome)
 {

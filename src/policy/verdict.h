@@ -10,6 +10,9 @@
 #include "text/duration.h"
 #include "http/http_status.h"
 
+/* The HTTP status of a limit (RFC 6585). */
+#define VERDICT_TOO_MANY_REQUESTS 429
+
 enum end {
 	END_EXITED,
 	END_SIGNALED,
@@ -82,6 +85,7 @@ struct rules {
 	struct conditions transient, fatal; /* of presets */
 	struct conditions tool_exits; /* statuses that are the tool's own */
 	struct conditions tool_transient; /* transient with one of these */
+	struct conditions limited; /* words of presets for a server's limit */
 };
 
 /*
@@ -128,6 +132,13 @@ verdict_fails_by(const struct conditions *set, const struct outcome *outcome);
  */
 enum attempt_result verdict_result(
     const struct judgement *judgement, const struct outcome *outcome);
+
+/*
+ * Whether a failure is a limit of the server, which is well but serves no more
+ * for now: HTTP status 429, or without a status, words that say so or for how
+ * long.
+ */
+bool verdict_is_limit(const struct rules *rules, const struct outcome *outcome);
 
 /*
  * The exit status for an outcome: the command's own, 128+n for a signal, 124

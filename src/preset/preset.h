@@ -30,6 +30,16 @@ struct preset_lines {
 	const char *failed; /* a failure although the command exited with 0 */
 };
 
+/*
+ * A line with this on stderr is about a limit of the server, as many tools of
+ * all presets print it: HTTP status 429 (RFC 6585) with its reason, the errors
+ * of registries (OCI distribution) and of the interfaces of AWS.
+ */
+#define PRESET_LIMIT \
+	"[Tt]oo ?[Mm]any ?[Rr]equests|TOOMANYREQUESTS|[Rr]ate ?[Ll]imit|" \
+	"Throttl(ed|ing)|SlowDown|" \
+	"(HTTP|[Ss]tatus|[Ee]rror|[Cc]ode)[^0-9]{1,12}429\\b"
+
 /* A row. Its texts are static. */
 struct preset {
 	const char *name;

@@ -659,7 +659,10 @@ say_denied(struct message *message)
 	number_put_decimal(window, admission->terms.window, NANOS_SECOND);
 
 	message->strings[0] = NULL;
-	if (admission->answer == ADMISSION_HELD) {
+	if (admission->answer == ADMISSION_THROTTLED) {
+		snprintf(
+		    text, sizeof text, "': the server asked to wait %s", next);
+	} else if (admission->answer == ADMISSION_HELD) {
 		kind = "breaker '";
 		if (breaker->state == BREAKER_RECOVERING)
 			snprintf(text, sizeof text,
@@ -723,9 +726,11 @@ messages_step(struct event_loop *loop, const struct history *history,
 {
 	const struct policy *policy = loop->log.policy;
 	const struct outcome *last = &history->last;
+	bool held = history->admission.answer == ADMISSION_THROTTLED;
 	bool denied = step->again
 	    ? !attempted
-	    : step->reason == REASON_BREAKER || step->reason == REASON_BUDGET;
+	    : step->reason == REASON_BREAKER || step->reason == REASON_BUDGET ||
+		(step->reason == REASON_RETRY_AFTER && held);
 	struct message message = { .loop = loop,
 		.policy = policy,
 		.history = history,
@@ -803,8 +808,11 @@ messages_end(struct log *log, const struct history *history, enum reason reason,
 		return;
 	duration_format(span, now - history->began);
 	snprintf(text, sizeof text,
-	    "ended after %" PRId64 " attempt%s in %s: %s", history->made,
-	    history->made == 1 ? "" : "s", span, verdict_reasons[reason].name);
+	    "ended after %" PRId64 " attempt%s in %s: %s%s", history->made,
+	    history->made == 1 ? "" : "s", span, verdict_reasons[reason].name,
+	    reason == REASON_SUCCEEDED && history->made > history->successes
+		? ", rescued by a retry"
+		: "");
 	log_tell(log,
 	    &(struct line){
 		.least = least, .last = last, .strings = STRINGS(text) });

@@ -108,11 +108,13 @@ report_admission(struct report *report, const struct admission *admission)
 	bool granted = admission->answer == ADMISSION_GRANTED;
 	struct entry *entry = report_latest(report);
 
-	/* Before the first attempt only the breaker is asked. */
+	/* Before the first attempt, there is no entry to note it in. */
 	if (entry == NULL)
 		return;
 	if (admission->answer == ADMISSION_DENIED)
 		entry->budget_exhausted = true;
+	if (admission->answer == ADMISSION_THROTTLED)
+		entry->throttled = true;
 	if (decision == entry->fleet ||
 	    (decision != HOST_DENIED &&
 		(!granted ||
@@ -219,6 +221,8 @@ put_attempt(struct writer *writer, const struct policy *policy,
 	put_ms(writer, "slept_ms", entry->slept, -1);
 	writer_json_raw(writer, "budget_exhausted",
 	    entry->budget_exhausted ? "true" : "false");
+	writer_json_raw(
+	    writer, "throttled", entry->throttled ? "true" : "false");
 	writer_json_string(writer, "fleet",
 	    entry->fleet == HOST_UNASKED ? NULL : fleet_names[entry->fleet]);
 	writer_json_end(writer, '}');
@@ -470,6 +474,8 @@ put_attempt_span(struct writer *writer, const struct report *report,
 		    number_round(entry->planned, NANOS_MS));
 	put_value(writer, "retry.budget_exhausted", "boolValue",
 	    entry->budget_exhausted ? "true" : "false");
+	put_value(writer, "retry.throttled", "boolValue",
+	    entry->throttled ? "true" : "false");
 	if (http_code(outcome) != 0)
 		put_integer(
 		    writer, "http.response.status_code", http_code(outcome));

@@ -189,8 +189,7 @@ budget_client_ready(struct budget_client *budget)
 
 /* An attempt that has ended, and what the budget says about its retry. */
 struct told {
-	enum attempt_result result;
-	bool completed;
+	const struct attempt_end *end;
 	nanos delay;
 	struct admission foreseen;
 };
@@ -201,7 +200,7 @@ tell(const struct visit *visit, void *with)
 	struct told *told = with;
 
 	told->foreseen = (struct admission){ .answer = ADMISSION_GRANTED };
-	if (!admission_tell(visit, told->result, told->completed))
+	if (!admission_tell(visit, told->end))
 		return false;
 	if (told->delay >= 0)
 		told->foreseen = admission_foresee(visit, told->delay);
@@ -209,15 +208,27 @@ tell(const struct visit *visit, void *with)
 }
 
 struct admission
-budget_client_tell(struct budget_client *budget, enum attempt_result result,
-    bool completed, nanos delay, nanos now)
+budget_client_tell(struct budget_client *budget, const struct attempt_end *end,
+    nanos delay, nanos now)
 {
-	struct told told = { .result = result,
-		.completed = completed,
-		.delay = delay,
-		.foreseen = { .answer = ADMISSION_GRANTED } };
+	struct told told = { end, delay, { .answer = ADMISSION_GRANTED } };
 
 	if (budget->caller.config->key != NULL)
 		budget_client_visit(budget, now, tell, &told);
 	return told.foreseen;
+}
+
+static bool
+give_up(const struct visit *visit, void *unused)
+{
+	(void)unused;
+	admission_give_up(visit);
+	return true;
+}
+
+void
+budget_client_give_up(struct budget_client *budget, nanos now)
+{
+	if (budget->caller.config->key != NULL)
+		budget_client_visit(budget, now, give_up, NULL);
 }

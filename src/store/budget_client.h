@@ -49,12 +49,14 @@ nanos budget_client_open(struct budget_client *budget);
 bool budget_client_ready(struct budget_client *budget);
 
 /*
- * Tells the segment how an attempt ended; completed: the invocation has
- * succeeded with it. delay: of the retry that is planned; -1: none is. Returns
- * what admission_foresee() says about that retry.
+ * Tells the segment how an attempt ended. delay: of the retry that is planned;
+ * -1: none is. Returns what admission_foresee() says about that retry.
  */
 struct admission budget_client_tell(struct budget_client *budget,
-    enum attempt_result result, bool completed, nanos delay, nanos now);
+    const struct attempt_end *end, nanos delay, nanos now);
+
+/* Tells it that the invocation wanted another attempt, and makes none. */
+void budget_client_give_up(struct budget_client *budget, nanos now);
 
 /*
  * Acts on the segment at the time now, on CLOCK_BOOTTIME. If the segment is

@@ -366,6 +366,7 @@ finish(struct storm *storm, uint32_t who, nanos now)
 	struct visit visit = visit_of(client, segment, now);
 	struct outcome outcome = { .end = END_EXITED,
 		.code = client->status == 200 ? 0 : 1 };
+	struct attempt_end end;
 	struct step step;
 
 	if (policy->http)
@@ -378,10 +379,9 @@ finish(struct storm *storm, uint32_t who, nanos now)
 
 	plan_judge(policy, &client->history, &outcome);
 	step = plan_next(policy, &client->history, now);
+	end = plan_tell(policy, &client->history, &step);
 	if (segment != NULL)
-		admission_tell(&visit,
-		    verdict_result(&client->history.judgement, &outcome),
-		    client->history.judgement.verdict == VERDICT_DONE);
+		admission_tell(&visit, &end);
 	if (has_fleet(storm))
 		tell(&storm->fleet, &client->member, segment,
 		    step.reason == REASON_SUCCEEDED, now);
@@ -427,7 +427,7 @@ wake(struct storm *storm, uint32_t who, nanos now)
 	bool retry = client->history.made > 0;
 	struct step step;
 
-	if (admission_begin(&client->caller, retry, now))
+	if (visit.segment != NULL)
 		admission = has_fleet(storm)
 		    ? admit(&storm->fleet, &client->member, &visit, retry)
 		    : admission_ask(&visit, retry);

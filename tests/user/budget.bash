@@ -49,9 +49,10 @@
 # Time is never waited for where a segment can be told that it has passed.
 
 # The layout of a segment, as src/budget/segment.h has it.
-SEGMENT_SIZE=2328
+SEGMENT_SIZE=2336
 SEGMENT_HEADER=1120
-RING_AT=1256
+HOLD_AT=1176
+RING_AT=1264
 RING_WORDS=61
 
 # Users and a group that nobody else has.

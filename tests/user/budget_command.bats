@@ -106,10 +106,10 @@ goes_on()
 	    fail 2 ähnlich
 	    "$RETRY" --budget-status all >got
 	    holds got \
-	        'KEY        RETRIES  LIMIT  NEXT  SUCCESSES  DENIED  BREAKER' \
-	        'much             2     10   now          0       0  -' \
-	        'two words        0     10   now          1       0  -' \
-	        'ähnlich          2     10   now          2       0  closed, 2 failures'
+	        'KEY        RETRIES  LIMIT  NEXT  HELD  RESCUED  LOST  BREAKER' \
+	        'much             2     10   now    0s        0     1  -' \
+	        'two words        0     10   now    0s        0     0  -' \
+	        'ähnlich          2     10   now    0s        1     1  closed, 2 failures'
 	in 80 columns
 	    fail 2 ldap.example.org --breaker 99,1s --budget-min 1
 	    fail 2 www.example.org --breaker 2,1h --budget-window 24h
@@ -135,16 +135,16 @@ goes_on()
 	exhausted, with when the next retry is allowed
 	    fail 4 api --budget-min 2
 	    json api '"retries": 2, "limit": 2, "left": 0, "next_seconds": [56][0-9][.,]' '"denied": 1,'
-	    shows api '2 2 @(1m*|5[0-9]*s) 0 1 -'
+	    shows api '2 2 @(1m*|5[0-9]*s) 0s 0 1 -'
 	which only a success can refill
 	    fail 2 none --budget-min 0 --budget-ratio 0
 	    json none '"limit": 0, "left": 0, "next_seconds": null,'
-	    shows none '0 0 - 0 1 -'
+	    shows none '0 0 - 0s 0 1 -'
 	    prom none 'next_seconds NaN'
 	in a pause after a denial
 	    fail 3 api --budget-min 1 --budget-cooldown 1h
 	    json api '"cooldown_seconds": @(3600|35[0-9][0-9].*),'
-	    shows api '1 1 @(1h|59m*) 0 1 -'
+	    shows api '1 1 @(1h|59m*) 0s 0 1 -'
 	END
 }
 
@@ -174,9 +174,9 @@ goes_on()
 	    # The first of these is the probe; the second comes while it recovers.
 	    second --breaker 1,10ms && second --breaker 9,10ms
 	    # At once: the recovery ends by time.
-	    shows api '0 0 - 2 1 recovering, *([0-9])/s'
+	    shows api '0 0 - 0s 2 0 recovering, *([0-9])/s'
 	    json api '"retries": 0, "limit": 0,' '"amplification": 2,' \
-	        '"totals": {"firsts": 2, "successes": 2, "retries": 0, "probes": 1, "turns": 1, "denied": 1, "attempts": 4}'
+	        '"totals": {"firsts": 2, "successes": 2, "retries": 0, "probes": 1, "turns": 1, "limited": 0, "throttled": 0, "rescued": 2, "gave_up": 0, "denied": 1, "attempts": 4}'
 	    prom api 'probes_total 1' 'turns_total 1' 'retries_total 0' \
 	        'window_retries 0' 'attempts_total 4'
 	END
@@ -188,16 +188,18 @@ goes_on()
 	    "$RETRY" -q -B api --budget-ratio 150% --budget-min 7 --budget-window 90.5s \
 	        -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
 	    "$RETRY" --budget-status api --json >got
-	    holds got '{"key": "api", "directory": "'"$RETRY_BUDGET_DIR"'", "file": "retry-v5.'"$EUID"'.api", "retries": 0, "limit": 7, "left": 7, "next_seconds": 0, "successes": 1, "window_seconds": 90.5, "ratio": 1.5, "min": 7, "cooldown_seconds": 0, "totals": {"firsts": 1, "successes": 1, "retries": 1, "probes": 0, "turns": 0, "denied": 0, "attempts": 2}, "amplification": 2, "gate": {"state": "closed", "failures": 0, "next_seconds": null, "rate": null}}'
+	    holds got '{"key": "api", "directory": "'"$RETRY_BUDGET_DIR"'", "file": "retry-v5.'"$EUID"'.api", "retries": 0, "limit": 7, "left": 7, "next_seconds": 0, "successes": 1, "window_seconds": 90.5, "ratio": 1.5, "min": 7, "cooldown_seconds": 0, "held_seconds": 0, "totals": {"firsts": 1, "successes": 1, "retries": 1, "probes": 0, "turns": 0, "limited": 0, "throttled": 0, "rescued": 1, "gave_up": 0, "denied": 0, "attempts": 2}, "amplification": 2, "gate": {"state": "closed", "failures": 0, "next_seconds": null, "rate": null}}'
 	a metric for each number
 	    "$RETRY" -q -B api -n 3 -d 0 sh -c 'test $RETRY_ATTEMPT = 3'
 	    prom api 'window_retries 1' 'limit 10' 'left 9' 'next_seconds 0' \
 	        'window_successes 1' 'window_seconds 60' 'ratio 0.2' 'min 10' \
 	        'cooldown_seconds 0' 'firsts_total 1' 'successes_total 1' \
 	        'retries_total 2' 'probes_total 0' 'turns_total 0' 'denied_total 0' \
+	        'held_seconds 0' 'limited_total 0' 'throttled_total 0' \
+	        'rescued_total 1' 'gave_up_total 0' \
 	        'attempts_total 3' 'amplification 3' 'gate_state 0' \
 	        'gate_failures 0' 'gate_next_seconds NaN' 'gate_rate NaN'
-	    [ "$(grep -cv '^#' <<<"$shown")" -eq 22 ]
+	    [ "$(grep -cv '^#' <<<"$shown")" -eq 27 ]
 	of all budgets an array in the order of their keys
 	    for key in k{1..3} 'a b' Z a all -v; do
 	        "$RETRY" -q -B "$key" true

@@ -768,7 +768,7 @@ function_runs()
 	[[ $command == './retry -v -n 5 -- '* ]]
 	bash -c "${command/.\/retry/\"\$RETRY\" -d 1ms}" 2>err
 	grep -qx 'retry: attempt 3/5 succeeded (exit 0)' err
-	grep -qx 'retry: ended after 3 attempts in .*: succeeded' err
+	grep -qx 'retry: ended after 3 attempts in .*: succeeded, rescued by a retry' err
 
 	awk '/^```/ { inside = 0 } inside; /^```console$/ { inside = 1 }' \
 		"$top/README.md" >session

@@ -98,7 +98,7 @@ seven=(sh -c 'exit 7')
 		    '"rule": "exit-status", "why": null,' \
 		    '"message": "attempt 1/5 succeeded (exit 0)", "delay_ms": null,' \
 		    '"slept_ms": null, "budget_exhausted": false,' \
-		    '"fleet": null}]}')" ]
+		    '"throttled": false, "fleet": null}]}')" ]
 	report 'each.elapsed_ms>=1' 'each.started_ms>=0'
 	[ ! -s err ]
 	only r.json

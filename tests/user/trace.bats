@@ -90,6 +90,7 @@ ms()
 			{"key":"retry.verdict","value":{"stringValue":"retry"}},
 			{"key":"retry.delay_ms","value":{"intValue":"30"}},
 			{"key":"retry.budget_exhausted","value":{"boolValue":false}},
+			{"key":"retry.throttled","value":{"boolValue":false}},
 			{"key":"http.response.status_code","value":{"intValue":"503"}}],"status":{"code":2,"message":"exit 22"}},
 			{"traceId":TRACE,"spanId":ID,"parentSpanId":ID,"name":"sh","kind":1,"startTimeUnixNano":TIME,"endTimeUnixNano":TIME,"attributes":[
 			{"key":"process.executable.name","value":{"stringValue":"sh"}},
@@ -97,6 +98,7 @@ ms()
 			{"key":"retry.attempt","value":{"intValue":"2"}},
 			{"key":"retry.verdict","value":{"stringValue":"retry"}},
 			{"key":"retry.budget_exhausted","value":{"boolValue":false}},
+			{"key":"retry.throttled","value":{"boolValue":false}},
 			{"key":"http.response.status_code","value":{"intValue":"503"}},
 			{"key":"http.request.resend_count","value":{"intValue":"1"}}],"status":{"code":2,"message":"exit 22"}}]}]}]}
 		END

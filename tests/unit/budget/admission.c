@@ -179,26 +179,41 @@ acts(struct world *world, struct script *script)
 		const char *word;
 		enum attempt_result result;
 		bool completed;
+		bool rescued, limited;
+		nanos hold;
 	} ends[] = {
-		{ "succeeds", RESULT_SUCCESS, true },
-		{ "repeats", RESULT_SUCCESS, false },
-		{ "answers", RESULT_HEALTHY, false },
-		{ "fails", RESULT_FAILURE, false },
-		{ "aborts", RESULT_IGNORED, false },
+		{ "succeeds", RESULT_SUCCESS, true, false, false, 0 },
+		{ "is-rescued", RESULT_SUCCESS, true, true, false, 0 },
+		{ "repeats", RESULT_SUCCESS, false, false, false, 0 },
+		{ "answers", RESULT_HEALTHY, false, false, false, 0 },
+		{ "fails", RESULT_FAILURE, false, false, false, 0 },
+		{ "aborts", RESULT_IGNORED, false, false, false, 0 },
+		/* A 503 and a 429 with a Retry-After, and one that is short. */
+		{ "is-put-off", RESULT_FAILURE, false, false, false,
+		    SECONDS(5) },
+		{ "is-limited", RESULT_FAILURE, false, false, true,
+		    SECONDS(5) },
+		{ "is-slowed", RESULT_FAILURE, false, false, true,
+		    NANOS_SECOND - 1 },
 	};
 	struct caller *caller = world->caller;
 	struct visit here = visit_of(world, caller);
 
 	for (size_t i = 0; i < LENGTH(ends); i++)
 		if (script_is(script, ends[i].word)) {
-			world->corrupt = !admission_tell(
-			    &here, ends[i].result, ends[i].completed);
+			world->corrupt = !admission_tell(&here,
+			    &(struct attempt_end){ .result = ends[i].result,
+				.completed = ends[i].completed,
+				.rescued = ends[i].rescued,
+				.limited = ends[i].limited,
+				.hold = ends[i].hold });
 			return true;
 		}
 	if (script_is(script, "retry") || script_is(script, "first")) {
-		static const char answers[][8] = {
+		static const char answers[][10] = {
 			[ADMISSION_GRANTED] = "granted",
 			[ADMISSION_HELD] = "held",
+			[ADMISSION_THROTTLED] = "throttled",
 			[ADMISSION_DENIED] = "denied",
 			[ADMISSION_OPEN] = "open",
 			[ADMISSION_CORRUPT] = "corrupt",
@@ -214,7 +229,9 @@ acts(struct world *world, struct script *script)
 		    world->admission.breaker.state == BREAKER_RECOVERING);
 		EQUAL(row, world->admission.terms.min, world->terms.min);
 		EQUAL(row, world->admission.terms.ratio, world->terms.ratio);
-	} else if (script_is(script, "foresees-grant") ||
+	} else if (script_is(script, "gives-up"))
+		admission_give_up(&here);
+	else if (script_is(script, "foresees-grant") ||
 	    script_is(script, "foresees-denial")) {
 		bool grant = script_is(script, "foresees-grant");
 
@@ -222,11 +239,7 @@ acts(struct world *world, struct script *script)
 		    admission_foresee(&here, script_span(script));
 		EQUAL(script->rest, world->admission.answer,
 		    grant ? ADMISSION_GRANTED : ADMISSION_DENIED);
-	} else if (script_is(script, "begins-first"))
-		admission_begin(caller, false, world->now);
-	else if (script_is(script, "begins-retry"))
-		admission_begin(caller, true, world->now);
-	else if (script_is(script, "renews"))
+	} else if (script_is(script, "renews"))
 		admission_renew(&here);
 	else if (script_is(script, "looks"))
 		world->corrupt = !admission_look(&here);
@@ -246,7 +259,8 @@ disturbs(struct world *world, struct script *script)
 			struct caller other = invocation('Z');
 			struct visit here = visit_of(world, &other);
 
-			admission_tell(&here, RESULT_FAILURE, false);
+			admission_tell(&here,
+			    &(struct attempt_end){ .result = RESULT_FAILURE });
 		}
 	else if (script_is(script, "pauses"))
 		segment->cooldown = (uint64_t)(world->now + SECONDS(2));
@@ -315,6 +329,10 @@ check_fact(struct world *world, struct script *script)
 		{ "admitted", retries, NULL },
 		{ "paid", sums.successes, NULL },
 		{ "refused", (int64_t)segment->denied, NULL },
+		{ "throttled", (int64_t)segment->throttled, NULL },
+		{ "limited", (int64_t)segment->limited, NULL },
+		{ "rescued", (int64_t)segment->rescued, NULL },
+		{ "gave-up", (int64_t)segment->gave_up, NULL },
 		{ "firsts", (int64_t)segment->firsts, NULL },
 		{ "successes", (int64_t)segment->successes, NULL },
 		{ "probes", (int64_t)segment->probes, NULL },
@@ -464,11 +482,10 @@ static const char *const scenes[] = {
 	"0.016666666s by=recovering !leased counts=0/1",
 	/* Results from before it are ignored, also those of a retry, and of an
 	 * attempt that did not ask the breaker. */
-	RECOVERS
-	"9s A begins-first, 10s B begins-first, B first granted, A fails "
+	"A first granted, " RECOVERS "B first granted, A fails "
 	"failures=0, B fails failures=1, A succeeds failures=1 successes=1",
 	RECOVERS
-	"9s U begins-retry, 10s V begins-retry, V retry granted, U fails "
+	"9s U retry granted, 10s V retry granted, U fails "
 	"failures=0, V fails failures=1, U succeeds failures=1 successes=1",
 	/* After it all is as usual. */
 	"0/1: " RECOVERS
@@ -536,6 +553,31 @@ static const char *const scenes[] = {
 	/* What the end of an attempt counts as. */
 	"Y fails, A succeeds firsts=1 successes=1 paid=1 failures=0 window=60s "
 	"!corrupt !differs",
+	/* While a hold lasts no attempt begins, and nothing is counted for it;
+	 * the longer hold counts. */
+	"0/1: U is-put-off, 1s u first throttled 4s throttled=1 firsts=1, a "
+	"retry throttled 4s !leased throttled=2 refused=0 retries=0, U retry "
+	"throttled, U retry throttled throttled=2, 2s v is-put-off, 5s U retry "
+	"throttled 2s throttled=2, 7s U retry granted retries=1, u first "
+	"granted, u retry denied refused=1",
+	/* A retry after a limit is not counted, and needs no permission; also
+	 * not that of a fleet. The limit tells the breaker nothing. */
+	"0/0: Y fails, A is-limited failures=1, 5s A retry granted limited=1 "
+	"admitted=0 refused=0, A is-limited, 10s A foresees-grant 0, A retry "
+	"granted "
+	"limited=2 admitted=0, A fails failures=2, A retry denied",
+	"0/0: F is-limited, 5s F retry granted fleet=unasked limited=1",
+	/* But the breaker holds it back, and lets it in as its probe. */
+	"U is-limited, opens, 5s A is-limited, 10s A retry granted leased "
+	"probes=1 limited=0, A is-limited state=open !leased, 15s A retry "
+	"granted leased limited=0",
+	/* A hold of less than a second is none, and then a limit is a failure;
+	 * so is what is put off. */
+	"0/0: Y fails, A is-slowed failures=2, A retry denied limited=0",
+	"0/0: Y fails, A is-put-off failures=2, 5s A retry denied limited=0",
+	"U is-rescued rescued=1 successes=1, u succeeds rescued=1, u gives-up "
+	"gave-up=1",
+
 	/* A retry that succeeds is paid back, and any other one stays counted;
 	 * also if more successes in a row are wanted. */
 	"0/2: U fails, U retry granted retries=1, U succeeds paid=1, u retry "
@@ -650,32 +692,5 @@ TEST(scenes)
 		snprintf(scene, sizeof scene, "%s%s%s%s", empty[j][0], text[0],
 		    empty[j][1], text[1]);
 		play(scene);
-	}
-}
-
-TEST(which_attempts_have_to_ask)
-{
-	static const struct budget_config nothing = { .key = NULL };
-	static const struct {
-		const char *row;
-		const struct budget_config *config;
-		bool first, retry;
-	} rows[] = {
-		{ "no budget", &nothing, false, false },
-		{ "budget", &kinds[0].config, false, true },
-		{ "breaker", &kinds[2].config, true, true },
-	};
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct caller caller = caller_of(rows[i].config);
-
-		caller.lost_lease = true;
-		EQUAL(rows[i].row, admission_begin(&caller, false, 7),
-		    rows[i].first);
-		EQUAL(rows[i].row, caller.began, 7);
-		HOLDS(rows[i].row, !caller.lost_lease);
-		EQUAL(rows[i].row, admission_begin(&caller, true, 8),
-		    rows[i].retry);
-		EQUAL(rows[i].row, caller.began, 8);
 	}
 }

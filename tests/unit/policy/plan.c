@@ -60,7 +60,7 @@ errno_of(struct script *script)
 
 /*
  * An outcome, up to a comma, "->", the end, or what follows the attempt ("x7",
- * "late", "denied" or "held", see plans): how it ended,
+ * "late", "denied", "held" or "throttled", see plans): how it ended,
  * with a status that is only seen behind a limit of time ("timeout 7"); what
  * else is known, such as "http 503" and "ran 4.9s". Unsaid: exit status 22,
  * as of curl --fail.
@@ -92,7 +92,7 @@ read_outcome(struct script *script, const struct watches *watches)
 	while (script_next(script) && !script_is(script, "->") &&
 	    !script_is(script, ",") && script->word[0] != 'x' &&
 	    !script_is(script, "late") && !script_is(script, "denied") &&
-	    !script_is(script, "held"))
+	    !script_is(script, "held") && !script_is(script, "throttled"))
 		if (script_read(script, fields, LENGTH(fields), &outcome))
 			continue;
 		else if (script_is(script, "killed")) {
@@ -537,8 +537,9 @@ TEST(reasons)
  * other, and the exit status, if it is not 0, with the signal that retry dies
  * of. A number is an attempt with that exit status, and "x7" one that is made
  * seven times. After an attempt, or "none", the machine may sleep ("late"
- * so long), or the budget deny the next attempt for ever: "denied" or "held",
- * and when it is worth to ask again. "within" a time is up to a second less.
+ * so long), or the budget deny the next attempt for ever: "denied", "held" or
+ * "throttled", and when it is worth to ask again. "within" a time is up to a
+ * second less.
  */
 static const char *const plans[] = {
 	/* A success. */
@@ -715,6 +716,12 @@ static const char *const plans[] = {
 	"75",
 	"budget-wait=ever deadline=5s | none held 7s late 6s -> 0 in 6s, "
 	"deadline, 75",
+	/* A hold that ends too late; --budget-wait is not asked. */
+	"max-retry-after=9s | none throttled 10s -> 0, retry-after, 75",
+	"max-retry-after=9s deadline=60s | 7 throttled 10s -> 1, retry-after, "
+	"7",
+	"max-retry-after=90s deadline=5s | none throttled 5s -> 0, "
+	"retry-after, 75",
 };
 
 /* Asks the budget until it ends. */
@@ -783,6 +790,8 @@ TEST_ROWS(plans)
 					denied.answer =
 					    script_is(&script, "held")
 					    ? ADMISSION_HELD
+					    : script_is(&script, "throttled")
+					    ? ADMISSION_THROTTLED
 					    : ADMISSION_DENIED;
 					denied.next = script_span(&script);
 				}
@@ -864,6 +873,10 @@ static const char *const drawn[] = {
 	"budget-wait=30s recovering 7s -> 0.5s to 1.5s",
 	"budget-wait=1s recovering 0.01s -> 0.125s to 0.375s",
 	"budget-wait=0.05s recovering 0.001s -> 0.01s to 0.03s",
+	/* A hold is waited for, and half of it or 2 s at most, at random. */
+	"max-retry-after=90s throttled 1s -> 1s to 1.5s",
+	"max-retry-after=90s throttled 60s -> 60s to 62s",
+	"max-retry-after=90s deadline=61s throttled 60s -> 60s to 61s",
 };
 
 TEST_ROWS(drawn)
@@ -882,9 +895,11 @@ TEST_ROWS(drawn)
 	if (ends)
 		outcome = read_outcome(&script, NULL);
 	if (asks) {
-		held.breaker.state = script_is(&script, "open")
-		    ? BREAKER_OPEN
-		    : BREAKER_RECOVERING;
+		if (script_is(&script, "throttled"))
+			held.answer = ADMISSION_THROTTLED;
+		held.breaker.state = script_is(&script, "recovering")
+		    ? BREAKER_RECOVERING
+		    : BREAKER_OPEN;
 		held.next = script_span(&script);
 		script_next(&script);
 	}
@@ -1050,4 +1065,90 @@ TEST(timeouts)
 	EQUAL("none in the second", plan_timeout(&policy, 2), 0);
 	EQUAL("last", plan_timeout(&policy, 3), 5);
 	EQUAL("behind it", plan_timeout(&policy, 9), 5);
+}
+
+/* How an attempt ended, and what the budget is told: the result, whether that
+ * is a limit, and for how long the server wants to be left alone. */
+static const char *const tells[] = {
+	"max-retry-after=90s | 0 -> success",
+	"max-retry-after=90s | 7 -> failure",
+	"max-retry-after=90s | http 429 wait 5s -> failure limited 5s",
+	"max-retry-after=3s | http 429 wait 5s -> failure limited 3s",
+	"max-retry-after=90s attempts=1 | http 429 wait 5s -> failure limited "
+	"5s",
+	"max-retry-after=90s | http 503 wait 5s -> failure 5s",
+	"max-retry-after=90s | http 404 wait 5s -> healthy 5s",
+	/* Without a time, the delay that follows. */
+	"max-retry-after=90s jitter=none | http 429 -> failure limited 1s",
+	"max-retry-after=90s jitter=none | http 503 -> failure",
+	"max-retry-after=90s attempts=1 | http 429 -> failure limited",
+};
+
+TEST_ROWS(tells)
+{
+	static const char *const results[] = { "success", "healthy", "failure",
+		"ignored" };
+	struct script script = script_of(row);
+	struct asked asked;
+	struct history history;
+	struct outcome outcome;
+	struct attempt_end end;
+	struct step step;
+	nanos hold;
+
+	read_options(&script, &asked);
+	history = plan_start(&asked.policy, BEGAN, NANOS_MAX, 1);
+	outcome = read_outcome(&script, NULL);
+	plan_begin(&history);
+	step = next_step(&asked.policy, &history, &outcome, BEGAN);
+	end = plan_tell(&asked.policy, &history, &step);
+	while (!script_is(&script, "->"))
+		if (!script_next(&script))
+			script_refuse(&script);
+	script_next(&script);
+	SAME(row, results[end.result], script.word);
+	script_next(&script);
+	EQUAL(row, end.limited, script_is(&script, "limited"));
+	if (end.limited)
+		script_next(&script);
+	if (!duration_parse(script.word, strlen(script.word), &hold))
+		hold = 0;
+	EQUAL(row, number_greater(end.hold, 0), hold);
+	EQUAL(row, end.completed, end.result == RESULT_SUCCESS);
+	HOLDS(row, !end.rescued);
+}
+
+/* Holds before one attempt are waited for up to max_retry_after in all, unless
+ * there is a deadline, or no limit of attempts. */
+TEST(many_holds)
+{
+	static const struct admission held = { .answer = ADMISSION_THROTTLED,
+		.next = SECONDS(8) };
+	struct script script = script_of("max-retry-after=20s");
+	struct history history;
+	struct asked asked;
+	struct step step;
+	nanos now = BEGAN;
+
+	asked_read(&script, &asked);
+	asked.policy.attempts = 5;
+	history = plan_start(&asked.policy, now, NANOS_MAX, 1);
+	for (int waits = 0; waits < 2; waits++) {
+		step = plan_denied(&asked.policy, &history, &held, now);
+		HOLDS("waits", step.again);
+		now = step.at;
+	}
+	step = plan_denied(&asked.policy, &history, &held, now);
+	HOLDS("ends", !step.again);
+	SAME("ends", verdict_reasons[step.reason].name, "retry-after");
+	HOLDS("gives up", plan_gives_up(&history, &step));
+	asked.policy.attempts = POLICY_UNLIMITED;
+	HOLDS("no limit of attempts",
+	    plan_denied(&asked.policy, &history, &held, now).again);
+	asked.policy.attempts = 5;
+	history.deadline = now + SECONDS(60);
+	HOLDS("a deadline",
+	    plan_denied(&asked.policy, &history, &held, now).again);
+	plan_begin(&history);
+	EQUAL("anew", history.held_since, 0);
 }

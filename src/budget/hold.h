@@ -1,0 +1,55 @@
+/*
+ * hold: until when a server asked to be left alone.
+ *
+ * A server that limits its clients says when to come back: 429 with a
+ * Retry-After (RFC 6585, RFC 9110). It would refuse the others as well, so its
+ * word holds for all that share a budget, first attempts included.
+ *
+ * The hold is one word: the age of the segment at which it ends, in
+ * nanoseconds; 0: none. Each change is one compare-and-swap that makes it
+ * later, and it ends by the clock: so a process may be killed or stopped at any
+ * instruction. A hold that ends later than the longest possible one is corrupt,
+ * and counts as past, so that nobody waits for ever.
+ *
+ * All times are ages, never negative. tests/models/hold_check.c tries all
+ * interleavings of a few processes.
+ */
+#ifndef HOLD_H
+#define HOLD_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include "text/duration.h"
+
+/* A shorter wait concerns only the process that was asked for it.
+ * tests/models/hold_check.c has shorter times. */
+#ifndef HOLD_LEAST
+#define HOLD_LEAST NANOS_SECOND
+#define HOLD_MOST NANOS_DAY
+/* A process that was stopped after it had read the clock is behind by less. */
+#define HOLD_BEHIND NANOS_MINUTE
+#endif
+
+/* The longest time over which those that waited come back. */
+#define HOLD_SPREAD (2 * NANOS_SECOND)
+
+/* All zero: no hold. */
+struct hold {
+	_Atomic uint64_t until;
+};
+
+/* How long the hold still lasts; 0: there is none. */
+nanos hold_left(const struct hold *hold, nanos now);
+
+/* Makes the hold last for wait from now on, HOLD_MOST at most, unless it lasts
+ * longer. Does nothing if wait is less than HOLD_LEAST. */
+void hold_extend(struct hold *hold, nanos wait, nanos now);
+
+/*
+ * The most that a process should wait at random beyond a hold that lasts for
+ * left. If all came back at once, a fixed window of the server would refuse as
+ * many as without the hold. But after the first refusal the others wait again.
+ */
+nanos hold_spread(nanos left);
+
+#endif

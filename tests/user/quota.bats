@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# Covers budget/hold.
+# A server that limits its clients: what it asks one command holds for all that
+# share a budget, and its limit is no failure.
+# shellcheck disable=SC2016,SC2034 # rows are code
+
+load helper
+load actor
+load budget
+
+# refuse STATUS SECONDS [OPTION]...: a command with the budget, that makes one
+# attempt as a rule, is refused with this HTTP status and, unless SECONDS is "",
+# this Retry-After
+refuse()
+{
+	local status=$1 after=${2:+"Retry-After: $2\\r\\n"}
+	shift 2
+	: >err
+	is 22 "$RETRY" -B api -n 1 --http-status status "$@" sh -c '
+		printf "HTTP/1.1 $1\r\n$2\r\n" >status; exit 22' sh "$status" "$after"
+}
+
+# held REGEX: so many seconds are left of the hold
+held()
+{
+	shown "\"held_seconds\": $1[,.]"
+}
+
+# puts_off STATUS LINE [OPTION]...: a first attempt is not made; the message ends
+# with LINE
+puts_off()
+{
+	local status=$1 line=$2
+	shift 2
+	: >err
+	is "$status" "$RETRY" -v -B api "$@" touch ran
+	[ ! -e ran ]
+	noted 1 "retry: budget 'api': the server asked to wait $line"
+}
+
+@test "what a server asks one command holds for all with its budget" {
+	rows row scene <<-'END'
+	for first attempts, which are not made if there is no time for them
+	    refuse 429 60
+	    held '(60|5[0-9])'
+	    puts_off 75 '(1m|5.*s); command not run' -T 5
+	    told 'retry: ended after 0 attempts in .*: retry-after'
+	    puts_off 75 '(1m|5.*s); command not run' --max-retry-after 2s
+	    counted throttled 2 denied 0 gave_up 3
+	    "$RETRY" --budget-status api >got
+	    [[ $(tail -n 1 got) == 'api '*' '@(1m|5*s)' '*' '3' '*- ]]
+	and for a retry
+	    start "$RETRY" -v -B api -d 1 -j none -T 9 --report report sh -c '
+	        echo >>ran
+	        until [ -e go ]; do sleep 0.05; done
+	        exit 7'
+	    wait_for test -e ran
+	    refuse 503 60
+	    touch go
+	    ended 7
+	    ran 1
+	    note "retry: budget 'api': the server asked to wait 5.*s; giving up"
+	    grep -q '"reason": "retry-after", .*"throttled": true' report
+	the longest wait counts, up to --max-retry-after
+	    start "$RETRY" -B api -n 1 --http-status later sh -c ': >ran
+	        until [ -e go ]; do sleep 0.05; done
+	        printf "HTTP/1.1 429\r\nRetry-After: 20\r\n\r\n" >later; exit 22'
+	    wait_for test -e ran
+	    refuse 429 90 --max-retry-after 50s
+	    touch go
+	    ended 22
+	    held '(50|4[0-9])'
+	a signal ends the wait
+	    refuse 503 60
+	    start "$RETRY" -B api touch ran
+	    reached told "retry: budget 'api': the server asked to wait .*; waiting"
+	    ended_by TERM 143
+	    [ ! -e ran ]
+	not without a budget, nor for those with another one
+	    refuse 429 60
+	    is 0 "$RETRY" "${works[@]}"
+	    is 0 "$RETRY" -B other "${works[@]}"
+	    ran 2
+	    quiet
+	not if it is corrupt
+	    refuse 429 60
+	    put_bytes "$HOLD_AT" "$api" 0 0 0 0 0 0 0 127
+	    is 0 "$RETRY" -B api "${works[@]}"
+	    quiet
+	END
+}
+
+# bats test_tags=slow
+@test "those that wait for a server start when it has asked to, and say so once" {
+	local before
+	refuse 429 2
+	before=$(now)
+	is 0 "$RETRY" -B api "${works[@]}"
+	note "retry: budget 'api': the server asked to wait (1\..*|2)s; waiting"
+	took_since "$before" 1500
+	counted throttled 1 firsts 2 successes 1
+}
+
+@test "a limit is no failure: its retry is not counted, and no breaker opens" {
+	# limited STATUS [OPTION]...: the first attempt of two meets this status
+	limited()
+	{
+		local status=$1
+		shift
+		"$RETRY" -q -B api --budget-min 0 --budget-ratio 0 -n 2 -d 1 -j none \
+			"$@" --http-status status sh -c '
+			[ "$RETRY_ATTEMPT" = 2 ] || {
+				printf "HTTP/1.1 $1\r\n\r\n" >status
+				exit 22
+			}' sh "$status"
+	}
+	rows beside scene <<-'END'
+	which also succeeds where the budget allows none
+	    is 0 limited 429 --breaker 1,1h
+	    counted retries 0 limited 1 attempts 2 denied 0 rescued 1 gave_up 0
+	    shown '"state": "closed", "failures": 0,'
+	but a service that is down is one, whenever it wants to be asked
+	    is 22 limited 503
+	    counted retries 0 limited 0 denied 1 rescued 0 gave_up 1
+	so is a limit if the wait for it is short
+	    is 22 limited 429 -d 0.2
+	    counted limited 0 denied 1
+	    held 0
+	words of a preset, and those of --retry-after
+	    says=(sh -c '[ "$RETRY_ATTEMPT" = 2 ] || { echo "$1" >&2; exit 1; }' sh)
+	    none=(-q --budget-min 0 --budget-ratio 0 -n 2 -d 1 -j none)
+	    is 0 "$RETRY" -B api "${none[@]}" --preset docker "${says[@]}" \
+	        'toomanyrequests: slow down'
+	    is 0 "$RETRY" -B hint "${none[@]}" --retry-after 'stderr:again in ' \
+	        "${says[@]}" 'busy, try again in 1s'
+	    counted limited 1
+	    is 1 "$RETRY" -B words "${none[@]}" --preset docker "${says[@]}" \
+	        'connection reset by peer'
+	END
+}
+
+@test "-v says if a retry has rescued the command" {
+	is 0 "$RETRY" -v -d 0 sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
+	told 'retry: ended after 2 attempts in .*: succeeded, rescued by a retry'
+	: >err
+	is 0 "$RETRY" -v true
+	told 'retry: ended after 1 attempt in .*: succeeded'
+}
