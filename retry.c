@@ -111,9 +111,13 @@ execute(struct run *run, nanos began)
 		run->history.last.lost = streams_lost(&run->loop.streams);
 }
 
-/* Asks --retry-if, if it is given, about a retry that is planned. */
+/*
+ * Asks --retry-if, if it is given, about a retry that is planned. The budget
+ * hears the answer, but it does not have to wait for the word of a server, who
+ * said it before the instant ended.
+ */
 static struct step
-ask(struct run *run, const struct step *planned)
+ask(struct run *run, const struct step *planned, nanos ended)
 {
 	struct history *history = &run->history;
 	enum hook_answer answer;
@@ -122,6 +126,8 @@ ask(struct run *run, const struct step *planned)
 	if (!planned->again || !plan_is_retry(history) ||
 	    run->policy->retry_if == NULL)
 		return *planned;
+	budget_client_hold(&run->loop.budget,
+	    plan_tell(run->policy, history, planned).hold, ended);
 	environment_write(&run->environment, history, planned);
 	answer = hooks_ask(&run->hook, run->policy->retry_if,
 	    run->environment.list, history->deadline);
@@ -158,14 +164,13 @@ attempt(struct run *run)
 	ended = sys_now(CLOCK_BOOTTIME);
 	step = plan_next(run->policy, &run->history, ended);
 	event_loop_await(&run->loop, event_loop_budget, NANOS_MAX);
+	step = ask(run, &step, ended);
 	planned = run->loop.ending_signal == 0 && step.again &&
 	    plan_is_retry(&run->history);
 	end = plan_tell(run->policy, &run->history, &step);
 	foreseen = budget_client_tell(
 	    &run->loop.budget, &end, planned ? step.delay : -1, ended);
-	if (foreseen.answer == ADMISSION_GRANTED)
-		step = ask(run, &step);
-	else
+	if (foreseen.answer != ADMISSION_GRANTED)
 		step =
 		    plan_denied(run->policy, &run->history, &foreseen, ended);
 	if (run->loop.fleet != NULL)

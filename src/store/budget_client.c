@@ -219,6 +219,20 @@ budget_client_tell(struct budget_client *budget, const struct attempt_end *end,
 }
 
 static bool
+hold(const struct visit *visit, void *wait)
+{
+	hold_extend(&visit->segment->hold, *(const nanos *)wait, visit->age);
+	return true;
+}
+
+void
+budget_client_hold(struct budget_client *budget, nanos wait, nanos now)
+{
+	if (budget->caller.config->key != NULL && wait >= HOLD_LEAST)
+		budget_client_visit(budget, now, hold, &wait);
+}
+
+static bool
 give_up(const struct visit *visit, void *unused)
 {
 	(void)unused;

@@ -76,6 +76,13 @@ puts_off()
 	    reached told "retry: budget 'api': the server asked to wait .*; waiting"
 	    ended_by TERM 143
 	    [ ! -e ran ]
+	at once, although --retry-if is still to be answered
+	    start "$RETRY" -B api -n 2 -d 0 --retry-if 'until [ -e go ]; do sleep 0.05; done; false' \
+	        --http-status status sh -c '
+	        printf "HTTP/1.1 429\r\nRetry-After: 60\r\n\r\n" >status; exit 22'
+	    wait_for held '(60|5[0-9])'
+	    touch go
+	    ended 22
 	not without a budget, nor for those with another one
 	    refuse 429 60
 	    is 0 "$RETRY" "${works[@]}"
