@@ -20,8 +20,15 @@ admission_look(const struct visit *visit)
 		   &sums) != WINDOW_CORRUPT;
 }
 
+/* Whether the caller asks a breaker. */
+static bool
+has_breaker(const struct caller *caller)
+{
+	return caller->uses_breaker && caller->config->breaker.failures > 0;
+}
+
 /* Denies a retry, for next or until the pause after a denial is over. Begins
- * that pause, unless a longer one has begun. */
+ * that pause, unless a longer one has begun, and may open the breaker. */
 static void
 deny(const struct visit *visit, struct admission *admission, nanos next)
 {
@@ -35,6 +42,9 @@ deny(const struct visit *visit, struct admission *admission, nanos next)
 	    !atomic_compare_exchange_weak(
 		&segment->cooldown, &was, (uint64_t)(age + cooldown)))
 		;
+	if (has_breaker(visit->caller))
+		breaker_starve(
+		    &segment->breaker, &visit->caller->config->breaker, age);
 	admission->answer = ADMISSION_DENIED;
 	admission->never =
 	    admission->terms.ratio == 0 && admission->terms.min == 0;
@@ -118,13 +128,6 @@ yields(struct admission *admission, const struct segment *segment, nanos age)
 	view->next = number_greater(
 	    view->next, ADMISSION_WAITING - number_greater(age - asked, 0));
 	return view->state == BREAKER_OPEN || view->state == BREAKER_HALF_OPEN;
-}
-
-/* Whether the caller asks a breaker. */
-static bool
-has_breaker(const struct caller *caller)
-{
-	return caller->uses_breaker && caller->config->breaker.failures > 0;
 }
 
 struct admission

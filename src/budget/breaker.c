@@ -241,6 +241,20 @@ breaker_enter(struct breaker *breaker, nanos now, uint64_t *lease,
 }
 
 void
+breaker_starve(
+    struct breaker *breaker, const struct breaker_config *config, nanos now)
+{
+	/* In this order, as in breaker_tell(). */
+	uint64_t streak = atomic_load(&breaker->streak);
+	uint64_t word = atomic_load(&breaker->word);
+
+	if (state_of(word) == BREAKER_CLOSED &&
+	    failures_of(streak, word) >= BREAKER_STARVED)
+		change(breaker, word, BREAKER_OPEN,
+		    number_add(now, pause_of(config, 0)));
+}
+
+void
 breaker_renew(struct breaker *breaker, uint64_t *lease, nanos now)
 {
 	nanos until = number_add(now, BREAKER_LEASE);

@@ -2,7 +2,8 @@
  * breaker: a circuit breaker that any number of processes share.
  *
  *   closed      Attempts begin freely. After so many failures in a row, of any
- *               process, the breaker opens.
+ *               process, the breaker opens; or after BREAKER_STARVED, if the
+ *               budget denies a retry then.
  *   open        No attempt begins until a pause is over.
  *   half-open   The pause is over, and one attempt has been admitted: the
  *               probe. If it fails, then the breaker opens again, with a pause
@@ -24,7 +25,7 @@
  *     rate    the word of the ramp
  *
  *     state       ms: the instant when          changed by
- *     closed      the last recovery began       a failure: open
+ *     closed      the last recovery began       a failure, a denial: open
  *     open        the next probe is due         the next probe: half-open
  *     half-open   the lease of the probe ends   the probe: recovering, open;
  *                                               the next probe: half-open
@@ -62,6 +63,16 @@
  * from now is corrupt and counts as over, so that no attempt waits for ever.
  */
 #define BREAKER_PAUSE_MOST NANOS_DAY
+
+/*
+ * So many failures in a row open the breaker if the budget denies a retry. Few
+ * processes at a time make few first attempts, and the budget allows few
+ * retries: so they would not come to more failures, while all wait for the
+ * window.
+ */
+#ifndef BREAKER_STARVED
+#define BREAKER_STARVED 5
+#endif
 
 /* All zero: closed, without failures. */
 struct breaker {
@@ -119,6 +130,11 @@ struct breaker_view breaker_look(const struct breaker *breaker, nanos now);
  */
 enum breaker_pass breaker_enter(struct breaker *breaker, nanos now,
     uint64_t *lease, struct breaker_view *view);
+
+/* The budget has denied a retry: opens the breaker if it is closed, and the
+ * last BREAKER_STARVED results, or more, were failures. */
+void breaker_starve(
+    struct breaker *breaker, const struct breaker_config *config, nanos now);
 
 /*
  * Extends a probe's lease. *lease becomes 0 if the lease had ended and another

@@ -22,7 +22,8 @@
  * - the breaker opens only after so many failures, none of which had ended
  *   before the last success began, or before the last change to closed or
  *   recovering; during a recovery only if the rate is not above the first one;
- *   and after so many failures it does open;
+ *   and after so many failures it does open; a denial opens it after fewer, but
+ *   not during a recovery;
  * - the result of an attempt that began before the last recovery changes
  *   nothing;
  * - a recovery ends by itself only when the ramp says so;
@@ -36,6 +37,8 @@
  *
  * tests/models/broken breaks the breaker in many ways; each must be found.
  */
+/* Fewer than the two failures that open the breaker here. */
+#define BREAKER_STARVED 1
 #include <err.h>
 #include <string.h>
 #include "budget/breaker.h"
@@ -124,6 +127,7 @@ static const struct breaker_config config = { 2, TICK, TICK };
 enum operation {
 	IDLE,
 	ENTER,
+	STARVE,
 	TELL_SUCCESS,
 	TELL_FAILURE,
 	TELL_OTHER, /* results that must not change anything */
@@ -134,7 +138,7 @@ enum operation {
 	OPERATIONS,
 };
 
-static const char *const names_of[OPERATIONS] = { "nothing", "enter",
+static const char *const names_of[OPERATIONS] = { "nothing", "enter", "starve",
 	"tell success", "tell failure", "tell other result", "renew",
 	"probe healthy", "probe failed", "probe ignored" };
 
@@ -272,6 +276,13 @@ judge_admitting(const struct state *state, const struct actor *actor,
 	enum breaker_state to = state_of(new);
 	struct ramp ramp;
 
+	if (to == BREAKER_OPEN && actor->operation == STARVE) {
+		if (state_of(old) != BREAKER_CLOSED)
+			return "opened by a denial while it recovers";
+		return state->may < BREAKER_STARVED
+		    ? "opened by a denial after too few failures"
+		    : NULL;
+	}
 	if (to == BREAKER_OPEN) {
 		if (actor->operation != TELL_FAILURE)
 			return "opened by something else than a failure";
@@ -595,6 +606,9 @@ operate(struct breaker *breaker, enum operation operation, uint64_t lease,
 	case ENTER:
 		run.pass = breaker_enter(breaker, now, &lease, &view);
 		return lease;
+	case STARVE:
+		breaker_starve(breaker, &config, now);
+		break;
 	case TELL_SUCCESS:
 		tell(breaker, RESULT_SUCCESS, false, now);
 		break;

@@ -56,6 +56,19 @@ all_served()
 
 @test "after N failures in a row the breaker is open, and nothing is run" {
 	rows row scene <<-'END'
+	or after five, if the budget denies a retry then
+	    made 4/9 -q --breaker 20,1h --budget-min 3
+	    shown '"state": "closed", "failures": 4,'
+	    made 1/9 -q --breaker 20,1h
+	    tried 75 --breaker 20,1h
+	    note "retry: breaker 'api': open after 5 consecutive failures, probe in .*; command not run"
+	but not if no breaker is asked, or somebody succeeds
+	    made 4/9 -q --budget-min 3
+	    made 1/9 -q
+	    shown '"state": "closed", "failures": 5,'
+	    succeed 1
+	    made 1/9 -q --breaker 20,1h
+	    shown '"state": "closed", "failures": 1,'
 	failures of several invocations, with --breaker and without
 	    tried 7
 	    tried 7

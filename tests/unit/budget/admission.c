@@ -24,6 +24,7 @@ static const struct {
 	{ "J", { ALL, .cooldown = SECONDS(5) } },
 	{ "KM", { ALL, BREAKER(1) } },
 	{ "P", { ALL, .cooldown = SECONDS(5), BREAKER(3) } },
+	{ "Q", { ALL, BREAKER(20) } },
 	{ "S", { ALL, .cooldown = SECONDS(1) } },
 	{ "T", { ALL, .wait = SECONDS(60) } },
 	{ "O", { .key = "api", .terms = { 400000, 4, SECONDS(30) } } },
@@ -571,6 +572,12 @@ static const char *const scenes[] = {
 	"U is-limited, opens, 5s A is-limited, 10s A retry granted leased "
 	"probes=1 limited=0, A is-limited state=open !leased, 15s A retry "
 	"granted leased limited=0",
+	/* If the budget denies a retry, five failures in a row open the
+	 * breaker; but not if somebody succeeds, nor if no breaker is asked. */
+	"0/0: q fails x4, Q retry denied state=closed, Q fails failures=5, U "
+	"retry denied state=closed, q succeeds, Q retry denied state=closed, q "
+	"fails x5, Q retry denied state=open failures=5, q first held, 10s Q "
+	"retry granted leased",
 	/* A hold of less than a second is none, and then a limit is a failure;
 	 * so is what is put off. */
 	"0/0: Y fails, A is-slowed failures=2, A retry denied limited=0",
