@@ -15,6 +15,7 @@ static const char names[FIELD_COUNT][24] = {
 	[FIELD_RETRY_AFTER] = "retry-after",
 	[FIELD_RETRY_AFTER_MS] = "retry-after-ms",
 	[FIELD_X_MS_RETRY_AFTER_MS] = "x-ms-retry-after-ms",
+	[FIELD_X_AMZ_RETRY_AFTER] = "x-amz-retry-after",
 	[FIELD_PUSHBACK] = "grpc-retry-pushback-ms",
 	[FIELD_RATELIMIT] = "ratelimit",
 	[FIELD_REMAINING] = "ratelimit-remaining",

@@ -6,6 +6,7 @@
  *	retry-after		RFC 9110 section 10.2.3
  *	retry-after-ms		the same in milliseconds, from API gateways
  *	x-ms-retry-after-ms	the same in milliseconds, from Azure
+ *	x-amz-retry-after	the same in milliseconds, from AWS
  *	grpc-retry-pushback-ms	gRPC proposal A6, "Pushback"
  *	ratelimit		draft-ietf-httpapi-ratelimit-headers
  *	ratelimit-reset		that draft up to 06, with ratelimit-remaining
@@ -27,6 +28,7 @@ enum field {
 	FIELD_RETRY_AFTER,
 	FIELD_RETRY_AFTER_MS,
 	FIELD_X_MS_RETRY_AFTER_MS,
+	FIELD_X_AMZ_RETRY_AFTER,
 	FIELD_PUSHBACK,
 	FIELD_RATELIMIT,
 	FIELD_REMAINING, /* each is before its reset */

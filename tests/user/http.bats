@@ -472,7 +472,7 @@ slowly()
 	table <<-'END'
 		slowly 450 22 2 '*' 22 '503 x\nRetry-After-Ms: 450' -j none --max-delay 0.1 --http -- "$curl" URL && says 'attempt 1/2 failed (exit 22, HTTP 503), retrying in 0.5s'
 		# Jitter only adds to it, and a longer backoff counts.
-		slowly 300 22 3 '*' 22 '503 x\nRetry-After-Ms: 150' -n 3 -d 0.05 --http -- "$curl" URL
+		slowly 300 22 3 '*' 22 '503 x\nX-Amz-Retry-After: 150' -n 3 -d 0.05 --http -- "$curl" URL
 		slowly 200 22 2 '*' 22 '503 x\nRetry-After-Ms: 10' -d 0.2 -j none --http -- "$curl" URL
 		# After a 429 without a wait no delay is shorter than half of it.
 		slowly 600 22 5 '*' 22 '429 x' -n 5 -d 0.15 -b constant --http -- "$curl" URL
