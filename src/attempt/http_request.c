@@ -251,9 +251,17 @@ http_request_open(struct http_request *request, struct environment *environment)
 {
 	const struct policy *policy = request->policy;
 	struct wrapped wrapper;
+	char uuid[SYS_UUID];
 
-	if (request->key != NULL && strcmp(request->key, "auto") == 0)
-		request->key = sys_uuid(request->uuid);
+	if (request->key != NULL) {
+		bool quoted = strcmp(request->key, "\"auto\"") == 0;
+
+		if (quoted || strcmp(request->key, "auto") == 0) {
+			snprintf(request->random, sizeof request->random,
+			    quoted ? "\"%s\"" : "%s", sys_uuid(uuid));
+			request->key = request->random;
+		}
+	}
 	request->users = policy->http_status != NULL;
 	if (request->users) {
 		request->path = policy->http_status;

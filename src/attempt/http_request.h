@@ -56,7 +56,7 @@ struct http_request {
 	const char *missing; /* why no HTTP status was found, to be said */
 	bool warned; /* that was found out before: it is said once */
 	bool advised; /* the advice for curl without --http was given */
-	char uuid[SYS_UUID];
+	char random[SYS_UUID + 2]; /* a key that retry made */
 };
 
 /* Fills it in and opens nothing yet: http_request_close does nothing then. */

@@ -402,8 +402,9 @@ static const struct option table[] = {
 	    "idempotent, such as POST, needs a key",
 	    TEXT(method, ""), .special = SPECIAL_METHOD },
 	{ "idempotency-key", '\0', "KEY",
-	    "send KEY with each attempt; auto: a random key", TEXT(key, ""),
-	    .special = SPECIAL_HEADER },
+	    "send KEY with each attempt; auto: a random one,\n"
+	    "\"auto\": one in quotes, as the draft wants it",
+	    TEXT(key, ""), .special = SPECIAL_HEADER },
 
 	{ "replay-stdin", 'I', "",
 	    "give each attempt the same input: a pipe is read\n"

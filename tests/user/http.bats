@@ -230,6 +230,12 @@ multiply='curl has a --retry of its own: attempts multiply'
 	first=$(keys | head -n 1)
 	[[ $first =~ $uuid ]]
 	keyed "$first" "$first"
+	# The draft of the header field wants a structured string.
+	asks 22 1 '*' -n 1 --idempotency-key '"auto"' -- curl -sSf -d x=1 /503
+	read -r key < <(keys)
+	[[ $key == '"'*'"' ]]
+	key=${key#'"'}
+	[[ ${key%'"'} =~ $uuid ]]
 	asks 0 1 '' --idempotency-key auto --http -- curl -sSf -d x=1 /200
 	[[ $(keys) =~ $uuid && $(keys) != "$first" ]]
 	asks 22 1 '*' -n 1 --idempotency-key auto --http -- \
