@@ -76,8 +76,11 @@ become()
 
 @test "a command that works at the third attempt is a success with three attempts" {
 	action 0 delay=1ms command='test "$RETRY_ATTEMPT" = 3'
-	holds outputs attempts=3 status=0 reason=succeeded total_attempts=3 \
-		exit_code=0 exit_error=
+	grep -v '^report=' outputs | holds /dev/stdin attempts=3 status=0 \
+		reason=succeeded total_attempts=3 exit_code=0 exit_error=
+	output report | "$PYTHON" -c 'import json, sys
+assert json.load(sys.stdin)["attempts"][1]["status"] == 1'
+	tail -n 2 summary | grep -qx 'A retry rescued this step: 3 attempts in [0-9.]* s: succeeded'
 	grep -q '^::warning title=test "$RETRY_ATTEMPT" = 3::retry: test .* = 3: attempt 3/5 succeeded' log
 }
 
@@ -92,8 +95,9 @@ become()
 
 @test "a command that always fails fails the step, and the outputs say how" {
 	action 1 delay=1ms attempts=2 command='exit 7'
-	holds outputs attempts=2 status=7 reason=attempts total_attempts=2 \
-		exit_code=7 'exit_error=gave up after 2 attempts: exit 7, attempts'
+	grep -v '^report=' outputs | holds /dev/stdin attempts=2 status=7 \
+		reason=attempts total_attempts=2 exit_code=7 \
+		'exit_error=gave up after 2 attempts: exit 7, attempts'
 	has_line '::error::Process completed with exit code 7.' log
 	[ -z "$(ls temp)" ]
 	action 0 continue_on_error=true attempts=1 command='exit 99'
@@ -101,7 +105,8 @@ become()
 }
 
 @test "the summary is a table of the attempts, with the command as it is written" {
-	action 1 attempts=3 delay=1ms timeout=0.2,60 command='exit() { :; } # <b>|`*x*`
+	action 1 attempts=3 delay=1ms timeout=0.2,60 retry-on='fail,stderr:a{9}' \
+	    command='exit() { :; } # <b>|`*x*`
 		case $RETRY_ATTEMPT in
 		1) sleep 60 ;;
 		2) kill -KILL $$ ;;
@@ -130,6 +135,7 @@ become()
 	for name in shell attempts timeout deadline delay backoff retry-on stop-on \
 	    preset budget args max_attempts timeout_minutes timeout_seconds \
 	    retry_wait_seconds retry_on retry_on_exit_code warning_on_retry \
+	    working-directory on_retry_command \
 	    continue_on_error polling_interval_seconds; do
 		action '[01]' command='exit 0' attempts=1 "$name=$text"
 		[ ! -e x ] && [ ! -e y ] && [ ! -e z ]
@@ -142,6 +148,18 @@ become()
 	run -1 grep RETRY_ACTION_ log
 	has_line "$PWD" log
 	has_line "PATH=$PATH" log
+}
+
+@test "the command, and the hook, run in the directory and the shell that were given" {
+	mkdir sub
+	action 0 delay=1ms working-directory=sub command='pwd
+		test "$RETRY_ATTEMPT" = 2' on_retry_command='{ pwd; echo "$BASH_VERSION"; false; echo no; } >hook
+		exit' shell=bash
+	[ "$(grep -cx "$PWD/sub" log)" -eq 2 ]
+	holds sub/hook "$PWD/sub" "$BASH_VERSION"
+	action 0 delay=1ms shell="sh -c 'cat \"\$0\"; test \$RETRY_ATTEMPT = 2' {0}" \
+	    command=a on_retry_command="echo 'b c'"
+	grep -vE '^(::|retry: )' log | holds /dev/stdin a "echo 'b c'" a
 }
 
 @test "the command runs in the shell that the runner would choose" {
@@ -193,7 +211,6 @@ become()
 		"$theirs --retry-on=timeout" retry_on=timeout
 		"$theirs" retry_on=any
 		"$theirs --retry-on=7" retry_on_exit_code=7
-		--on-retry=make on_retry_command=make
 		'--attempts=3 --timeout=9s --delay=1' timeout_seconds=9 delay=1
 		"$theirs" polling_interval_seconds=5
 		"$theirs" warning_on_retry=true
@@ -235,6 +252,7 @@ refuses()
 		'a quote is not closed in: "a' 'args="a'
 		"retry: --attempts: not a number of attempts: 'x'" attempts=x
 		'the input command is empty' command=
+		'working-directory is no directory: nosuch' working-directory=nosuch
 	END
 }
 
