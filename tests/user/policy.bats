@@ -382,7 +382,7 @@ alike()
 @test "-w is a wait without a policy's rules for failures, and each given option counts" {
 	policy auto retry-on=3 limit=1:fail http attempts=2 delay=9 timeout=9 backoff=linear
 	printf '%s\n' retries=2 http-status=./status >other
-	printf '%s\n' delay=5 retry-on=3 wait=60 >wait
+	printf '%s\n' delay=5 retry-on=3 wait=60 >waits
 	local long='-T 60 -d 1 -b constant -t 5 -E'
 	table alike <<-'END'
 		'-w 60' "$long"
@@ -395,8 +395,8 @@ alike()
 		'--policy ./policy --policy ./other -w 60' "$long" git
 		'-a --http -w 60 --policy ./policy' "$long -a --http" git
 		'--preset curl -w 60 --limit 1:fail --retry-on 9' "$long --limit 1:fail --preset curl --retry-on 9"
-		'--policy ./wait' "$long -d 5"
-		'--policy ./wait -T 9 -d 7' "$long -T 9 -d 7"
+		'--policy ./waits' "$long -d 5"
+		'--policy ./waits -T 9 -d 7' "$long -T 9 -d 7"
 	END
 	finishes 7 -n 2 -w 60 -- sh -c 'echo err >&2; exit 7'
 	holds e err 'retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # Covers report/report, report/report_file, output/writer.
 # --report and --metrics, which are written at the end of an invocation.
+# shellcheck disable=SC2034 # the rows expand
 
 load helper
 load actor
