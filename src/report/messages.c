@@ -388,6 +388,18 @@ add_rule(struct message *message)
 			": not a transient failure, see --retry-on"));
 }
 
+/* What would have waited for the budget, in brackets; "" if nothing would. */
+static const char *
+remedy(const struct message *message)
+{
+	const struct admission *admission = &message->history->admission;
+
+	return message->step->reason == REASON_BUDGET && !admission->never &&
+		message->policy->budget.wait == 0
+	    ? " (--budget-wait waits for it)"
+	    : "";
+}
+
 /* Adds the words that follow "giving up: ". */
 static void
 add_cause(struct message *message)
@@ -424,7 +436,8 @@ add_cause(struct message *message)
 	    history->made < policy->attempts) {
 		add(message, STRINGS("too few attempts left"));
 	} else {
-		add(message, STRINGS(verdict_reasons[reason].words));
+		add(message,
+		    STRINGS(verdict_reasons[reason].words, remedy(message)));
 	}
 	if (reason == REASON_RETRY_AFTER)
 		add(message,
@@ -637,7 +650,7 @@ put_alone(char room[ALONE_ROOM], const struct admission *admission)
 
 /* Says why the next attempt may not begin, and what retry does now. */
 static void
-say_denied(struct message *message)
+say_denied(struct message *message, bool attempted)
 {
 	const struct policy *policy = message->policy;
 	const struct admission *admission = &message->history->admission;
@@ -716,7 +729,8 @@ say_denied(struct message *message)
 				     : "in about ",
 		    paid ? "" : next);
 	}
-	add(message, STRINGS(kind, name, text, then));
+	add(message,
+	    STRINGS(kind, name, text, then, attempted ? "" : remedy(message)));
 	say(message, message->strings);
 }
 
@@ -768,7 +782,7 @@ messages_step(struct event_loop *loop, const struct history *history,
 	}
 	message.continues = message.attempted = false;
 	if (denied)
-		say_denied(&message);
+		say_denied(&message, attempted);
 
 	/* While lines are held, the advice would replace the one above. */
 	if (!loop->log.holding && attempted && history->made == 1 &&

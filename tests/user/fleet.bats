@@ -104,7 +104,7 @@ is_connected()
 	    retries one 2 --fleet-min 3
 	    unix=$url url=redis://localhost:$fleet_port/$fleet_db
 	    fails two 5 --fleet-min 3 -t 20s -T 60s
-	    warned 'budget '\''api'\'': exhausted, 3 of 3 retries used in 60s by 2 hosts, ask again in about *; giving up'
+	    warned 'budget '\''api'\'': exhausted, 3 of 3 retries used in 60s by 2 hosts, ask again in about *; giving up (--budget-wait waits for it)'
 	    url=$unix
 	    fails one 5 --fleet-min 3
 	    stored R 3 H 2
@@ -127,7 +127,7 @@ is_connected()
 	the host's own window denies what the fleet would grant
 	    fails one 5 --budget-min 1 --fleet-min 100
 	    warned
-	    told "retry: budget 'api': exhausted, 1 of 1 retries .*; giving up"
+	    told "retry: budget 'api': exhausted, 1 of 1 retries .*; giving up.*"
 	    stored R 1
 	after a denial nobody asks the server for a second
 	    few=(--fleet-min 1 --budget-window 1h)
@@ -137,7 +137,7 @@ is_connected()
 	    fleet_cli DEL retry:1:api
 	    older -50 # so the second lasts
 	    fails one 2 "${few[@]}"
-	    warned '*exhausted, 1 of 1 *; giving up'
+	    warned '*exhausted, 1 of 1 *; giving up (--budget-wait*'
 	    stored R ''
 	the pause after a denial holds for one by the fleet, too
 	    fails one 3 --fleet-min 1 --budget-cooldown 1m
@@ -170,7 +170,7 @@ is_connected()
 	    chmod 777 one
 	    retries one 1 --fleet-min 1
 	    fails one 3 --fleet-min 1
-	    warned '*exhausted, 1 of 1 *; giving up'
+	    warned '*exhausted, 1 of 1 *; giving up (--budget-wait*'
 	the report and the metrics have what the fleet said
 	    counts() # counts GRANTED DENIED ALONE
 	    {
@@ -262,18 +262,18 @@ is_connected()
 	    retries one 1
 	    fails two 5
 	    warned 'no connection: No such file or directory; this host alone, 1 retry in 60s' \
-	        'no answer lately; this host alone, 1 retry in 60s, ask again in about *; giving up'
+	        'no answer lately; this host alone, 1 retry in 60s, ask again in about *; giving up (--budget-wait waits for it)'
 	    retries three 3 --fleet-alone 3
 	    warned 'no connection: *; this host alone, 3 retries in 60s'
 	    api=${api/one/three}
 	    older -50 # so the pause lasts
 	    fails three 5 --fleet-alone 3
-	    warned 'no answer lately; this host alone, 3 retries in 60s, ask again in about *; giving up'
+	    warned 'no answer lately; this host alone, 3 retries in 60s, ask again in about *; giving up (--budget-wait waits for it)'
 	it makes no retry that its own window denies
 	    url=unix://$PWD/none
 	    fails one 9 --budget-min 2 --fleet-alone 8
 	    ran 3
-	    told "retry: budget 'api': exhausted, 2 of 2 .*; giving up"
+	    told "retry: budget 'api': exhausted, 2 of 2 .*; giving up.*"
 	it tells of its retries after its pause, and they count
 	    url="unix://$PWD/later?db=$fleet_db"
 	    retries one 1 --fleet-min 90
