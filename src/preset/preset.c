@@ -579,6 +579,7 @@ static const char tools[] =
 	 * which the daemon never does; but its 404 reads like a 503.
 	 * Docker Hub's pull limit lasts for hours. A push ends with "unknown
 	 * blob" if the registry does not yet find what it has just stored.
+	 * "parse error response" is of a build's cache in GitHub Actions.
 	 */
 	NAME "docker"
 	KNOWS "no daemon, a registry that fails, but not a pull limit"
@@ -606,7 +607,8 @@ static const char tools[] =
 	    "^(ERROR: )?failed to solve: (Unavailable|DeadlineExceeded|"
 	    "Aborted): |filesystem layer verification failed for digest "
 	WAIT REGISTRY_WAIT
-	SOURCE "Docker's client/request.go, moby issue 36823; captures"
+	SOURCE "Docker's client/request.go; go-actions-cache's cache.go; "
+	    "moby issue 36823; captures"
 
 	/* NU1301: a source of packages could not be read. */
 	NAME "dotnet"
