@@ -379,8 +379,7 @@ static const struct option table[] = {
 	{ "keep-status", '\0', "",
 	    "exit as COMMAND did, however that was judged", FLAG(keep_status) },
 	{ "auto", 'a', "",
-	    "know the failures of COMMAND, as --preset auto, and\n"
-	    "judge curl as with --http",
+	    "the preset for COMMAND; judge curl as with --http",
 	    SPECIAL(SPECIAL_AUTO) },
 	{ "preset", '\0', "NAME[,NAME]",
 	    "rules for a tool; auto: for that of COMMAND;\n"
