@@ -94,14 +94,13 @@ redis()
 }
 
 @test "with the options of the section, no delay is longer than a second" {
-	"$RETRY" --dry-run -j none -T 60 -d 1 -b constant >plan
+	"$RETRY" --dry-run -j none -w 60 >plan
 	[ "$(awk '$1 ~ /^[0-9]+$/ { print $2 }' plan | sort -u)" = 1s ]
 	local count
 	count=$(awk '/^\.S[hs] / { inside = /Waiting for a service/ } inside' "$manual" |
-		grep -c 'retry .*\\-T 60 \\-d 1 \\-b constant ')
+		grep -c 'retry \\-w 60 ')
 	[ "$count" -eq 6 ]
-	grep -q 'retry -T 60 -d 1 -b constant -- pg_isready' \
-		"${manual%/*}/README.md"
+	grep -q 'retry -w 60 -- pg_isready' "${manual%/*}/README.md"
 }
 
 @test "each example waits for what it names, and then succeeds" {
