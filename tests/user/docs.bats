@@ -523,8 +523,12 @@ table_of()
 	done
 }
 
-@test "the manual names presets that there are, and the bounds of patterns" {
-	"$RETRY" --preset list | sed 's/ .*//' | sort >listed
+@test "the manual has the presets of --preset list in its words, and the bounds of patterns" {
+	"$RETRY" --preset list | sed -E 's/ \([^()]*\)$//; s/ +/: /' | sort >said
+	section man/retry-presets.7 'THE PRESETS' | sed -n 's/^\.It Cm //; T; N; s/\n/ : /p' |
+		awk -F ' : ' '{ n = split($1, names, " , ")
+			for (i = 1; i <= n; i++) print names[i] ": " $2 }' | sort | diff said -
+	sed 's/:.*//' said | sort >listed
 	items man/retry-presets.7 'SINGLE PRESETS' | sed -n 's/^Cm //; T; s/[, ]\+/\n/gp' |
 		grep . | sort >named
 	[ "$(lines named)" -ge 5 ]
