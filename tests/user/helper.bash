@@ -80,6 +80,15 @@ for name in "${!RETRY_@}"; do # a suite that runs under a retry of its own
 	[ "$name" = RETRY_SAN ] || unset "$name"
 done
 
+# With a directory that may not be searched, a command that is nowhere would be one
+# that may not be run.
+IFS=: read -ra directories <<<"$PATH"
+reachable=
+for name in "${directories[@]}"; do
+	[ ! -x "$name" ] || reachable+=${reachable:+:}$name
+done
+PATH=$reachable
+
 helper_setup()
 {
 	started=()
