@@ -857,10 +857,12 @@ static const char tools[] =
 	PROGRAMS "mvn mvnw mvnd"
 	OUT_FATAL "status( code)?: " NEVER "|COMPILATION ERROR|"
 	    "There are test failures|Could not transfer .*(" TLS_NEVER
-	    "|(Return code is:|Error code) " NEVER ")|" FULL
+	    "|Certificate for <|fatal alert: .*(cert|handshake_f|protocol_v)|"
+	    "(Return code is:|Error code) " NEVER ")|" FULL
 	OUT_TRANSIENT "Could not transfer .*(status( code)?:? " AGAIN "|"
 	    "(Return code is:|Error code) " AGAIN "|"
-	    "transfer failed for [^ ]+($|:? [^,s])|timed out|" JAVA_AGAIN ")|"
+	    "transfer failed for [^ ]+($|:? [^,s])|timed out|Truncated chunk|"
+	    "end of ZLIB input|Checksum validation failed|" JAVA_AGAIN ")|"
 	    "^\\[ERROR\\] .*Failed to (deploy|retrieve) .*(status( code)?:? "
 	    AGAIN "|" JAVA_AGAIN ")"
 	SOURCE "Maven Resolver, HttpClient; captures"
