@@ -712,14 +712,17 @@ static const char tools[] =
 	    "Get \"https?:.*: (" AGAIN_REASON ")$|" GIT_AGAIN
 	SOURCE "go help module-private, net/http; captures"
 
-	/* The wrapper, gradlew, ends with an exception in main. */
+	/*
+	 * The wrapper, gradlew, ends with an exception in main. Why a task failed
+	 * stands at the start of a line; why a transfer failed stands deeper.
+	 */
 	NAME "gradle"
 	KNOWS "a failed transfer, but not a failed test"
 	PROGRAMS "gradle gradlew"
 	ERR_FATAL "status code " NEVER "|Compilation failed|"
 	    "There were failing tests|^ *> .*(" TLS_NEVER ")|" FULL
 	ERR_TRANSIENT "Received status code " AGAIN "|"
-	    "(^ *> |^Exception in thread \"main\" ).*(" JAVA_AGAIN
+	    "(^ +> |^Exception in thread \"main\" ).*(" JAVA_AGAIN
 	    "|response code: " AGAIN "|failed: timeout)|"
 	    "^( *> )?(Timeout waiting to lock .* in use by another |"
 	    "Gradle build daemon disappeared unexpectedly )"
