@@ -284,6 +284,9 @@
 	"Malformed version number string|marshal data too short|" \
 	"\\bZlib::(Buf|Data|GzipFile::)?Error"
 
+/* How mise begins a line of an error: with several, by the name of a tool. */
+#define MISE_LINE "^(mise ERROR |[a-z]+:[^ ]+@[^ ]+: ).*"
+
 /* How uv begins a line of an error, and the lines of the chain of causes. */
 #define UV_LINE "^(error: |  Caused by: |  [^ -~]+ )"
 
@@ -822,6 +825,19 @@ static const char tools[] =
 	    UNRESOLVED "|" UNREACHED "|^(get1?|mget|pget|put|mput|cat|"
 	    "mirror): .*: $"
 	SOURCE "lftp(1), net:max-retries; captures"
+
+	/*
+	 * Warnings about a list of versions that is not needed do not count, nor
+	 * lines of a task or of what mise exec runs. Of several tools that failed
+	 * each has a line of its own.
+	 */
+	NAME "mise"
+	KNOWS "errors of the network, HTTP 429 or 5xx"
+	ERR_FATAL MISE_LINE "(error \\(" NEVER "|" TLS_NEVER "|status " NEVER
+	    ")|" FULL
+	ERR_TRANSIENT MISE_LINE "(error \\(" AGAIN "|" RUST_AGAIN
+	    "|status " AGAIN "|" GIT_AGAIN ")"
+	SOURCE "mise's errors.rs, reqwest, hyper; captures"
 
 	NAME "mongosh"
 	KNOWS "no connection, no primary"
