@@ -1005,6 +1005,19 @@ static const char tools[] =
 	    "\\('Connection (aborted|broken)|unexpected http resp " AGAIN ")"
 	SOURCE "poetry's authenticator.py, uploader.py; captures"
 
+	/*
+	 * 3 is an error that is not a hook's, which is shown on stdout. pip's
+	 * words are as ambiguous as in its row.
+	 */
+	NAME "pre-commit"
+	KNOWS "a repository that cannot be fetched, but not a hook"
+	OWN "3"
+	OUT_TRANSIENT "^    (.*(" GIT_AGAIN "|early EOF|\\(from versions: none\\)"
+	    ")|ssh: (Could not resolve hostname |connect to host .*: (Conn|"
+	    "Operation timed out|No route|Network is))|"
+	    "Connection (closed|reset) by )"
+	SOURCE "pre-commit's error_handler.py, git; captures"
+
 	/* A pooler's "query_wait_timeout" and "max_client_conn", too. */
 	NAME "psql"
 	KNOWS "a server that starts or is full, deadlocks"
