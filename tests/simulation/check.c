@@ -240,68 +240,81 @@ TEST(capacity)
 	EQUAL("whole seconds", capacity_wait(&quota, 4001 * MS), 2 * S);
 }
 
-/* A server that asked to wait for 2 s; a request that was served; and a retry
- * that failed, of a host or an unknown one. */
-#define ASKED .at = 1, .status = 429, .wait = 2 * S
-#define SERVED(time) .at = (time), .status = 200
+#define ASKED \
+	{ \
+		.at = 2, .status = 429, .wait = 2 * S, .again = true \
+	}
+#define SERVED \
+	{ \
+		.at = 2, .status = 200 \
+	}
 #define FAILED(time) .at = (time), .status = 503, .again = true
 
-/* The last request is early, or more than a budget of one retry and one for
- * each second success allows. */
+/* Whether a request is early while a hold that was seen after a second lasts
+ * for another one; and whether the last one of some requests is more than a
+ * budget of one retry and one for each second success allows. */
 TEST(witness)
 {
+	static const struct held hold = { 0, S, 2 * S };
+	static const struct {
+		const char *row;
+		struct request request;
+		bool early;
+	} attempts[] = {
+		{ "meanwhile", { .began = 1500 * MS }, true },
+		{ "before it", { .began = 900 * MS }, false },
+		{ "a moment later", { .began = 1050 * MS }, false },
+		{ "after it", { .began = 2 * S }, false },
+		{ "long after it looked",
+		    { .began = 1500 * MS, .delay = S / 2 }, false },
+		{ "in its last tick", { .began = 1995 * MS }, false },
+		{ "of another host", { .began = 1500 * MS, .host = 1 }, false },
+		{ "of a process that just went on",
+		    { .began = 1500 * MS, .hurt = 1, .resumed = 1450 * MS },
+		    false },
+		{ "of one that went on before",
+		    { .began = 1500 * MS, .hurt = 1, .resumed = S }, true },
+		{ "of one that was stopped later",
+		    { .began = 1500 * MS,
+			.hurt = 1600 * MS,
+			.resumed = NANOS_MAX },
+		    true },
+	};
 	static const struct terms limits = { WINDOW_RATIO_ONE / 2, 1, 10 * S };
 	static const struct {
 		const char *row;
 		struct request seen[6];
-		size_t early, excess;
+		size_t excess;
 	} rows[] = {
-		{ "asked to wait", { { ASKED }, { SERVED(S) } }, 1, 0 },
-		{ "just before", { { ASKED }, { SERVED(S / 2) } }, 0, 0 },
-		{ "waited", { { ASKED }, { SERVED(2 * S + 1) } }, 0, 0 },
-		{ "another host", { { ASKED }, { SERVED(S), .host = 1 } }, 0,
-		    0 },
-		{ "killed before it told",
-		    { { ASKED, .hurt = 2, .resumed = NANOS_MAX },
-			{ SERVED(S) } },
-		    0, 0 },
-		{ "went on a moment ago",
-		    { { ASKED }, { SERVED(S), .hurt = 2, .resumed = S - 1 } },
-		    0, 0 },
-		{ "went on long ago",
-		    { { ASKED }, { SERVED(S), .hurt = 2, .resumed = 3 } }, 1,
-		    0 },
-		{ "a second retry", { { FAILED(1) }, { FAILED(2) } }, 0, 1 },
-		{ "the first one", { { FAILED(1) } }, 0, 0 },
-		{ "first attempts", { { 0 }, { .at = 1, .status = 503 } }, 0,
-		    0 },
-		{ "after a limit",
-		    { { ASKED, .again = true, .host = 1 }, { FAILED(2) } }, 0,
-		    0 },
+		{ "a second retry", { { FAILED(1) }, { FAILED(2) } }, 1 },
+		{ "the first one", { { FAILED(1) } }, 0 },
+		{ "a first attempt",
+		    { { FAILED(1) }, { .at = 2, .status = 503 } }, 0 },
+		{ "after a limit", { ASKED, { FAILED(2) } }, 0 },
 		{ "of another host",
-		    { { FAILED(1), .host = 1 }, { FAILED(2) } }, 0, 0 },
+		    { { FAILED(1), .host = 1 }, { FAILED(2) } }, 0 },
 		{ "of unknown ones",
-		    { { FAILED(1), .host = -1 }, { FAILED(2), .host = -1 } }, 0,
+		    { { FAILED(1), .host = -1 }, { FAILED(2), .host = -1 } },
 		    0 },
 		{ "long after the first", { { FAILED(1) }, { FAILED(10 * S) } },
-		    0, 0 },
+		    0 },
 		{ "paid for",
-		    { { FAILED(1) }, { SERVED(2) }, { SERVED(3) },
-			{ SERVED(4) }, { SERVED(5) }, { FAILED(6) } },
-		    0, 0 },
+		    { { FAILED(1) }, SERVED, SERVED, SERVED, SERVED,
+			{ FAILED(6) } },
+		    0 },
 	};
-	size_t asked;
 
+	for (size_t i = 0; i < LENGTH(attempts); i++)
+		EQUAL(attempts[i].row,
+		    (int64_t)witness_early(&attempts[i].request, 1, &hold, 1),
+		    attempts[i].early);
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		const struct request *seen = rows[i].seen;
 		size_t count = LENGTH(rows[i].seen);
 
-		while (seen[count - 1].status == 0)
+		while (rows[i].seen[count - 1].status == 0)
 			count--;
-		EQUAL(rows[i].row, (int64_t)witness_early(seen, count, &asked),
-		    (int64_t)rows[i].early);
 		EQUAL(rows[i].row,
-		    (int64_t)witness_excess(seen, count, &limits),
+		    (int64_t)witness_excess(rows[i].seen, count, &limits),
 		    (int64_t)rows[i].excess);
 	}
 }

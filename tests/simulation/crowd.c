@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "budget/segment.h"
 #include "child.h"
@@ -44,11 +45,16 @@ enum { TARGETS = 200, MAKE_FAILED = 2 };
  * ends. */
 enum { WAITING = 4096, REQUESTS = 1 << 18 };
 
+/* How many holds it notes, and of how many hosts; and how often it looks, in
+ * milliseconds. */
+enum { HOLDS = 1 << 14, HELD_HOSTS = 8, LOOK = 5 };
+
 /* What the server has seen, in memory that it shares with the driver. */
 struct record {
 	nanos start; /* when the storm begins */
-	size_t count;
+	size_t count, held;
 	struct request requests[REQUESTS];
+	struct held holds[HOLDS];
 };
 
 struct client {
@@ -81,6 +87,12 @@ struct crowd {
 	struct record *record;
 };
 
+static bool
+has_budget(const struct variant *variant)
+{
+	return strstr(variant->options, "-B ") != NULL;
+}
+
 /* Has a client run on its host: with the budgets of that host, and its way to
  * the fleet's server. */
 static void
@@ -100,6 +112,97 @@ place(struct crowd *crowd, int64_t client)
 	    crowd->budgets);
 }
 
+static nanos
+boot_time(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (nanos)now.tv_sec * NANOS_SECOND + now.tv_nsec;
+}
+
+/* Notes the holds in the segments of all hosts. */
+static void
+watch_holds(struct crowd *crowd)
+{
+	static const struct segment *segments[HELD_HOSTS];
+	static nanos latest[HELD_HOSTS];
+	struct record *record = crowd->record;
+	char name[SEGMENT_NAME], path[SEGMENT_NAME + 2 * ROOM];
+	nanos now = clock_now() - record->start;
+
+	segment_name(name, getuid(), "storm");
+	for (int64_t i = 0; i < number_greater(crowd->scenario->hosts, 1);
+	     i++) {
+		nanos left;
+
+		if (segments[i] == NULL) {
+			int file;
+			void *at;
+
+			place(crowd, i);
+			snprintf(
+			    path, sizeof path, "%s/%s", crowd->budgets, name);
+			file = open(path, O_RDONLY | O_CLOEXEC);
+			if (file == -1)
+				continue;
+			at = mmap(NULL, sizeof *segments[i], PROT_READ,
+			    MAP_SHARED, file, 0);
+			close(file);
+			if (at == MAP_FAILED)
+				continue;
+			segments[i] = at;
+		}
+		left = hold_left(&segments[i]->hold,
+		    segment_age(&segments[i]->header, boot_time()));
+		if (now + left <= latest[i] + NANOS_MS || left == 0 ||
+		    record->held == HOLDS)
+			continue;
+		latest[i] = now + left;
+		record->holds[record->held++] =
+		    (struct held){ i, now, now + left };
+	}
+}
+
+/* Reads a number from a file of a process, after so many words. False: there is
+ * none, and the process may have ended. */
+static bool
+read_number(int pid, const char *name, int skipped, long long *number)
+{
+	char path[ROOM], word[ROOM];
+	bool found = true;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	while (found && skipped-- > 0)
+		found = fscanf(file, "%63s", word) == 1;
+	found = found && fscanf(file, "%lld", number) == 1;
+	fclose(file);
+	return found;
+}
+
+/* Notes when the process at the other end began, and how often its retry had to
+ * wait before. */
+static void
+look_at_peer(const struct crowd *crowd, int connection, struct request *request)
+{
+	struct ucred peer;
+	socklen_t length = sizeof peer;
+	long long ticks, delay = 0;
+
+	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) ==
+		-1 ||
+	    !read_number((int)peer.pid, "stat", 21, &ticks))
+		return;
+	request->began = ticks * WITNESS_TICK - (boot_time() - clock_now()) -
+	    crowd->record->start;
+	read_number(request->by, "schedstat", 1, &delay);
+	request->delay = delay;
+}
+
 /*
  * Answers each connection, a request, by the head of a response until nobody
  * has the second end of life open, or the record is full. It is an abstract
@@ -108,10 +211,11 @@ place(struct crowd *crowd, int64_t client)
  * takes less of the machine that a thousand processes share.
  */
 static void
-serve(const struct crowd *crowd, int listener)
+serve(struct crowd *crowd, int listener)
 {
 	struct record *record = crowd->record;
 	const struct capacity *capacity = &crowd->scenario->capacity;
+	bool watches = capacity->quota > 0 && has_budget(crowd->variant);
 	struct load load = { 0 };
 	struct pollfd events[] = {
 		{ .fd = listener, .events = POLLIN },
@@ -125,7 +229,11 @@ serve(const struct crowd *crowd, int listener)
 		char head[2 * ROOM];
 		int client, attempt = 0, size;
 
-		if (poll(events, 2, -1) == -1)
+		int ready = poll(events, 2, watches ? LOOK : -1);
+
+		if (watches)
+			watch_holds(crowd);
+		if (ready <= 0)
 			continue;
 		if (events[1].revents != 0)
 			return;
@@ -137,6 +245,8 @@ serve(const struct crowd *crowd, int listener)
 		request->again = attempt > 1;
 		request->at = clock_now() - record->start;
 		request->status = capacity_answer(capacity, &load, request->at);
+		if (watches)
+			look_at_peer(crowd, client, request);
 		if (request->status == 429)
 			request->wait = capacity_wait(capacity, request->at);
 		record->count++;
@@ -491,8 +601,7 @@ count_requests(struct crowd *crowd)
 	static const struct terms limits = { SEGMENT_RATIO, SEGMENT_MIN,
 		SEGMENT_WINDOW };
 	const struct request *requests = crowd->record->requests;
-	const char *options = crowd->variant->options;
-	size_t count = crowd->record->count, asked;
+	size_t count = crowd->record->count;
 
 	for (size_t i = 0; i < count; i++) {
 		bool served = requests[i].status == 200;
@@ -500,13 +609,14 @@ count_requests(struct crowd *crowd)
 		tally_request(crowd->tally, requests[i].at, served);
 		crowd->tally->firsts += !served && !requests[i].again;
 	}
-	if (strstr(options, "-B ") == NULL)
+	if (!has_budget(crowd->variant))
 		return;
 	find_clients(crowd);
-	crowd->cost->early += witness_early(requests, count, &asked);
-	crowd->cost->asked += asked;
+	crowd->cost->early += witness_early(
+	    requests, count, crowd->record->holds, crowd->record->held);
+	crowd->cost->holds += crowd->record->held;
 	/* What a breaker lets in, or a fleet, no window of a host counts. */
-	if (strstr(options, "--breaker") == NULL &&
+	if (strstr(crowd->variant->options, "--breaker") == NULL &&
 	    !scenario_has_fleet(crowd->variant))
 		crowd->cost->excess += witness_excess(requests, count, &limits);
 }

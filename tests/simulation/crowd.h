@@ -23,9 +23,9 @@ struct cost {
 	nanos started; /* after so long the last client was there */
 	int64_t late; /* invocations that had to be ended */
 	int64_t killed, stopped; /* invocations, while they ran */
-	/* What broke the promises of a budget (witness.h), and how often the
-	 * server asked a process to wait. */
-	size_t early, excess, asked;
+	/* What broke the promises of a budget (witness.h), and how many holds
+	 * were seen. */
+	size_t early, excess, holds;
 	int64_t odd; /* invocations that ended neither well nor by giving up */
 	int odd_status; /* how the last of them did, as of wait */
 	int64_t questions; /* that the fleet's server was asked */

@@ -10,29 +10,23 @@ was_hurt(const struct request *request, nanos first, nanos last)
 }
 
 size_t
-witness_early(const struct request *requests, size_t count, size_t *holds)
+witness_early(const struct request *requests, size_t count,
+    const struct held *holds, size_t number)
 {
 	size_t early = 0;
 
-	*holds = 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct request *one = &requests[i];
+		nanos looked = one->began - one->delay - WITNESS_SLACK;
 		bool held = false;
 
-		if (one->host == -1)
-			continue;
-		*holds += one->wait > 0;
-		for (size_t n = 0; n < i; n++) {
-			const struct request *asked = &requests[n];
-			nanos told = asked->at + WITNESS_SLACK;
-
+		for (size_t n = 0; n < number; n++)
 			held = held ||
-			    (asked->host == one->host && one->at > told &&
-				one->at < asked->at + asked->wait &&
-				!was_hurt(asked, asked->at, told));
-		}
+			    (holds[n].host == one->host &&
+				holds[n].at <= looked &&
+				holds[n].until > one->began + WITNESS_TICK);
 		early +=
-		    held && !was_hurt(one, one->at - WITNESS_SLACK, one->at);
+		    held && !was_hurt(one, looked, one->began + WITNESS_TICK);
 	}
 	return early;
 }

@@ -12,13 +12,18 @@
 #include <stddef.h>
 #include "budget/window.h"
 
-/* For so long after an answer a process may need to tell its budget, and from
- * that to an attempt, on a machine that is busy. */
-#define WITNESS_SLACK (NANOS_SECOND / 2)
+/* So much later than it looked at the budget a process may begin its attempt,
+ * if it need not wait for a processor. */
+#define WITNESS_SLACK (100 * NANOS_MS)
+
+/* The unit of began. */
+#define WITNESS_TICK (10 * NANOS_MS)
 
 /* A request, since the storm began. */
 struct request {
 	nanos at;
+	nanos began; /* its process did, within the WITNESS_TICK that follows */
+	nanos delay; /* for so long its retry has waited for a processor */
 	int status; /* of HTTP */
 	nanos wait; /* that was asked for; 0: none */
 	bool again; /* it is a retry */
@@ -29,13 +34,19 @@ struct request {
 	nanos hurt, resumed;
 };
 
+/* A hold in the segment of a host: it was seen at this instant, and lasts until
+ * that one. */
+struct held {
+	int64_t host;
+	nanos at, until;
+};
+
 /*
- * How many came while the server had asked a process of that host to wait.
- * Without those that come within WITNESS_SLACK after that answer, or after
- * their own process went on. *holds: how often it was asked.
+ * How many began while a hold of their host lasted, and was no news. Without
+ * those whose retry had gone on a moment before.
  */
-size_t
-witness_early(const struct request *requests, size_t count, size_t *holds);
+size_t witness_early(const struct request *requests, size_t count,
+    const struct held *holds, size_t number);
 
 /*
  * How many retries failed that are more than a budget for each host allows in

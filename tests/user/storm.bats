@@ -18,7 +18,8 @@ setup_file()
 	for name in driver crowd child redis scenario tally figure witness; do
 		echo "$here/$name.c"
 	done | xargs "${CC:-cc}" "${flags[@]}" -o "$STORM/driver" \
-		"$src"/text/{number,random}.c "$src/budget/window.c"
+		"$src"/text/{hash,number,random}.c \
+		"$src"/budget/{hold,segment,window}.c
 }
 
 setup()
