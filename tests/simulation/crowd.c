@@ -132,14 +132,15 @@ watch_holds(struct crowd *crowd)
 	nanos now = clock_now() - record->start;
 
 	segment_name(name, getuid(), "storm");
-	for (int64_t i = 0; i < number_greater(crowd->scenario->hosts, 1);
-	     i++) {
+	for (int64_t i = 0; i < HELD_HOSTS; i++) {
 		nanos left;
 
 		if (segments[i] == NULL) {
 			int file;
 			void *at;
 
+			if (i >= number_greater(crowd->scenario->hosts, 1))
+				return;
 			place(crowd, i);
 			snprintf(
 			    path, sizeof path, "%s/%s", crowd->budgets, name);

@@ -206,22 +206,26 @@ const struct scenario scenarios[] = {
 			FAULT("half cut off", REDIS_PARTED),
 		},
 	},
-	/* The server is well, and says when to come again. */
+	/*
+	 * The server is well, and says when to come again. With a budget those
+	 * are refused that were under way when the first one was: the slower
+	 * processes start, the more.
+	 */
 	{
 		.name = "quota",
 		.title = "200 commands, 32 at a time, a server of 40 in each 5 s",
 		QUEUE(200, 32),
-		.capacity = { .quota = 40, .window = 5 * NANOS_SECOND },
+		.capacity = { .quota = 40, .window = 5 * NANOS_SECOND, .takes = 10 * NANOS_MS },
 		.width = NANOS_SECOND,
 		.most = 400 * NANOS_SECOND,
 		.variants = {
 			{ .name = "alone", .options = "--http " PATIENT },
 			{ .name = "budget", .options = "--http " PATIENT SHARED,
 			    .beside = "alone", .most_wasted = 70,
-			    .most_max = 120 },
+			    .most_max = 120, .slow = true },
 			{ .name = "budget, breaker",
 			    .options = "--http " PATIENT SHARED "--breaker on",
-			    .beside = "alone" },
+			    .beside = "alone", .slow = true },
 		},
 	},
 	{
@@ -229,14 +233,14 @@ const struct scenario scenarios[] = {
 		.title = "300 commands, 120 at a time, a server of 60 in each "
 			 "4 s",
 		QUEUE(300, 120),
-		.capacity = { .quota = 60, .window = 4 * NANOS_SECOND },
+		.capacity = { .quota = 60, .window = 4 * NANOS_SECOND, .takes = 10 * NANOS_MS },
 		.width = NANOS_SECOND,
 		.most = 400 * NANOS_SECOND,
 		.variants = {
 			{ .name = "alone", .options = "--http " PATIENT },
 			{ .name = "budget", .options = "--http " PATIENT SHARED,
 			    .beside = "alone", .most_wasted = 170,
-			    .most_max = 120 },
+			    .most_max = 120, .slow = true },
 		},
 	},
 	/*
