@@ -302,6 +302,9 @@ daemon='setsid sh -c "
 
 @test "variables of another user's retry count" {
 	is_root || skip 'only root can become another user'
+	outer
+	[ "${here#*:}" = 4026531834 ] || # the number of the first time namespace
+		skip 'another user cannot tell that it has the same clock'
 	cp "$RETRY" retry
 	chmod 755 . retry
 	gives 0 2 "$RETRY" -n 1 "$ACTOR" as 65534 ./retry sh -c 'echo "$RETRY_DEPTH"'
