@@ -180,7 +180,7 @@ find_preset(struct policy *policy, const struct argument *argument,
 		policy->automatic = true;
 		if (command != NULL)
 			command += command_line_unwrap(command).command;
-		return command != NULL && preset_for_program(*command, preset);
+		return command != NULL && preset_for_command(command, preset);
 	}
 	if (!preset_find(name, length, preset))
 		option_refuse_item(

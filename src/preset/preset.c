@@ -980,6 +980,19 @@ static const char tools[] =
 	OUT_TRANSIENT " eta -:--:--"
 	SOURCE "pip's index/collector.py, network/; captures"
 
+	/*
+	 * Only what playwright install says counts: a test that failed is a
+	 * result. A download that failed says why on stderr.
+	 */
+	NAME "playwright"
+	KNOWS "browsers that cannot be fetched, but not a failed test"
+	PROGRAMS "playwright npx/playwright"
+	ERR_FATAL NPM_NEVER "|^Error: (Download failed: server returned code "
+	    "(4(0[0-79]|1[0-9])|50[15])\\b|.*(" TLS_NEVER "))|" FULL
+	ERR_TRANSIENT NPM_AGAIN
+	OUT_TRANSIENT "^Error: Download failure, code=1$"
+	SOURCE "playwright-core's registry, npm's error-message.js; captures"
+
 	/* pnpm prints errors on stdout; what npm does for it is on stderr. */
 	NAME "pnpm"
 	KNOWS "errors of the network and of the registry"
@@ -1339,11 +1352,26 @@ preset_find(const char *name, size_t length, struct preset *preset)
 }
 
 bool
-preset_for_program(const char *path, struct preset *preset)
+preset_for_command(char *const command[], struct preset *preset)
 {
-	const char *name = command_line_program(path);
+	const char *name = command_line_program(*command);
 	size_t length = strlen(name);
 
+	/* npx runs its first word that is no option, at a version behind "@". */
+	if (strcmp(name, "npx") == 0) {
+		char both[32] = "npx/";
+		size_t end = 0;
+
+		while (*++command != NULL && **command == '-')
+			;
+		if (*command != NULL)
+			end = strcspn(*command, "@");
+		if (end < sizeof both - strlen(both)) {
+			memcpy(both + strlen(both), *command, end);
+			if (find_program(both, strlen(both), false, preset))
+				return true;
+		}
+	}
 	return find_program(name, length, false, preset) ||
 	    find_program(name, length, true, preset);
 }

@@ -69,16 +69,17 @@ struct preset {
 bool preset_at(size_t index, struct preset *preset);
 
 /*
- * Reads the row of that name, or else the row that preset_for_program() finds
- * for a program of that name ("apt-get"). False if there is none.
+ * Reads the row of that name, or else the row of the program of that name
+ * ("apt-get"). False if there is none.
  */
 bool preset_find(const char *name, size_t length, struct preset *preset);
 
 /*
- * Reads the row of the command at path, by its last component. If no row has
- * this program, then digits and dots at its end are a version ("pip3.11").
- * False if there is none.
+ * Reads the row of a command, by the last component of its first word. If no
+ * row has this program, then digits and dots at its end are a version
+ * ("pip3.11"). What npx runs may have a row of its own ("npx/NAME"). False if
+ * there is none.
  */
-bool preset_for_program(const char *path, struct preset *preset);
+bool preset_for_command(char *const command[], struct preset *preset);
 
 #endif

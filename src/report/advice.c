@@ -164,7 +164,7 @@ advice_on_rules(struct advice *advice, const struct policy *policy)
 	if (policy->loudness < LOUDNESS_VERBOSE)
 		return false;
 	command += command_line_unwrap(command).command;
-	known = preset_for_program(*command, &preset);
+	known = preset_for_command(command, &preset);
 	if (policy->automatic && !known)
 		return advise(advice,
 		    STRINGS("no preset for '", quote(advice, *command),

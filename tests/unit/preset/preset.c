@@ -259,7 +259,7 @@ TEST(rows_are_whole)
 /* Each program has one row, and its row finds it. */
 TEST(programs_have_one_row)
 {
-	char word[64];
+	char word[64], *command[] = { word, NULL };
 	int programs = 0;
 	struct preset row, other;
 
@@ -270,7 +270,7 @@ TEST(programs_have_one_row)
 			size_t end = strcspn(at, " ");
 
 			snprintf(word, sizeof word, "%.*s", (int)end, at);
-			HOLDS(word, preset_for_program(word, &other));
+			HOLDS(word, preset_for_command(command, &other));
 			SAME(word, other.name, row.name);
 			at += end + (at[end] == ' ');
 			HOLDS(word, *at != ' ');
@@ -280,12 +280,17 @@ TEST(programs_have_one_row)
 	HOLDS("programs", programs > 70);
 }
 
+/* The name of the row of a command, whose words have commas between them. */
 static const char *
-program_of(const char *path)
+command_of(const char *line)
 {
 	static struct preset row;
+	char text[64], *rest = text, *command[8] = { NULL };
 
-	return preset_for_program(path, &row) ? row.name : "none";
+	snprintf(text, sizeof text, "%s", line);
+	for (int i = 0; rest != NULL; i++)
+		command[i] = strsep(&rest, ",");
+	return preset_for_command(command, &row) ? row.name : "none";
 }
 
 static const char *
@@ -298,7 +303,7 @@ row_of(const char *name)
 
 TEST(programs_and_names)
 {
-	static const char *const programs[][14] = {
+	static const char *const commands[][14] = {
 		{ "curl", "curl", "/usr/bin/curl" },
 		{ "apt", "./apt-get" },
 		{ "pip", "pip3.11" },
@@ -308,6 +313,10 @@ TEST(programs_and_names)
 		{ "mysql", "mariadb-dump" },
 		{ "psql", "pg_restore" },
 		{ "docker", "podman" },
+		{ "playwright", "playwright,test", "npx,playwright",
+		    "/x/npx,-y,--quiet,playwright@1.65.1,install" },
+		{ "npm", "npx", "npx,-y", "npx,play", "npx,playwrights",
+		    "npx,tsc,playwright", "npm,playwright" },
 		{ "none", "net", "sysexits", "redis", "curlx", "cur", "curl ",
 		    "gofmt", "curl/", "", "7", "sh" },
 	};
@@ -317,6 +326,6 @@ TEST(programs_and_names)
 		{ "none", "aptx", "", "list", "auto" },
 	};
 
-	ALIKE(programs, program_of);
+	ALIKE(commands, command_of);
 	ALIKE(names, row_of);
 }
