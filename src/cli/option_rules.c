@@ -79,6 +79,8 @@ add_hint(struct policy *policy, const struct argument *argument, int fd,
 		option_refuse(argument, "more than 64 patterns");
 	watch = conditions_new_watch(watches, fd, ere);
 	watch->hint = option_allocate(argument, sizeof *watch->hint);
+	watch->hint->unit =
+	    strstr(ere, "_ms") != NULL ? NANOS_MS : NANOS_SECOND;
 	watch->pattern = &watch->hint->pattern;
 	compile(watch, argument);
 	watches->hints = true;

@@ -171,13 +171,6 @@ retry_after_add(
 	}
 }
 
-/* The time between two moments, in seconds; 0 if to is not after from. */
-static nanos
-time_until(int64_t from, int64_t to)
-{
-	return to <= from ? 0 : number_multiply(to - from, NANOS_SECOND);
-}
-
 struct retry_after
 retry_after_read(const struct retry_after_fields *fields, nanos now)
 {
@@ -190,7 +183,7 @@ retry_after_read(const struct retry_after_fields *fields, nanos now)
 	for (int i = 0; i < fields->dated; i++)
 		if (date_parse(fields->dates[i], from, &moment))
 			result.wait = number_greater(
-			    result.wait, time_until(from, moment));
+			    result.wait, date_until(from, moment));
 	if (result.given)
 		return result;
 	if (fields->exhausted) {
@@ -211,9 +204,9 @@ retry_after_read(const struct retry_after_fields *fields, nanos now)
 				number = number / 1000 + (number % 1000 > 0);
 			wait = number < EPOCH_SECONDS
 			    ? number_multiply(number, NANOS_SECOND)
-			    : time_until(from, number);
+			    : date_until(from, number);
 		} else if (date_parse(reset, from, &moment)) {
-			wait = time_until(from, moment);
+			wait = date_until(from, moment);
 		} else {
 			result.doubtful = true;
 			continue;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "sys/sys.h"
 #include "match/hint.h"
+#include "text/number.h"
 
 /* What a pipe holds: one read rarely gets more. */
 #define ROOM 65536
@@ -413,6 +414,7 @@ relay_finish(struct relay *relay, struct outcome *outcome)
 {
 	outcome->seen = 0;
 	outcome->has_hint = false;
+	outcome->hint = 0;
 	for (size_t i = 0; i < relay->count; i++) {
 		struct source *source = latest(&relay->list[i]);
 
@@ -425,12 +427,13 @@ relay_finish(struct relay *relay, struct outcome *outcome)
 		struct hint *hint = watch->hint;
 
 		if (hint != NULL) {
-			hint_end(hint);
-			if (!hint->given ||
-			    (outcome->has_hint && hint->wait <= outcome->hint))
-				continue;
-			outcome->has_hint = true;
-			outcome->hint = hint->wait;
+			nanos wait;
+
+			if (hint_end(hint, sys_now(CLOCK_REALTIME), &wait)) {
+				outcome->has_hint = true;
+				outcome->hint =
+				    number_greater(outcome->hint, wait);
+			}
 		} else {
 			if (watch->number == 0)
 				pattern_end(watch->pattern);

@@ -28,47 +28,88 @@ has_shape(const char *text, const char *shape)
 	return true;
 }
 
-bool
-date_parse(struct strview text, int64_t now, int64_t *moment)
+/* Reads the date of HTTP at the start of copy. Returns what is behind it, or
+ * NULL. */
+static const char *
+read_http(const char *copy, int64_t now, struct tm *parts)
 {
 	static const char forms[][16] = { " %d %b %Y %T ", " %d-%b-%y %T ",
 		" %b %d %T %Y" };
-	struct tm parts = { 0 }, today;
-	char copy[64] = "";
-	const char *rest, *end = NULL;
+	const char *rest = strptime(copy, "%a", parts), *end = NULL;
 	time_t seconds = now > 0 ? now : 0;
-	int day, second, form;
+	struct tm today;
+	int form;
 
-	text = strview_trim(text);
-	if (text.length == 0 || text.length >= sizeof copy)
-		return false;
-	memcpy(copy, text.at, text.length);
-	rest = strptime(copy, "%a", &parts);
 	if (rest == NULL || (*rest != ',' && !isspace((unsigned char)*rest)))
-		return false;
+		return NULL;
 	form = *rest == ',' ? 0 : 2;
 	if (form == 0) {
-		end = strptime(++rest, forms[0], &parts);
+		end = strptime(++rest, forms[0], parts);
 		form = end == NULL ? 1 : 0;
 	}
 	if (end == NULL)
-		end = strptime(rest, forms[form], &parts);
+		end = strptime(rest, forms[form], parts);
 	if (end == NULL ||
-	    (form == 2 ? *end != '\0'
-		       : strcasecmp(end, "GMT") != 0 &&
-			strcasecmp(end, "UTC") != 0))
-		return false;
+	    (form != 2 && strncasecmp(end, "GMT", 3) != 0 &&
+		strncasecmp(end, "UTC", 3) != 0))
+		return NULL;
 	/* strptime() takes fewer digits as well, and no blank between two
 	 * numbers. */
-	if (!has_shape(strchr(copy, ':') - 3, " 99:99:99 ") ||
-	    (form == 1 && !has_shape(strrchr(copy, '-'), "-99 ")))
-		return false;
+	rest = strchr(copy, ':') - 3;
+	if (!has_shape(rest, " 99:99:99 "))
+		return NULL;
+	while (rest > copy && isspace((unsigned char)rest[-1]))
+		rest--;
+	if (form == 1 && (rest - copy < 3 || !has_shape(rest - 3, "-99 ")))
+		return NULL;
 	/* The latest year of two digits that is at most 50 years after now. */
 	gmtime_r(&seconds, &today);
-	while (form == 1 && parts.tm_year + 100 <= today.tm_year + 50)
-		parts.tm_year += 100;
-	while (form == 1 && parts.tm_year > today.tm_year + 50)
-		parts.tm_year -= 100;
+	while (form == 1 && parts->tm_year + 100 <= today.tm_year + 50)
+		parts->tm_year += 100;
+	while (form == 1 && parts->tm_year > today.tm_year + 50)
+		parts->tm_year -= 100;
+	return form == 2 ? end : end + 3;
+}
+
+/*
+ * Reads the date of RFC 3339 at the start of copy. Returns what is behind it,
+ * or NULL. *late: seconds to be added, for the zone and for a part of a second.
+ */
+static const char *
+read_rfc3339(const char *copy, struct tm *parts, int *late)
+{
+	struct tm zone = { 0 };
+	const char *rest = strptime(copy, "%Y-%m-%dT%T", parts);
+
+	if (rest == NULL || !has_shape(copy, "9999-99-99T99:99:99"))
+		return NULL;
+	*late = *rest == '.' ? 1 : 0;
+	if (*rest == '.')
+		rest += 1 + strspn(rest + 1, "0123456789");
+	if (*rest == 'Z')
+		return rest + 1;
+	if ((*rest != '+' && *rest != '-') || !has_shape(rest + 1, "99:99") ||
+	    strptime(rest + 1, "%H:%M", &zone) == NULL)
+		return NULL;
+	*late += (*rest == '+' ? -60 : 60) * (zone.tm_hour * 60 + zone.tm_min);
+	return rest + strlen("+00:00");
+}
+
+size_t
+date_read(struct strview text, int64_t now, int64_t *moment)
+{
+	struct tm parts = { 0 };
+	char copy[64] = "";
+	const char *rest;
+	time_t seconds;
+	int day, second, late = 0;
+
+	memcpy(copy, text.at,
+	    text.length < sizeof copy ? text.length : sizeof copy - 1);
+	rest = isdigit((unsigned char)*copy) ? read_rfc3339(copy, &parts, &late)
+					     : read_http(copy, now, &parts);
+	if (rest == NULL || isalnum((unsigned char)*rest))
+		return 0;
 	/* timegm() would make another day of a leap second, or of February 30.
 	 */
 	second = parts.tm_sec;
@@ -76,9 +117,28 @@ date_parse(struct strview text, int64_t now, int64_t *moment)
 	parts.tm_sec = 0;
 	seconds = timegm(&parts);
 	if (second > 60 || parts.tm_mday != day || parts.tm_year < 1000 - 1900)
+		return 0;
+	*moment = seconds + second + late;
+	return (size_t)(rest - copy);
+}
+
+bool
+date_parse(struct strview text, int64_t now, int64_t *moment)
+{
+	int64_t read;
+
+	text = strview_trim(text);
+	if (text.length == 0 || isdigit((unsigned char)*text.at) ||
+	    date_read(text, now, &read) != text.length)
 		return false;
-	*moment = seconds + second;
+	*moment = read;
 	return true;
+}
+
+nanos
+date_until(int64_t from, int64_t to)
+{
+	return to <= from ? 0 : number_multiply(to - from, NANOS_SECOND);
 }
 
 char *

@@ -1,5 +1,5 @@
 /*
- * date: reads dates of HTTP, and writes those of RFC 3339.
+ * date: reads dates of HTTP and RFC 3339, and writes those of RFC 3339.
  *
  * These are the three forms that a recipient has to accept (RFC 9110 section
  * 5.6.7):
@@ -16,19 +16,32 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "text/duration.h"
 #include "text/strview.h"
+
+/*
+ * Reads all of text as a date of HTTP, in seconds of Unix time. A year of two
+ * digits is the latest one that is at most 50 years after now, in seconds of
+ * Unix time, too. False for any other text, for a day that the month does not
+ * have, and for any zone but GMT and UTC. Names may be in upper or lower case,
+ * the day may have one digit, there may be more blanks, and a leap second is
+ * valid.
+ */
+bool date_parse(struct strview text, int64_t now, int64_t *moment);
+
+/*
+ * Reads the date with which text begins, of HTTP or of RFC 3339
+ * ("1994-11-06T08:49:37Z", "1994-11-06T09:49:37.5+01:00"), as a moment in
+ * seconds of Unix time; a part of a second counts as one. Returns how many
+ * bytes the date has, or 0: there is none, or a letter or a digit follows.
+ */
+size_t date_read(struct strview text, int64_t now, int64_t *moment);
+
+/* The time between two moments; 0 if to is not after from. */
+nanos date_until(int64_t from, int64_t to);
 
 /* Room for what date_put() writes, with the closing NUL. */
 #define DATE_ROOM 32
-
-/*
- * Reads all of text as a moment, in seconds of Unix time. A year of two digits
- * is the latest one that is at most 50 years after now, in seconds of Unix
- * time, too. False for any other text, for a day that the month does not have,
- * and for any zone but GMT and UTC. Names may be in upper or lower case, the
- * day may have one digit, there may be more blanks, and a leap second is valid.
- */
-bool date_parse(struct strview text, int64_t now, int64_t *moment);
 
 /*
  * Writes a moment, in milliseconds of Unix time, into room, and returns room:

@@ -29,15 +29,6 @@ static const struct unit {
 
 #define UNITS (sizeof units / sizeof *units)
 
-/* What numbers are made of, and units: letters and the bytes of a micro. */
-#define DIGITS "0123456789"
-#define LETTERS \
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" \
-	"\xc2\xb5\xce\xbc"
-
-/* No number of a message is so long. */
-#define DIGITS_MOST 24
-
 /* The precision with which a duration below each bound is written. */
 static const struct {
 	nanos below, precision;
@@ -126,32 +117,8 @@ duration_format(char room[DURATION_ROOM], nanos span)
 	return room;
 }
 
-/* Cuts off those of these bytes with which rest starts. */
-static struct strview
-cut(struct strview *rest, const char *bytes)
-{
-	struct strview part = *rest;
-
-	*rest = strview_skip(part, bytes);
-	part.length -= rest->length;
-	return part;
-}
-
-/* Reads the number in units of size. False if it is malformed or too long. */
-static bool
-read_number(struct strview number, nanos size, nanos *span)
-{
-	if (number.length >= DIGITS_MOST)
-		return false;
-	/* "Retrying in 5...": the stops end the sentence. */
-	while (number.length > 0 && number.at[number.length - 1] == '.')
-		number.length--;
-	return number_decimal(number.at, number.length, size, span);
-}
-
-/* The size of the unit that the word names, or 0. */
-static nanos
-unit_size(struct strview word)
+nanos
+duration_unit(struct strview word)
 {
 	struct strview name;
 
@@ -164,110 +131,4 @@ unit_size(struct strview word)
 				return units[i].size;
 	}
 	return 0;
-}
-
-/*
- * Whether a number without a unit may end before this byte: punctuation that
- * ends a sentence or a quotation, a control character, or the first byte of
- * UTF-8 punctuation (U+2000 to U+2FFF).
- */
-static bool
-stops(char byte)
-{
-	return (unsigned char)byte < ' ' || byte == '\xe2' ||
-	    strchr(" ;!?\"'`\\()[]{}<>|", byte) != NULL;
-}
-
-/*
- * Whether a duration ends before the last byte of the text, which begins with a
- * digit: *span, unless *given is false, as there is none. False if it may go
- * on.
- */
-static bool
-ends(struct strview rest, bool *given, nanos *span)
-{
-	nanos unit = 0; /* of the last part, such as "1h" of "1h30m" */
-
-	*given = false;
-	*span = 0;
-	for (;;) {
-		struct strview number = cut(&rest, DIGITS ".");
-		struct strview gap = cut(&rest, " \t");
-		struct strview word = cut(&rest, LETTERS);
-		nanos size = unit_size(word), part;
-
-		/* Behind "20," a digit would belong to the number. */
-		if (rest.length == 0 ||
-		    (word.length + gap.length == 0 && *rest.at == ',' &&
-			rest.length == 1))
-			return false;
-		if (word.length == 0 && unit == 0) {
-			bool comma = *rest.at == ',' &&
-			    (gap.length > 0 ||
-				!isdigit((unsigned char)rest.at[1]));
-
-			*given = (comma || stops(*rest.at)) &&
-			    read_number(number, NANOS_SECOND, span);
-		}
-		if (size == 0 || (unit != 0 && size >= unit) ||
-		    !read_number(number, size, &part))
-			return true;
-		*span = number_add(*span, part);
-		*given = true;
-		unit = size;
-		for (;;) {
-			rest = strview_skip(rest, " \t,");
-			if (rest.length == 0)
-				return false;
-			if (isdigit((unsigned char)*rest.at))
-				break;
-			if (*rest.at != 'a' && *rest.at != 'A')
-				return true;
-			word = cut(&rest, LETTERS);
-			if (rest.length == 0)
-				return false;
-			if (!strview_is(word, "and") ||
-			    (*rest.at != ' ' && *rest.at != '\t'))
-				return true;
-		}
-	}
-}
-
-void
-duration_start(struct duration_reader *reader, unsigned char before)
-{
-	reader->reads = true;
-	reader->digit = isdigit(before);
-	reader->length = 0;
-}
-
-bool
-duration_began(const struct duration_reader *reader)
-{
-	return reader->reads && reader->length > 0;
-}
-
-bool
-duration_take(struct duration_reader *reader, unsigned char byte, nanos *span)
-{
-	size_t length = reader->length;
-	bool given, first = isdigit(byte) && !reader->digit;
-
-	if (!reader->reads)
-		return false;
-	if (length == 0 && !first) {
-		reader->reads =
-		    byte != '\0' && strchr(" \t\"'`~", byte) != NULL;
-		reader->digit = false;
-		return false;
-	}
-	/* One blank is as good as many. */
-	if (length > 0 && strview_blank((char)byte) &&
-	    reader->text[length - 1] == (char)byte)
-		return false;
-	reader->text[reader->length++] = (char)byte;
-	reader->reads =
-	    !ends((struct strview){ reader->text, length + 1 }, &given, span) &&
-	    reader->length < DURATION_MOST;
-	return !reader->reads && given;
 }

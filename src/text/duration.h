@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "text/strview.h"
 
 typedef int64_t nanos;
 
@@ -42,43 +43,11 @@ bool duration_parse(const char *text, size_t length, nanos *span);
  */
 char *duration_format(char room[DURATION_ROOM], nanos span);
 
-/* The most bytes of a duration in a message. */
-#define DURATION_MOST 400
-
 /*
- * Reads a duration from a message for people, byte by byte. The message goes on
- * behind the duration, in any words: "20s.", "1.5 seconds", "6m0s", "1 minute
- * and 30 seconds", "~2 min, please", "\"30\"". All zero is idle. All but reads
- * is private.
+ * The size of the unit that a message for people calls by this word, in upper
+ * or lower case: one of duration_parse(), a week, a microsecond or a
+ * nanosecond, by its symbol or its English name. 0: it is none.
  */
-struct duration_reader {
-	bool reads; /* if not, bytes mean nothing */
-	bool digit; /* at the start: the byte before is a digit */
-	size_t length; /* 0: before the first number */
-	char text[DURATION_MOST];
-};
-
-/*
- * A duration may begin at the next byte, behind blanks, quotes and "~". before
- * is the byte before: a number does not begin behind a digit.
- */
-void duration_start(struct duration_reader *reader, unsigned char before);
-
-/* Whether it is within a duration, and not only before one. */
-bool duration_began(const struct duration_reader *reader);
-
-/*
- * Takes the next byte. True if a duration, *span, ended before this byte. A
- * newline ends every duration. The units are those of duration_parse(), weeks,
- * microseconds and nanoseconds, and their names in English, in upper or lower
- * case; a number without a unit is in seconds. Each unit must be smaller than
- * the one before; what follows the last such part does not belong to the
- * duration.
- *
- * Not a duration: a number that a word which is no unit follows, or that may be
- * a part of something else, such as of a date, a time of day, or "50%".
- */
-bool
-duration_take(struct duration_reader *reader, unsigned char byte, nanos *span);
+nanos duration_unit(struct strview word);
 
 #endif

@@ -29,6 +29,15 @@ says()
 	}
 }
 
+# within_minute TEXT: TEXT, which names a moment in a minute, is told so.
+within_minute()
+{
+	local got
+	says '*' "$1" -- --retry-after 'stderr:at ' >said || :
+	got=$(values retry_after_ms)
+	[ "$got" -gt 30000 ] && [ "$got" -le 61000 ]
+}
+
 @test "the next attempt waits for as long as a line of the output tells" {
 	"$RETRY" -n 2 -d 1ms --report report --retry-after 'stderr:try again in ' \
 	    -- sh -c 'echo "Limit reached. Please try again in 243ms." >&2
@@ -53,7 +62,16 @@ says()
 	table <<-'END'
 		says 3000 'again in 1s\nagain in 2s\nagain in 3s\n' -- --retry-after 'stderr:again in '
 		says 3000 'aga' 'in in ' '3' ' sec' 'onds' -- --retry-after 'stderr:again in '
-		says 90000 'again in 1 minute and ' '30 seconds.\n' -- --retry-after 'stderr:again in '
+		says 90000 'again in 1 minu' 'te 30 seconds.\n' -- --retry-after 'stderr:again in '
+		# The fields of a page count only through a pattern.
+		says 2500 '{"retry_after_ms": 2500}' -- --retry-after 'stderr:"retry_after_ms": *'
+		says 2500 '{"retry_after": 2.5}' -- --retry-after 'stderr:"retry_after": *'
+		says null '{"retry_after": 2.5}' -- --http
+		# A moment: the wait is what is left of it.
+		says 0 'at 2026-11-22T10:00:00Z' -- --retry-after 'stderr:at '
+		says 0 'at Sun, 22 Nov 2020 10:00:00 GMT.' -- --retry-after 'stderr:at '
+		within_minute "at $(($(date +%s) + 60))"
+		within_minute "at $(date -ud '60 seconds' +%FT%TZ)"
 		says 1000 'again in 1s\nagain in vain\n' -- --retry-after 'stderr:again in '
 		# The longest wait of several patterns.
 		says 9000 'after 9s, or in 7s' -- --retry-after 'stderr:in ' --retry-after 'stderr:after '

@@ -1,11 +1,14 @@
 /*
- * hint, row by row: which durations in messages for people are read,
- * and which are not. Where a stream is cut into chunks does not matter.
+ * hint, row by row: which times in messages for people are read, and
+ * which are not. Where a stream is cut into chunks does not matter.
  */
 #include "unit.h"
 #include "match/hint.h"
 
 static struct hint hint;
+
+/* Sun, 22 Nov 2026 10:00:00 GMT. */
+#define NOW (1795341600 * NANOS_SECOND)
 
 static void
 compile(const char *text)
@@ -16,6 +19,7 @@ compile(const char *text)
 		printf("%s: refused: %s\n", text, error.why);
 		exit(EXIT_FAILURE);
 	}
+	hint.unit = strstr(text, "_ms") != NULL ? NANOS_MS : NANOS_SECOND;
 }
 
 /* The last wait that the stream tells, cut into chunks; -1: none. */
@@ -23,13 +27,13 @@ static nanos
 wait_in(const char *stream, size_t chunk)
 {
 	size_t length = strlen(stream);
+	nanos wait;
 
 	hint_start(&hint);
 	for (size_t at = 0; at < length;)
 		at += hint_feed(&hint, stream + at,
 		    length - at < chunk ? length - at : chunk);
-	hint_end(&hint);
-	return hint.given ? hint.wait : -1;
+	return hint_end(&hint, NOW, &wait) ? wait : -1;
 }
 
 static void
@@ -52,12 +56,13 @@ static const struct {
 } texts[] = {
 	{ SECONDS(20),
 	    { "20s", "20s.", "20", "20.", "20 second(s)", "20 (attempt 2)",
-		"20, then give up", "20\tseconds", "   20 s", "\t20s", "~20s",
-		"\"20\"}", "'20'", "20\\n\"}", "20\xe2\x80\xa6",
-		"20s\xe2\x80\xa6", "20s\x1b[0m", "20\r\n",
-		"20 seconds and 3 attempts", "20 seconds, 3 attempts left",
-		"20 seconds, 3 minutes", "20 seconds and",
-		"20 seconds android 5ms", "20s-30s", "20 \nseconds" } },
+		"20\tseconds", "   20 s", "\t20s", "~20s", "\"20\"}", "'20'",
+		"20\\n\"}", "20\xe2\x80\xa6", "20s\xe2\x80\xa6", "20s\x1b[0m",
+		"20\r\n", "000000000000000000000000020s",
+		"0000000000000000000000020", "20 seconds and 3 attempts",
+		"20 seconds, 3 attempts left", "20 seconds, 3 minutes",
+		"20 seconds and", "20 seconds android 5ms", "20s-30s",
+		"20 \nseconds" } },
 	{ SECONDS(5), { "5..." } },
 	{ 0, { "0s" } },
 	{ MS(1242), { "1.242s. Visit example.org" } },
@@ -67,7 +72,9 @@ static const struct {
 	{ 7000, { "7us" } },
 	{ 7, { "7 ns" } },
 	{ SECONDS(120), { "2 minutes", "2 Minutes!", "2 mins." } },
-	{ SECONDS(60), { "1 min", "1 minute 30", "1m30", "1m 1m" } },
+	{ SECONDS(60),
+	    { "1 min", "1 minute 30", "1m30", "1m 1m",
+		"1 minute and 30 seconds", "1 minute, 30 seconds" } },
 	{ SECONDS(3600), { "1 hr" } },
 	{ SECONDS(10800), { "3 hours" } },
 	{ SECONDS(86400), { "1 day" } },
@@ -75,20 +82,30 @@ static const struct {
 	{ SECONDS(5400), { "1h30m" } },
 	{ SECONDS(360), { "6m0s" } },
 	{ SECONDS(3600) + MS(500), { "1h0m0.5s" } },
-	{ SECONDS(90),
-	    { "1 minute and 30 seconds", "1 minute, 30 seconds", "1m 30s" } },
-	{ SECONDS(3723), { "1 hour, 2 minutes, and 3 seconds." } },
+	{ SECONDS(90), { "1m30s", "1m 30s", "1 minute 30 seconds" } },
 	{ NANOS_MAX, { "99999999999999999999s" } },
-	/* A range, a date, a number of something else, or more digits than
-	   there is room for. */
+	/* A moment: a date, or in seconds of Unix time. */
+	{ SECONDS(75),
+	    { "2026-11-22T10:01:15Z", "2026-11-22T10:01:14.000Z.",
+		"2026-11-22T10:01:14.2Z, please", "2026-11-22T11:01:15+01:00",
+		"2026-11-22T05:31:15-04:30 (UTC)", "\"2026-11-22T10:01:15Z\"}",
+		"Sun, 22 Nov 2026 10:01:15 GMT",
+		"Sun, 22 Nov 2026 10:01:15 GMT and see https://x.example/1",
+		"Sunday, 22-Nov-26 10:01:15 GMT.", "Sun Nov 22 10:01:15 2026",
+		"1795341675", "1795341675." } },
+	{ 0, { "Sun, 22 Nov 2026 09:59:59 GMT", "1795341599" } },
+	{ SECONDS(999999999), { "999999999", "999999999s" } },
+	{ SECONDS(1000000000), { "1000000000s" } },
+	/* A range, a date without a zone, or a number of something else. */
 	{ NONE,
-	    { "", "a moment", "a 20s", "-20s", "+20s", ".5s", "soon, 20s",
-		"20 attempts", "20 or 30 seconds", "20%", "20-30 seconds",
-		"20 - 30 seconds", "20/30", "20:30", "2026-11-22T10:00:00Z",
-		"10.0.0.1", "1,000ms", "1,000", "0x20", "1e5", "20x",
-		"20secondsandmoreofthem", "20\xe5\x88\x86", "1.2.3 seconds",
-		"000000000000000000000000020s", "0000000000000000000000020",
-		"\n20s" } },
+	    { "", "20, then give up", "a moment", "a 20s", "-20s", "+20s",
+		".5s", "soon, 20s", "20 attempts", "20 or 30 seconds", "20%",
+		"20-30 seconds", "20 - 30 seconds", "20/30", "20:30",
+		"2026-11-22", "2026-11-22T10:00:00", "2026-11-31T10:00:00Z",
+		"2026-11-22 10:00:00Z", "Sun, soon",
+		"Sun, 22 Nov 2026 10:01:15 GMTx", "10.0.0.1", "1,000ms",
+		"1,000", "0x20", "1e5", "20x", "20secondsandmoreofthem",
+		"20\xe5\x88\x86", "1.2.3 seconds", "\n20s" } },
 };
 
 TEST(what_is_read_behind_a_match)
@@ -126,8 +143,13 @@ static const struct {
 	    NONE },
 	{ "try again after ",
 	    "You have published too many crates. Please try again after "
-	    "Sun, 22 Nov 2026 10:00:00 GMT\n",
-	    NONE },
+	    "Sun, 22 Nov 2026 10:00:09 GMT and email help@crates.io\n",
+	    SECONDS(9) },
+	{ "retry_after_ms\": *", "{\"retry_after_ms\": 2500}", MS(2500) },
+	{ "retry_after_ms\": *", "{\"retry_after_ms\": \"3s\"}", SECONDS(3) },
+	{ "(?i)retry_at_ms\": *", "{\"Retry_At_Ms\": 1795341602500}",
+	    MS(2500) },
+	{ "items\": ", "{\"items\": 7}", SECONDS(7) },
 	{ "after connection broken.* in |Retrying in ",
 	    "Retrying in 4 seconds (attempt 2 of 5)\n", SECONDS(4) },
 	{ "retrying in ", "Error: throttled, retrying in 1m30s: [id=i-1]\n",
@@ -151,8 +173,9 @@ TEST(which_match_counts)
 	check("after:?", "after: 7s", SECONDS(7));
 	check("after:?", "after 7s", SECONDS(7));
 	check("after( about)?", "after about 7s", SECONDS(7));
-	check("again.*", "again, please, in 1 minute and 30 seconds",
-	    SECONDS(90));
+	check("again.*", "again, please, in 1 minute 30 seconds", SECONDS(90));
+	check("after ", "after Sun, 22 Nov 2026 10:00:09 GMT, or after all",
+	    SECONDS(9));
 	check("again.*", "again in 70s", SECONDS(70));
 	check("again.*", "again in 20 seconds, attempt 3", SECONDS(3));
 	/* Anchors; those that depend on the next byte, too. */

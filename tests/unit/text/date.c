@@ -1,4 +1,4 @@
-/* date: reading a moment of HTTP, and writing one of RFC 3339. */
+/* date: reading moments of HTTP and RFC 3339, and writing the latter. */
 #include <time.h>
 #include "unit.h"
 #include "text/date.h"
@@ -67,6 +67,39 @@ TEST(dates)
 	};
 
 	ALIKE(rows, moment_of);
+}
+
+/* The date with which a text begins, and how long it is. */
+static const char *
+begun(const char *text)
+{
+	static char room[48];
+	int64_t moment = -99;
+	size_t length = date_read(strview_of(text), 1787407200, &moment);
+
+	snprintf(room, sizeof room, "%" PRId64 " %zu", moment, length);
+	return length > 0 ? room : moment == -99 ? "none" : "changed";
+}
+
+TEST(dates_with_which_a_text_begins)
+{
+	static const char *const rows[][12] = {
+		{ "784111777 29", "Sun, 06 Nov 1994 08:49:37 GMT",
+		    "Sun, 06 Nov 1994 08:49:37 GMT, or a-b:c" },
+		{ "784111777 30", "Sunday, 06-Nov-94 08:49:37 GMT-x" },
+		{ "784111777 24", "Sun Nov  6 08:49:37 1994 x" },
+		{ "784111777 20", "1994-11-06T08:49:37Z",
+		    "1994-11-06T08:49:37Z." },
+		{ "784111778 22", "1994-11-06T08:49:37.2Z" },
+		{ "784111777 25", "1994-11-06T10:19:37+01:30",
+		    "1994-11-05T20:49:37-12:00" },
+		{ "none", "", "1994-11-06T08:49:37", "1994-11-06T08:49:37Zx",
+		    "1994-11-06T08:49:37+0100", "1994-11-06 08:49:37Z",
+		    "1994-11-06T24:00:00Z", "1994-02-29T08:49:37Z",
+		    "94-11-06T08:49:37Z", "Sun Nov  6 08:49:37 19945" },
+	};
+
+	ALIKE(rows, begun);
 }
 
 static const char *
