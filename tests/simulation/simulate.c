@@ -8,6 +8,7 @@
  *	fleets	storms over 100 and 1,000 hosts, with a fleet's server
  *	recovery  storms over 100 hosts whose breakers recover
  *	quota	many more commands than a server's quota
+ *	jobs	a breaker that must not take chance for an outage
  *	wave	what 10,000 hosts ask that server
  *	large	a storm over 10,000 hosts
  *	tune	the breaker's recovery in other circumstances
@@ -371,6 +372,28 @@ show_quota(void)
 	    quotas, sizeof quotas / sizeof *quotas, NULL);
 }
 
+/* A budget that denied retries once opened breakers for good: 178 of 10,000
+ * jobs succeeded then. */
+static const struct trial jobs[] = {
+	{
+	    .variant = { .name = "budget, breaker",
+		.options = "-n 5 -d 200ms -B storm --breaker on",
+		.most_lost = 100 },
+	    .scenario = { .clients = 10000,
+		.at_once = 64,
+		.capacity = { .percent = 30, .takes = 50 * NANOS_MS },
+		.width = NANOS_SECOND,
+		.most = 600 * S },
+	},
+};
+
+static bool
+show_jobs(void)
+{
+	return show("jobs: 10,000, 64 at a time, 30 % of the requests fail",
+	    jobs, sizeof jobs / sizeof *jobs, NULL);
+}
+
 static bool
 show_wave(void)
 {
@@ -432,6 +455,7 @@ static const struct part {
 	{ "fleets", false, show_fleets },
 	{ "recovery", false, show_recovery },
 	{ "quota", false, show_quota },
+	{ "jobs", false, show_jobs },
 	{ "wave", false, show_wave },
 	{ "large", true, show_large },
 	{ "tune", true, show_tune },
