@@ -263,8 +263,8 @@
 
 /*
  * Bundler and RubyGems name the cause in <> or behind " - ". Bundler breaks
- * lines between words, so each alternative is short. A downloaded gem is in a
- * directory cache, and a file that is cut short reads as a broken one.
+ * lines between words, so each alternative is short. A broken index is fetched
+ * again.
  */
 #define RUBYGEMS_AGAIN \
 	"Network error while|Could not reach host |" \
@@ -280,7 +280,7 @@
 	"^while reading \\(http|bad response [A-Z].* " AGAIN \
 	"|(^|(Error|Unavailable|Gateway|Time-?[Oo]ut|Requests) )" AGAIN \
 	"( \\(https?://|>?$)|" \
-	"is.not.an.octal.string.in.*cache.*\\.gem|" \
+	"Invalid spec cache file|incompatible marshal file|" \
 	"Malformed version number string|marshal data too short|" \
 	"\\bZlib::(Buf|Data|GzipFile::)?Error"
 
@@ -461,12 +461,16 @@ static const char tools[] =
 	    "^(error: )?" AGAIN " [A-Z][A-Za-z ]+: https?://"
 	SOURCE "bun's package manager; captures"
 
+	/* A gem that is cut short reads as a broken one: Bundler removes it. */
 	NAME "bundle"
 	KNOWS "errors of the network and of the server of gems"
 	PROGRAMS "bundle bundler"
 	ERR_FATAL TLS_NEVER "|Could not verify the SSL certificate|" FULL
 	ERR_TRANSIENT RUBYGEMS_AGAIN "|" GIT_AGAIN
-	SOURCE "Bundler's fetcher, RubyGems' remote_fetcher.rb; captures"
+	    "|(is.not.an.octal.string|package.metadata.is.missing).in.*cache"
+	    ".*\\.gem"
+	SOURCE "Bundler's fetcher, source/rubygems.rb; RubyGems' "
+	    "remote_fetcher.rb; captures"
 
 	NAME "cargo"
 	KNOWS "errors of the network and of the registry"
@@ -663,6 +667,7 @@ static const char tools[] =
 	    NET_AGAIN
 	SOURCE "google.rpc.Code; Cloud APIs, Errors; gcloud 528 on loopback"
 
+	/* A gem that is broken stays in its cache, from which it is read again. */
 	NAME "gem"
 	KNOWS "errors of the network and of the server of gems"
 	ERR_FATAL TLS_NEVER "|" FULL
