@@ -126,8 +126,8 @@ check_action(const struct policy *policy, char *const argv[], size_t words)
 	fuzz_never(
 	    action != ACTION_REHEARSE && given != (action == ACTION_RUN));
 	fuzz_never(action != ACTION_STATUS && policy->format != FORMAT_TABLE);
-	fuzz_never((action == ACTION_STATUS || action == ACTION_RESET) &&
-	    *policy->subject == '\0');
+	fuzz_never(action == ACTION_RESET && policy->subject == NULL);
+	fuzz_never(policy->subject != NULL && *policy->subject == '\0');
 	fuzz_never((action == ACTION_RUN || action == ACTION_REHEARSE) &&
 	    budget->key == NULL &&
 	    (budget->required || budget->cooldown > 0 ||
@@ -179,7 +179,7 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 {
 	const struct backoff *backoff = &policy->backoff;
 	const char *const texts[] = { policy->report, policy->metrics,
-		policy->on_retry, policy->on_give_up };
+		policy->retry_if, policy->on_retry, policy->on_give_up };
 
 	check_action(policy, argv, words);
 	check_budget(&policy->budget);
