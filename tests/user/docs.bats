@@ -115,7 +115,7 @@ set_by_groff()
 		sed 's/\([.;:]\)  */\1\n/g' |
 		awk '/^RETRY[^ ]*\(/ { page = $1 }
 			NF > 7 && !seen[page, $0]++' >sentences
-	[ "$(lines sentences)" -ge 900 ]
+	[ "$(lines sentences)" -ge 700 ]
 	sort sentences | uniq -d | diff /dev/null -
 }
 
