@@ -378,8 +378,7 @@ static const struct option table[] = {
 	    .refusal = "not a number of successes" },
 	{ "keep-status", '\0', "",
 	    "exit as COMMAND did, however that was judged", FLAG(keep_status) },
-	{ "auto", 'a', "",
-	    "the preset for COMMAND; judge curl as with --http",
+	{ "auto", 'a', "", "the preset for COMMAND; judge curl as with --http",
 	    SPECIAL(SPECIAL_AUTO) },
 	{ "preset", '\0', "NAME[,NAME]",
 	    "rules for a tool; auto: for that of COMMAND;\n"

@@ -1362,7 +1362,8 @@ preset_for_command(char *const command[], struct preset *preset)
 	const char *name = command_line_program(*command);
 	size_t length = strlen(name);
 
-	/* npx runs its first word that is no option, at a version behind "@". */
+	/* npx runs its first word that is no option, at a version behind "@".
+	 */
 	if (strcmp(name, "npx") == 0) {
 		char both[32] = "npx/";
 		size_t end = 0;

@@ -271,7 +271,8 @@ next_signal(struct signals *signals, struct wakeup *wakeup)
 	struct signalfd_siginfo info;
 
 	for (int i = 0; i < SIGNALS_READ &&
-	     read(signals->fd, &info, sizeof info) == sizeof info; i++) {
+	     read(signals->fd, &info, sizeof info) == sizeof info;
+	     i++) {
 		int signal = (int)info.ssi_signo;
 
 		if (signal == SIGCONT)
