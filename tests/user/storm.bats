@@ -25,6 +25,7 @@ setup_file()
 setup()
 {
 	helper_setup
+	[ -d /dev/shm ] || skip 'no /dev/shm here, where a storm has its files'
 	export FLEET_SERVER
 	driver=("$STORM/driver" "$RETRY" "$STORM/client" .)
 }
