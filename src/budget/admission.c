@@ -155,6 +155,9 @@ admission_ask(const struct visit *visit, bool retry)
 		caller->throttled = true;
 		if (!throttled)
 			add_one(&segment->throttled);
+		/* A grant of the fleet is for a retry that is made at once. */
+		if (caller->fleet != NULL)
+			caller->fleet->granted = false;
 		return admission;
 	}
 

@@ -568,6 +568,8 @@ static const char *const scenes[] = {
 	"granted "
 	"limited=2 admitted=0, A fails failures=2, A retry denied",
 	"0/0: F is-limited, 5s F retry granted fleet=unasked limited=1",
+	"0/10: F retry open, F gets 1 granted, u is-put-off, F retry throttled "
+	"!granted, 5s F retry open fleet=asks",
 	/* But the breaker holds it back, and lets it in as its probe. */
 	"U is-limited, opens, 5s A is-limited, 10s A retry granted leased "
 	"probes=1 limited=0, A is-limited state=open !leased, 15s A retry "
