@@ -59,6 +59,15 @@ leave_out(sigset_t *set, int signal)
 	words[bit / WORD_BITS] &= ~(1UL << (bit % WORD_BITS));
 }
 
+/* glibc's sigisemptyset() does not see signals above 32. */
+static bool
+is_empty(const sigset_t *set)
+{
+	static const unsigned char none[KERNEL_MASK_SIZE];
+
+	return memcmp(set, none, sizeof none) == 0;
+}
+
 static bool
 ignored(int signal)
 {
@@ -108,7 +117,7 @@ signals_open(struct signals *signals)
 	/* Takes the signals that are pending because the caller has blocked
 	 * them: the command inherits this mask. Others are for retry, and
 	 * those beyond SIGNALS_PENDING stay pending. */
-	if (!sigisemptyset(&signals->inherited)) {
+	if (!is_empty(&signals->inherited)) {
 		sigemptyset(&pending);
 		if (sigpending(&pending) == 0)
 			sigandset(&pending, &pending, &signals->inherited);
@@ -192,7 +201,7 @@ signals_pend(void)
 	sigset_t pending;
 
 	sigemptyset(&pending);
-	return sigpending(&pending) == 0 && !sigisemptyset(&pending);
+	return sigpending(&pending) == 0 && !is_empty(&pending);
 }
 
 /*

@@ -15,7 +15,7 @@
 #include "text/duration.h"
 
 /* The most pending signals that are passed on to the command. More stay
- * pending, and count as sent later. */
+ * pending, and count as sent later: before the command runs, to retry. */
 #define SIGNALS_PENDING 32
 
 /* The most signals that one wait reads. However many come, the clock is looked

@@ -305,6 +305,22 @@ kept()
 	END
 }
 
+@test "as many pending signals as the manual says are pending in the command" {
+	local manual=${BATS_TEST_FILENAME%/*}/../../man/retry-process.7 most
+	most=$(sed -n 's/^This holds for \([0-9]*\) signals;.*/\1/p' "$manual")
+	cat >queue <<-'END'
+		import os, signal, sys
+		real = [signal.SIGRTMIN]
+		signal.pthread_sigmask(signal.SIG_BLOCK, real)
+		if sys.argv[1:]:
+		    for _ in range(40):
+		        os.kill(os.getpid(), *real)
+		    os.execvp(sys.argv[1], sys.argv[1:])
+		print(sum(1 for _ in iter(lambda: signal.sigtimedwait(real, 0), None)))
+	END
+	gives 0 "$most" "$PYTHON" -IS queue "$RETRY" -n 1 -- "$PYTHON" -IS queue
+}
+
 # stopped PID...: each of these processes is stopped.
 stopped()
 {
