@@ -21,13 +21,9 @@
 /*
  * The most bytes of a status file that are parsed at once. Of a longer file the
  * last ones count. The first ones count instead if the last ones have no
- * response, or are only a part of a body; in the second case the responses
- * behind bodies of known length count, too.
+ * response, or are only a part of a body.
  */
 #define MOST 65536
-
-/* The most parts of a long file that follow() parses. */
-#define PARTS_MOST 4096
 
 /*
  * Files for the command
@@ -374,44 +370,8 @@ parse(struct http_status *http, const struct http_request *request, int fd,
 }
 
 /*
- * Skips bodies of known length and reads the responses behind them, until there
- * is no other one. request->bytes has the first part of the file. False, with
- * errno, if the file cannot be read.
- */
-static bool
-follow(struct http_status *http, const struct http_request *request, int fd,
-    off_t size)
-{
-	struct strview part = { request->bytes, MOST };
-	struct http_status next;
-	off_t at = 0;
-
-	for (int i = 0; i < PARTS_MOST; i++) {
-		int64_t skipped = responses_next(part);
-
-		if (skipped == 0 || skipped >= size - at)
-			return true;
-		at += skipped;
-		part.length = size - at < MOST ? (size_t)(size - at) : MOST;
-		/* If the file has become shorter, the part before must not stay
-		 * in the buffer. */
-		memset(request->bytes, '\0', MOST);
-		if (!parse(&next, request, fd, at, HTTP_STATUS_FROM_UNKNOWN))
-			return false;
-		if (!responses_start(part, false))
-			return true;
-		if (next.known)
-			*http = next;
-	}
-	/* There are too many parts, so the last response is unknown. */
-	*http = (struct http_status){ .form = HTTP_STATUS_UNRECOGNISED };
-	return true;
-}
-
-/*
- * Parses the file. The last response is at the end of a long file, unless its
- * head or its body is longer than MOST. False, with errno, if the file cannot
- * be read.
+ * Parses the file. What counts is at the end of a long file, unless it begins
+ * with heads and a body. False, with errno, if the file cannot be read.
  */
 static bool
 parse_file(struct http_status *http, const struct http_request *request, int fd)
@@ -419,7 +379,6 @@ parse_file(struct http_status *http, const struct http_request *request, int fd)
 	enum http_status_source source = request->heads_only
 	    ? HTTP_STATUS_FROM_DUMP
 	    : HTTP_STATUS_FROM_UNKNOWN;
-	enum responses_rest rest;
 	struct stat stat;
 	struct http_status end;
 
@@ -427,11 +386,12 @@ parse_file(struct http_status *http, const struct http_request *request, int fd)
 		return false;
 	if (stat.st_size <= MOST)
 		return true;
-	rest = responses_rest((struct strview){ request->bytes, MOST });
-	if (source == HTTP_STATUS_FROM_UNKNOWN && rest == RESPONSES_REST_BODY)
-		return follow(http, request, fd, stat.st_size);
-	if (rest == RESPONSES_REST_HEADS)
+	if (!request->heads_only && http->form == HTTP_STATUS_HEADERS) {
+		if (!responses_only(
+			(struct strview){ request->bytes, MOST }, true))
+			return true;
 		source = HTTP_STATUS_FROM_DUMP;
+	}
 	if (!parse(&end, request, fd, stat.st_size - MOST, source))
 		return false;
 	if (end.known)

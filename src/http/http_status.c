@@ -1,7 +1,6 @@
 #include "http/http_status.h"
 
 #include <string.h>
-#include "http/response_head.h"
 #include "http/responses.h"
 #include "text/date.h"
 #include "text/number.h"
@@ -140,47 +139,6 @@ read_code(struct strview rest, struct response *response)
 	return true;
 }
 
-/* Reads the lines of the key=value form. False if there are none. */
-static bool
-read_pairs(struct strview rest, struct response *response)
-{
-	/* The names by which curl or people call a code. */
-	static const char names[][16] = { "http_code", "response_code", "code",
-		"status", "http_status", "status_code" };
-	struct strview value;
-	bool found = false;
-
-	while (strview_line(&rest, &value)) {
-		struct strview key = { NULL, 0 };
-		enum field field;
-		size_t i = 0;
-		int code;
-
-		if (!strview_cut(&value, '=', &key))
-			continue;
-		field = retry_after_find(key);
-		value = strview_trim(value);
-		while (i < sizeof names / sizeof *names &&
-		    !strview_is(key, names[i]))
-			i++;
-		if (field < FIELD_WAITS) {
-			/* A repeated field belongs to the next transfer. */
-			if (response->fields.values[field].length > 0)
-				*response = (struct response){ 0 };
-			retry_after_add(&response->fields, field, value);
-			found = true;
-		} else if (i < sizeof names / sizeof *names &&
-		    read_bare(value, &code)) {
-			if (response->known)
-				*response = (struct response){ 0 };
-			response->known = true;
-			response->code = code;
-			found = true;
-		}
-	}
-	return found;
-}
-
 /*
  * JSON (RFC 8259). Nobody checks whether the bytes are valid, because curl's
  * output is not always valid (7.88 prints the byte 0xE9 as "uffffffe9") and may
@@ -245,8 +203,7 @@ next_token(struct strview *rest, struct strview *text)
 
 /*
  * Reads the next JSON object that no other one contains, or the next code
- * beside such objects. HTTP_STATUS_EMPTY: rest has no other one. In the result
- * has tells only whether there are header fields.
+ * beside such objects. HTTP_STATUS_EMPTY: rest has no other one.
  */
 static enum http_status_form
 read_part(struct strview *rest, struct response *part)
@@ -265,10 +222,10 @@ read_part(struct strview *rest, struct response *part)
 		part->known = cut_code(&line, &part->code);
 		if (part->known) {
 			*rest = after;
-			part->has = line.length > 0;
+			part->has_fields = line.length > 0;
 			retry_after_add(&part->fields, FIELD_RETRY_AFTER, line);
-			return part->has ? HTTP_STATUS_HEADER_JSON
-					 : HTTP_STATUS_CODE;
+			return part->has_fields ? HTTP_STATUS_HEADER_JSON
+						: HTTP_STATUS_CODE;
 		}
 	}
 	while ((token = next_token(rest, &text)) != TOKEN_END) {
@@ -283,7 +240,7 @@ read_part(struct strview *rest, struct response *part)
 		} else if (token == TOKEN_STRING && list) {
 			retry_after_add(
 			    &part->fields, retry_after_find(key), text);
-			part->has = true;
+			part->has_fields = true;
 		} else if (token == TOKEN_WORD && depth == 0) {
 			part->known |= read_bare(text, &part->code);
 		} else if (token == TOKEN_WORD &&
@@ -296,7 +253,7 @@ read_part(struct strview *rest, struct response *part)
 			break;
 	}
 	return named             ? HTTP_STATUS_JSON
-	    : part->has          ? HTTP_STATUS_HEADER_JSON
+	    : part->has_fields   ? HTTP_STATUS_HEADER_JSON
 	    : part->known        ? HTTP_STATUS_CODE
 	    : token == TOKEN_END ? HTTP_STATUS_EMPTY
 				 : HTTP_STATUS_UNRECOGNISED;
@@ -316,14 +273,14 @@ read_json(struct strview rest, struct response *response)
 
 	while ((of_part = read_part(&rest, &part)) != HTTP_STATUS_EMPTY) {
 		if ((part.known && response->known) ||
-		    (part.has && response->has))
+		    (part.has_fields && response->has_fields))
 			*response = (struct response){ 0 };
 		if (part.known) {
 			response->known = true;
 			response->code = part.code;
 		}
-		if (part.has) {
-			response->has = true;
+		if (part.has_fields) {
+			response->has_fields = true;
 			response->fields = part.fields;
 		}
 		if (form == HTTP_STATUS_UNRECOGNISED ||
@@ -349,27 +306,14 @@ http_status_parse(
 	}
 	/* A JSON object, or a code and then one. */
 	start = strview_trim(strview_after(start, strview_digits(start)));
-	if (source == HTTP_STATUS_FROM_DUMP) {
-		if (responses_dump(all, &response))
-			http.form = HTTP_STATUS_HEADERS;
-	} else if (responses_start(all, false) && !responses_start(all, true) &&
-	    read_code(all, &response)) {
-		/* The text may be a page that begins with a status line, and
-		 * behind the page a code. */
-		http.form = HTTP_STATUS_CODE;
-	} else if (responses_read(all, &response)) {
+	if (responses_read(all, source == HTTP_STATUS_FROM_DUMP, &response)) {
 		http.form = HTTP_STATUS_HEADERS;
-	} else if (strview_starts(start, "{")) {
-		http.form = read_json(all, &response);
-	}
-	if (source != HTTP_STATUS_FROM_DUMP &&
-	    http.form == HTTP_STATUS_UNRECOGNISED) {
-		if (read_code(all, &response))
+	} else if (source != HTTP_STATUS_FROM_DUMP) {
+		if (strview_starts(start, "{"))
+			http.form = read_json(all, &response);
+		if (http.form == HTTP_STATUS_UNRECOGNISED &&
+		    read_code(all, &response))
 			http.form = HTTP_STATUS_CODE;
-		else if (responses_log(all, &response))
-			http.form = HTTP_STATUS_HEADERS;
-		else if (read_pairs(all, &response))
-			http.form = HTTP_STATUS_KEY_VALUE;
 	}
 	http.known = response.known;
 	http.code = response.code;

@@ -1,8 +1,7 @@
 /*
  * http_status: reads from a status file what a server answered.
  *
- * curl or another client writes the file, in one of many forms, and any bytes
- * may be in it.
+ * curl writes the file, in one of some forms, and any bytes may be in it.
  */
 #ifndef HTTP_STATUS_H
 #define HTTP_STATUS_H
@@ -15,18 +14,16 @@
 enum http_status_form {
 	HTTP_STATUS_EMPTY, /* nothing but blanks */
 	HTTP_STATUS_UNRECOGNISED,
-	HTTP_STATUS_HEADERS, /* curl -D, -i and -v; wget -S; HTTPie and xh */
+	HTTP_STATUS_HEADERS, /* curl -D and -i */
 	HTTP_STATUS_CODE, /* %{http_code}, perhaps with a Retry-After or an
 			     exit status, as http_status_parse() reads it */
-	HTTP_STATUS_KEY_VALUE, /* lines such as http_code=503 and
-				  retry_after=5 */
 	HTTP_STATUS_JSON, /* %{json}, with or without %{header_json} */
 	HTTP_STATUS_HEADER_JSON /* %{header_json} */
 };
 
-/* Which client wrote the file. */
+/* What wrote the file. */
 enum http_status_source {
-	HTTP_STATUS_FROM_UNKNOWN, /* it may be any client */
+	HTTP_STATUS_FROM_UNKNOWN, /* it may be any of these */
 	HTTP_STATUS_FROM_DUMP /* curl -D: heads and nothing else */
 };
 
@@ -49,8 +46,8 @@ enum http_status_meaning {
  * time; it matters only if a response names a moment and has no Date.
  *
  * Of several responses the last final one counts, with its own fields alone
- * (response_head.h, retry_after.h). Any file may contain bodies, except a dump:
- * a status line in a body does not count. If there was no response (000), no
+ * (responses.h, retry_after.h). Any file may contain bodies, except a dump: a
+ * status line in a body does not count. If there was no response (000), no
  * wait is read either, because a number beside 000 means something else.
  *
  * If the last line is just a number of three digits from 100 to 599, that is a

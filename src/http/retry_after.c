@@ -1,6 +1,5 @@
 #include "http/retry_after.h"
 
-#include <ctype.h>
 #include <string.h>
 #include "text/date.h"
 #include "text/number.h"
@@ -22,30 +21,19 @@ static const char names[FIELD_COUNT][24] = {
 	[FIELD_RESET] = "ratelimit-reset",
 	[FIELD_X_REMAINING] = "x-ratelimit-remaining",
 	[FIELD_X_RESET] = "x-ratelimit-reset",
-	[FIELD_CONNECTION] = "connection",
-	[FIELD_CONTENT_ENCODING] = "content-encoding",
 	[FIELD_CONTENT_LENGTH] = "content-length",
 	[FIELD_CONTENT_TYPE] = "content-type",
-	[FIELD_TRAILER] = "trailer",
 	[FIELD_TRANSFER_ENCODING] = "transfer-encoding",
 };
 
 enum field
 retry_after_find(struct strview name)
 {
-	for (int field = 0; field < FIELD_COUNT; field++) {
-		const char *word = names[field];
-		size_t i = 0;
+	int field = 0;
 
-		while (i < name.length && word[i] != '\0' &&
-		    (tolower((unsigned char)name.at[i]) == word[i] ||
-			(word[i] == '-' && name.at[i] == '_' &&
-			    field < FIELD_WAITS)))
-			i++;
-		if (i == name.length && word[i] == '\0')
-			return (enum field)field;
-	}
-	return FIELD_COUNT;
+	while (field < FIELD_COUNT && !strview_is(name, names[field]))
+		field++;
+	return (enum field)field;
 }
 
 /* Reads a decimal number, and rounds it up to a whole one. */

@@ -13,8 +13,8 @@
  *	x-ratelimit-reset	GitHub and others, with x-ratelimit-remaining
  *	date			RFC 9110 section 6.6.1: dates are relative to it
  *
- * The table of their names also has the fields by which response_head knows
- * where a response ends.
+ * The table of their names also has the fields by which a head describes a
+ *body.
  */
 #ifndef RETRY_AFTER_H
 #define RETRY_AFTER_H
@@ -36,11 +36,8 @@ enum field {
 	FIELD_X_REMAINING,
 	FIELD_X_RESET,
 	FIELD_WAITS, /* those above say how long to wait */
-	FIELD_CONNECTION = FIELD_WAITS,
-	FIELD_CONTENT_ENCODING,
-	FIELD_CONTENT_LENGTH,
+	FIELD_CONTENT_LENGTH = FIELD_WAITS,
 	FIELD_CONTENT_TYPE,
-	FIELD_TRAILER,
 	FIELD_TRANSFER_ENCODING,
 	FIELD_COUNT
 };
@@ -66,10 +63,7 @@ struct retry_after_fields {
 	nanos reset; /* the longest wait that an exhausted RateLimit names */
 };
 
-/*
- * The field with that name, in upper or lower case. Those before FIELD_WAITS
- * may have _ for -, as variables of a shell do. FIELD_COUNT: any other field.
- */
+/* The field with that name, in upper or lower case; FIELD_COUNT: any other. */
 enum field retry_after_find(struct strview name);
 
 /*
