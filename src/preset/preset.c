@@ -1366,7 +1366,7 @@ preset_for_command(char *const command[], struct preset *preset)
 	 */
 	if (strcmp(name, "npx") == 0) {
 		char both[32] = "npx/";
-		size_t end = 0;
+		size_t end = sizeof both;
 
 		while (*++command != NULL && **command == '-')
 			;
