@@ -75,7 +75,7 @@ help_options(const struct option *table, bool all)
 	if (!all) {
 		writer_put_all(&writer,
 		    STRINGS(first_options, "\nExample: ", program,
-			" -n 3 -t 5m -- curl -fsSO https://example.org/file\n'",
+			" -a -T 10m -- curl -fsSO https://example.org/file\n'",
 			program, " --help' prints all options, and 'man ",
 			program, "' explains them.\n"));
 		help_finish(&writer);
@@ -100,7 +100,7 @@ help_options(const struct option *table, bool all)
 	}
 	writer_put_all(&writer,
 	    STRINGS(notations, statuses, "\nExamples:\n  ", program,
-		" -n 5 -d 1 -- curl -fsS https://example.org/\n  ", program,
+		" -a -T 10m -- curl -fsSO https://example.org/file\n  ", program,
 		" -w 1m -- pg_isready -q\n"));
 	help_finish(&writer);
 }

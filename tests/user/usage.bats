@@ -550,7 +550,7 @@ tried()
 	END
 	run -0 ./retry-cmd --help
 	[ "${lines[0]}" = 'Usage: retry-cmd [OPTION]... [--] COMMAND [ARG]...' ]
-	grep -q '^  retry-cmd -n 5 ' <<<"$output"
+	grep -q '^  retry-cmd -a ' <<<"$output"
 	run -0 ./retry-cmd --version
 	[ "${lines[0]}" = "$("$RETRY" --version | head -n 1)" ]
 	[[ ${lines[1]} == *" See 'man retry-cmd'." ]]
