@@ -22,16 +22,6 @@
  */
 #define STEPS 1000
 
-/* How many random delays the means are computed from. */
-#define DRAWS (INT64_C(1) << 20)
-
-/*
- * After that many retries the mean of decorrelated jitter does not change any
- * more. Most series grow by a factor of 1.1 at each retry (the mean of its
- * logarithm is ln 3 - 1), so a nanosecond grows to 292 years in 450 retries.
- */
-#define STEADY 500
-
 static struct span
 sum(struct span a, struct span b)
 {
@@ -39,7 +29,7 @@ sum(struct span a, struct span b)
 		number_add(a.mean, b.mean), number_add(a.most, b.most) };
 }
 
-/* The n-th delay; for decorrelated jitter its mean is left at 0. */
+/* The n-th delay, for decorrelated jitter without its mean. */
 static struct span
 delay(const struct backoff *backoff, int64_t n)
 {
@@ -107,43 +97,6 @@ total(const struct backoff *backoff, int64_t count)
 	return all;
 }
 
-static nanos
-whole(double span)
-{
-	return span >= 0x1p63 ? NANOS_MAX : (nanos)span;
-}
-
-/* The means of decorrelated jitter, from a sample of many series. */
-static void
-draw_means(struct forecast *forecast, const struct backoff *backoff)
-{
-	bool endless = forecast->retries == POLICY_UNLIMITED;
-	int64_t count = endless ? forecast->rows : forecast->retries;
-	/* The delay between two successes is the first one of a series. */
-	int64_t steps = number_lesser(number_greater(count, 1), STEADY);
-	double sums[STEADY] = { 0 }, all = 0;
-	int64_t series = DRAWS / steps;
-	struct schedule schedule = schedule_start(0);
-
-	for (int64_t i = 0; i < series; i++) {
-		schedule_reset(&schedule);
-		for (int64_t n = 0; n < steps; n++)
-			sums[n] +=
-			    (double)backoff_next(backoff, &schedule, NANOS_MAX);
-	}
-	forecast->between.mean = whole(sums[0] / (double)series);
-	for (int64_t n = 0; n < steps && count > 0; n++) {
-		double mean = sums[n] / (double)series;
-
-		if (n < forecast->rows)
-			forecast->delay[n].mean = whole(mean);
-		all += n + 1 < steps ? mean
-				     : mean * (double)(forecast->retries - n);
-	}
-	forecast->total.mean = whole(all);
-	forecast->drawn = true;
-}
-
 /* Goes through the worst case, attempt by attempt, up to the deadline. */
 static void
 find_cut(struct forecast *forecast, const struct policy *policy)
@@ -207,6 +160,7 @@ dry_run_forecast(struct forecast *forecast, const struct policy *policy)
 		.between = delay(backoff, 1),
 		.splay = { 0, policy->splay / 2, policy->splay },
 		.limited = listed > 0,
+		.meanless = backoff->jitter == JITTER_DECORRELATED,
 		.worst = NANOS_MAX,
 	};
 	if (listed > 0)
@@ -226,8 +180,6 @@ dry_run_forecast(struct forecast *forecast, const struct policy *policy)
 		forecast->delay[i] = delay(backoff, i + 1);
 	if (!endless)
 		forecast->total = total(backoff, forecast->retries);
-	if (backoff->jitter == JITTER_DECORRELATED)
-		draw_means(forecast, backoff);
 	/* That is repetitions times the delay between two successes. */
 	forecast->total = sum(sum(forecast->total, forecast->splay),
 	    stretch(
@@ -293,21 +245,19 @@ put_time(char room[DURATION_ROOM], nanos span)
 
 static void
 put_span(struct writer *writer, const char *label, const struct span *span,
-    bool drawn)
+    bool meanless)
 {
 	char least[DURATION_ROOM], mean[DURATION_ROOM], most[DURATION_ROOM];
 
-	put_time(mean, span->mean);
-	if (drawn && span->mean < NANOS_MAX)
-		duration_format(mean, span->mean);
-	put_row(writer, label, put_time(least, span->least), mean,
+	put_row(writer, label, put_time(least, span->least),
+	    meanless ? "-" : put_time(mean, span->mean),
 	    put_time(most, span->most));
 }
 
 static void
 put_table(struct writer *writer, const struct forecast *forecast)
 {
-	bool drawn = forecast->drawn;
+	bool meanless = forecast->meanless;
 	int64_t retries = forecast->retries;
 	char number[NUMBER_ROOM];
 
@@ -321,7 +271,7 @@ put_table(struct writer *writer, const struct forecast *forecast)
 		put_span(writer, "splay", &forecast->splay, false);
 	for (int i = 0; i < forecast->rows; i++) {
 		number_put(number, i + 1);
-		put_span(writer, number, &forecast->delay[i], drawn);
+		put_span(writer, number, &forecast->delay[i], meanless);
 	}
 	if (retries == POLICY_UNLIMITED)
 		writer_format(writer,
@@ -332,9 +282,9 @@ put_table(struct writer *writer, const struct forecast *forecast)
 		    "the first %d retries; there are %" PRId64 "\n",
 		    forecast->rows, retries);
 	if (forecast->repetitions > 0)
-		put_span(writer, "success", &forecast->between, drawn);
+		put_span(writer, "success", &forecast->between, meanless);
 	if (retries != POLICY_UNLIMITED)
-		put_span(writer, "total", &forecast->total, drawn);
+		put_span(writer, "total", &forecast->total, meanless);
 	writer_put(writer, "\n");
 }
 

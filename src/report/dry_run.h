@@ -35,7 +35,7 @@ struct forecast {
 	struct span total; /* splay and delays, unless retries are unlimited */
 	bool limited; /* each attempt has a timeout */
 	nanos timeouts; /* of all attempts; NANOS_MAX if one has none */
-	bool drawn; /* means are sampled: right to about 1 % */
+	bool meanless; /* only splay has a mean */
 	nanos worst; /* every attempt takes its timeout, every wait its most;
 			NANOS_MAX: unbounded */
 	nanos slo; /* service level objective: three times worst */
@@ -59,9 +59,9 @@ struct forecast {
  * than later ones. With --limit fewer attempts may fail than are
  * allowed: the others succeed between failures, and the total is an upper
  * bound, which counts the delays of failures in a row. All other numbers are
- * exact, except that the mean of decorrelated jitter comes from a sample of
- * many series, and that totals of more than a thousand retries are right to
- * about 0.1 %.
+ * exact, except that totals of more than a thousand retries are right to about
+ * 0.1 %. Decorrelated jitter has no mean here: each delay depends on the one
+ * before, and on the cap.
  */
 void dry_run_forecast(struct forecast *forecast, const struct policy *policy);
 

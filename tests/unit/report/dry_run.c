@@ -97,7 +97,9 @@ TEST(delays_are_as_they_are_drawn)
 
 			HOLDS(row, seen[n].least >= span->least);
 			HOLDS(row, seen[n].most <= span->most);
-			HOLDS(row, near(seen[n].mean, span->mean, 0.05));
+			HOLDS(row,
+			    forecast.meanless ||
+				near(seen[n].mean, span->mean, 0.05));
 			/*
 			 * The most of decorrelated jitter is hardly ever drawn.
 			 */
@@ -116,21 +118,6 @@ TEST(delays_are_as_they_are_drawn)
 		HOLDS(row, near(forecast.total.mean, sum.mean, 1e-6));
 		EQUAL(row, forecast.total.most, sum.most);
 	}
-}
-
-TEST(means_of_decorrelated_delays)
-{
-	struct policy policy = asked_policy(
-	    "attempts=4 jitter=decorrelated backoff=constant delay=0.5");
-	struct forecast forecast = forecast_of(&policy);
-
-	HOLDS("0.5s", forecast.drawn);
-	HOLDS("0.5s", near(forecast.delay[0].mean, MS(1000), 0.01));
-	HOLDS("0.5s", near(forecast.delay[1].mean, MS(1750), 0.01));
-	policy = asked_policy("attempts=inf jitter=decorrelated timeout=1");
-	forecast = forecast_of(&policy);
-	HOLDS("1s", near(forecast.delay[0].mean, SECONDS(2), 0.01));
-	HOLDS("1s", forecast.delay[9].mean > SECONDS(3));
 }
 
 /* Of so many retries, one after the other. */
@@ -179,13 +166,8 @@ TEST(decorrelated_in_the_long_run)
 {
 	struct policy policy = asked_policy("attempts=20001 "
 					    "jitter=decorrelated");
-	struct schedule schedule = schedule_start(3);
 	struct forecast forecast = forecast_of(&policy);
-	nanos sum = 0;
 
-	for (int i = 0; i < 20000; i++)
-		sum += backoff_next(&policy.backoff, &schedule, NANOS_MAX);
-	HOLDS("mean", near(forecast.total.mean, sum, 0.05));
 	EQUAL("least", forecast.total.least, SECONDS(20000));
 	/* 3 s, 9 s, 27 s and then the cap. */
 	EQUAL("most", forecast.total.most, SECONDS(39 + 19997 * 30));
@@ -210,7 +192,8 @@ TEST(saturation)
 		policy.backoff.floor = NANOS_MAX / 2;
 		forecast = forecast_of(&policy);
 		EQUAL("all", forecast.worst, NANOS_MAX);
-		EQUAL("all", forecast.total.mean, NANOS_MAX);
+		HOLDS("all",
+		    forecast.meanless || forecast.total.mean == NANOS_MAX);
 	}
 }
 
@@ -227,18 +210,18 @@ TEST(saturation)
  * "last" is the timeout of the last attempt.
  */
 static const char *const forecasts[] = {
-	"attempts=4 jitter=full splay=4s -> !drawn first-least=0 "
+	"attempts=4 jitter=full splay=4s -> !meanless first-least=0 "
 	"first-mean=0.5s first-most=1s third-least=0 third-mean=2s "
 	"third-most=4s splay-least=0 splay-mean=2s splay-most=4s total-least=0 "
 	"total-mean=5.5s total-most=11s",
 	/* One in two below the floor, the others 3.5 s on average. */
 	"attempts=4 jitter=equal backoff=constant delay=4 min-delay=3 -> "
-	"!drawn first-least=3s first-mean=3.25s first-most=4s",
-	"attempts=4 backoff=constant jitter=none delay=2 -> !drawn "
+	"!meanless first-least=3s first-mean=3.25s first-most=4s",
+	"attempts=4 backoff=constant jitter=none delay=2 -> !meanless "
 	"first-least=2s first-mean=2s first-most=2s third-least=2s "
 	"third-most=2s splay-most=0 total-least=6s total-mean=6s total-most=6s",
-	"attempts=inf jitter=decorrelated timeout=1 -> retries=-1 rows=10 "
-	"worst=ever fits",
+	"attempts=inf jitter=decorrelated timeout=1 -> meanless retries=-1 "
+	"rows=10 worst=ever fits",
 
 	/* Deadlines. */
 	FOUR "-> worst=6.6s fits",
@@ -328,7 +311,7 @@ TEST_ROWS(forecasts)
 		SPAN("third", all.delay[2]),
 		SPAN("splay", all.splay),
 		SPAN("total", all.total),
-		{ "drawn", all.drawn, NULL },
+		{ "meanless", all.meanless, NULL },
 		{ "retries", all.retries == POLICY_UNLIMITED ? -1 : all.retries,
 		    NULL },
 		{ "rows", all.rows, NULL },
