@@ -96,7 +96,11 @@ limit_retry(const struct visit *visit, struct admission *admission)
 		return;
 	}
 
-	if (!admission->cooling)
+	/* The window may have room meanwhile for a retry of which the fleet was
+	 * not asked. */
+	if (!admission->cooling &&
+	    (caller->fleet == NULL ||
+		admission->fleet.decision != HOST_UNASKED))
 		answer = window_withdraw(
 		    &segment->window, limits, epoch, &admission->sums);
 	if (answer == WINDOW_GRANTED) {
