@@ -261,8 +261,11 @@ admission_tell(const struct visit *visit, const struct attempt_end *end)
 	caller->limited = end->limited && end->hold >= HOLD_LEAST;
 	if (caller->limited)
 		result = RESULT_IGNORED;
-	if (result == RESULT_SUCCESS && caller->paid > 0)
+	if (result == RESULT_SUCCESS && caller->paid > 0) {
 		window_refund(&segment->window, caller->paid - 1);
+		if (caller->fleet != NULL)
+			fleet_host_rescue(&segment->fleet, caller->fleet, age);
+	}
 	if (caller->fleet != NULL)
 		hosts = fleet_host_hosts(&segment->fleet, caller->fleet->tag);
 	/* The result of a probe that lost its lease is ignored. */

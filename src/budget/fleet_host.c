@@ -337,9 +337,9 @@ untold(struct fleet_mark *mark, int64_t epoch, int64_t count)
 }
 
 /*
- * Claims all successes that the server has not been told of, and finds the
- * retries made alone: the question tells of both. If the marks are corrupt,
- * there are no rows.
+ * Claims all successes and all retries paid back that the server has not been
+ * told of, and finds the retries made alone: the question tells of all three.
+ * If the marks are corrupt, there are no rows.
  */
 static void
 claim_untold(struct fleet_host *host, const struct window *window,
@@ -351,7 +351,7 @@ claim_untold(struct fleet_host *host, const struct window *window,
 	int64_t present = window_epoch(slice, now), last;
 	uint64_t counted = rest_of(caller->tag, atomic_load(&host->counted));
 	int64_t since = present - ((int64_t)counted - 1);
-	struct fleet_mark successes, *alone = &question->alone;
+	struct fleet_mark successes, rescued, *alone = &question->alone;
 	struct window_sums sums;
 
 	question->first =
@@ -361,6 +361,7 @@ claim_untold(struct fleet_host *host, const struct window *window,
 		successes.was = successes.next =
 		    atomic_load(&host->successes_told);
 		alone->was = alone->next = atomic_load(&host->alone_told);
+		rescued.was = rescued.next = atomic_load(&host->rescued_told);
 		/* Clocks of other processes may be ahead. */
 		last = number_greater(present,
 		    number_greater(marked(successes.was), marked(alone->was)));
@@ -379,16 +380,24 @@ claim_untold(struct fleet_host *host, const struct window *window,
 			struct fleet_row row = { .age =
 						     number_greater(age, 0) };
 
+			sums = window_slice(&host->alone, epoch);
 			row.successes = untold(&successes, epoch,
 			    window_slice(window, epoch).successes);
-			row.alone = untold(alone, epoch,
-			    window_slice(&host->alone, epoch).retries);
-			if (row.successes > 0 || row.alone > 0)
+			row.alone = untold(alone, epoch, sums.retries);
+			row.rescued = untold(&rescued, epoch, sums.successes);
+			if (row.successes > 0 || row.alone > 0 ||
+			    row.rescued > 0)
 				question->told[question->count++] = row;
 		}
 	} while (successes.next != successes.was &&
 	    !atomic_compare_exchange_strong(
 		&host->successes_told, &successes.was, successes.next));
+	/* Another process tells of them. */
+	if (rescued.next != rescued.was &&
+	    !atomic_compare_exchange_strong(
+		&host->rescued_told, &rescued.was, rescued.next))
+		for (size_t i = 0; i < question->count; i++)
+			question->told[i].rescued = 0;
 	if (question->by == 0 && question->count > 0)
 		question->by = FLEET_BY_PAST;
 }
@@ -399,6 +408,7 @@ fleet_host_ask(struct fleet_host *host, const struct window *window,
 {
 	struct host_step step = decide(host, caller, most, now);
 
+	caller->asked = now;
 	if (step.decision == HOST_ASK)
 		claim_untold(host, window, caller, now);
 	return step;
@@ -414,6 +424,17 @@ fleet_host_claim(struct fleet_host *host, const struct window *window,
 		return false;
 	claim_untold(host, window, caller, now);
 	return caller->question.count > 0;
+}
+
+void
+fleet_host_rescue(
+    struct fleet_host *host, const struct fleet_caller *caller, nanos now)
+{
+	int64_t present = window_epoch(caller->slice, now);
+
+	if (present - window_epoch(caller->slice, caller->asked) <
+	    FLEET_HOST_RESCUE)
+		window_note(&host->alone, present);
 }
 
 bool

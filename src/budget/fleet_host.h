@@ -40,8 +40,9 @@
  *     used           [retries:32 | limit:32]  of the fleet; for messages only
  *     link           [tag:16 | failures:8 | until:40]    the pause after no
  *                    answer
- *     alone          a window of the retries that the host made alone
- *     successes_told, alone_told  [epoch:32 | count:32]
+ *     alone          a window of the retries that the host made alone. Its
+ *                    successes are retries that have succeeded
+ *     successes_told, alone_told, rescued_told  [epoch:32 | count:32]
  *     counted        [tag:16 | epoch + 1:48]
  *     elected        epoch + 1
  *
@@ -76,16 +77,19 @@
  * time that grows with the number of hosts: a second for 4000 hosts. All
  * processes of the host wait for the same instant, the opening.
  *
- * A process that sends a question tells the server of the host's successes and
- * of its retries made alone, by slices of the two windows that count them. Two
- * words mark up to where the server has been told: of all slices before the
- * epoch of a mark, and of count in the slice with this epoch.
+ * A process that sends a question tells the server of the host's successes, of
+ * its retries made alone, and of its retries that have succeeded, which the
+ * server pays back: by slices of the two windows that count them. Three words
+ * mark up to where the server has been told: of all slices before the epoch of
+ * a mark, and of count in the slice with this epoch.
  *
- *   - The mark of the successes is moved before they are sent. If the process
- *     dies or there is no answer, they are lost: no success counts twice.
+ *   - The marks of the successes and of the retries that have succeeded are
+ * moved before they are sent. If the process dies or there is no answer, they
+ * are lost: no success counts twice, and no retry is paid back twice.
  *   - The mark of the retries made alone is moved after the answer. If there is
  *     none, they are sent again: no such retry is forgotten, but it may count
- *     twice.
+ *     twice. Who tells that a retry made alone has succeeded, tells of the
+ * retry as well, unless the server knows it.
  *
  * So if anything goes wrong, the fleet grants fewer retries, never more.
  *
@@ -137,12 +141,19 @@
  */
 #define FLEET_BY_PAST INT64_C(1000)
 
+/* A retry is paid back if it has succeeded less than so many slices after it
+ * was asked for, and the server is told within as many: so it still counts
+ * there. */
+#ifndef FLEET_HOST_RESCUE
+#define FLEET_HOST_RESCUE (WINDOW_SLICES / 2)
+#endif
+
 /* All zero: nothing is known of any fleet, and nothing has been told. */
 struct fleet_host {
 	_Atomic uint64_t lease, denied, credit, opening;
 	_Atomic uint64_t offset, hosts, used, link;
 	struct window alone;
-	_Atomic uint64_t successes_told, alone_told;
+	_Atomic uint64_t successes_told, alone_told, rescued_told;
 	_Atomic uint64_t counted, elected;
 };
 
@@ -174,6 +185,7 @@ struct fleet_row {
 	nanos age; /* of the slice's beginning: nothing in it is older */
 	int64_t successes; /* of any command of the host */
 	int64_t alone; /* retries that the host made alone */
+	int64_t rescued; /* retries that have succeeded */
 };
 
 /* Up to where the server has been told. */
@@ -236,6 +248,7 @@ struct fleet_caller {
 	const char *key; /* of the budget, at most SEGMENT_KEY bytes */
 	uint16_t tag; /* fleet_host_tag() */
 	bool granted; /* the server has granted the retry that is due */
+	nanos asked; /* the age when that retry was asked for, or made alone */
 	nanos slice; /* of the segment */
 	uint64_t seed; /* of random, which changes with each visit */
 	uint64_t random;
@@ -315,6 +328,10 @@ bool fleet_host_has_elected(uint64_t elected, nanos slice, nanos now);
  * clock. */
 bool fleet_host_claim(struct fleet_host *host, const struct window *window,
     struct fleet_caller *caller, nanos now);
+
+/* Counts the caller's retry of the fleet, which has succeeded. */
+void fleet_host_rescue(
+    struct fleet_host *host, const struct fleet_caller *caller, nanos now);
 
 /* How many hosts the server counted; 0: not known. */
 int64_t fleet_host_hosts(const struct fleet_host *host, uint16_t tag);

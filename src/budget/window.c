@@ -210,6 +210,20 @@ window_deposit(struct window *window, int64_t epoch)
 }
 
 void
+window_note(struct window *window, int64_t epoch)
+{
+	_Atomic uint64_t *at = &window->words[index_of(epoch)];
+	uint64_t word = atomic_load(at), next;
+
+	do {
+		next = word_at(epoch, word);
+		if (is_strange(word, epoch) || epoch_of(word) > epoch ||
+		    sealed(next) || successes_of(next) == COUNT_MOST)
+			return;
+	} while (!atomic_compare_exchange_strong(at, &word, next + SUCCESS));
+}
+
+void
 window_refund(struct window *window, int64_t epoch)
 {
 	_Atomic uint64_t *at = &window->words[index_of(epoch)];

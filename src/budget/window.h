@@ -119,6 +119,10 @@ enum window_answer window_withdraw(struct window *window,
  */
 enum window_answer window_deposit(struct window *window, int64_t epoch);
 
+/* Counts a success in the slice of this epoch, or not at all if that is over.
+ */
+void window_note(struct window *window, int64_t epoch);
+
 /*
  * Pays back a retry that was counted in the slice of this epoch and has
  * succeeded. Does nothing if the slice has gone.

@@ -56,14 +56,17 @@ const char question_script[] =
 "  local r, s, h = string.match(text or '', '^(%d+) (%d+) (%d+)$')\n"
 "  return {number(r) or 0, number(s) or 0, number(h) or 0}\n"
 "end\n"
-"local function add(epoch, r, s, h)\n"
-"  if r + s + h == 0 or epoch < E - 61 then return end\n"
+"local function slot_of(epoch)\n"
 "  local i = epoch % 64\n"
 "  if not slots[i] then\n"
 "    found[i] = redis.call('HGET', key, i)\n"
 "    slots[i] = parse(found[i])\n"
 "  end\n"
-"  local slot = slots[i]\n"
+"  return slots[i]\n"
+"end\n"
+"local function add(epoch, r, s, h)\n"
+"  if r + s + h == 0 or epoch < E - 61 then return end\n"
+"  local slot = slot_of(epoch)\n"
 "  slot[1], slot[2], slot[3] = slot[1] + r, slot[2] + s, slot[3] + h\n"
 "  if r > 0 and (R == 0 or epoch < x) then x = epoch end\n"
 "  if epoch >= E - 58 then S = S + s end\n"
@@ -91,12 +94,27 @@ const char question_script[] =
 "  end\n"
 "end\n"
 
-/* Successes, and retries that were made without the server. */
-"for i = 8, #ARGV, 3 do\n"
+/* Successes, retries that were made without the server, and retries that have
+ * succeeded: those that certainly count here. */
+"local back = 0\n"
+"for i = 8, #ARGV, 4 do\n"
 "  local epoch = math.floor((T - tonumber(ARGV[i])) / w)\n"
 "  add(epoch, tonumber(ARGV[i + 2]), tonumber(ARGV[i + 1]), 0)\n"
+"  if epoch > E - 30 then back = back + tonumber(ARGV[i + 3]) end\n"
 "end\n"
 "add(E, 0, 0, first)\n"
+
+/* They are paid back from the oldest slots that count retries. */
+"if back > 0 and R > 0 and tonumber(ARGV[1]) <= w then\n"
+"  x = math.max(x, E - 61)\n"
+"  repeat\n"
+"    local slot = slot_of(x)\n"
+"    local paid = math.min(back, slot[1])\n"
+"    slot[1], R, back = slot[1] - paid, R - paid, back - paid\n"
+"    x = x + 1\n"
+"  until slot[1] > 0 or x > E\n"
+"  x = x - 1\n"
+"end\n"
 
 /* One host gets a quarter of what is left, so that others get some, too. */
 "local limit = math.floor(S / 1000000) * q\n"
@@ -127,7 +145,7 @@ const char question_script[] =
 
 /* clang-format on */
 
-const char question_script_sha1[] = "803193a8d675949e0bf24eaebe4e8110364cbe08";
+const char question_script_sha1[] = "0954739b74b64cd688aa294bf13ea1ec2ce07496";
 
 /* The server's clock and the script count microseconds. */
 #define MICRO INT64_C(1000)
@@ -135,9 +153,9 @@ const char question_script_sha1[] = "803193a8d675949e0bf24eaebe4e8110364cbe08";
 /* Lua calculates with doubles, in which whole numbers up to this are exact. */
 #define EXACT_MOST (INT64_C(1) << 53)
 
-/* The script has seven arguments, and three for each row of successes. */
+/* The script has seven arguments, and four for each row. */
 #define ARGUMENTS 7
-#define ROW 3
+#define ROW 4
 
 /* The longest window in an answer is longer than the user's because its slices
  * are whole microseconds. */
@@ -221,6 +239,7 @@ question_write(struct resp_request *request,
 		resp_add_number(request, up(told->age, MICRO));
 		resp_add_number(request, told->successes);
 		resp_add_number(request, told->alone);
+		resp_add_number(request, told->rescued);
 	}
 }
 

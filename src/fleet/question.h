@@ -6,13 +6,15 @@
  * successes. Guarantee, for every window that ends with a retry, whatever
  * processes and connections die or stop:
  *
- *     retries granted by the server
+ *     retries granted by the server that have not succeeded
  *         <= max(min, ratio * successes in the window that it was told of)
  *
- * It holds under three conditions. A retry is made within a slice after it was
+ * It holds under four conditions. A retry is made within a slice after it was
  * granted. The age of a success is its age at question->by, which is never less
- * than its age when the script runs. Nobody sets the server's clock. If its
- * clock is set back, no retry is forgotten, so that the minimum still holds.
+ * than its age when the script runs. A host tells this server only that those
+ * retries have succeeded which this server has counted. Nobody sets the
+ * server's clock. If its clock is set back, no retry is forgotten, so that the
+ * minimum still holds.
  *
  * All times are the server's: nanoseconds since 1970, to the microsecond.
  *
@@ -32,6 +34,19 @@
  * A retry that was granted in a slice may be made in the next one, so a window
  * of 60 slices may have retries of 62. Only 59 slices are certainly within it
  * from start to end, so only their successes count.
+ *
+ * A host tells how many retries have succeeded, and not when they were granted.
+ * They are paid back from the oldest slots that have retries. A window has the
+ * retries of some slot and of all later ones. Let sum(i) be what the slots from
+ * i on count, and open(i) how many of these retries have not succeeded, so that
+ * open(i) <= sum(i). If a retry of slot g succeeds, open(i) is one less for all
+ * i <= g. The script makes sum(i) one less for all i <= x, where slot x is the
+ * oldest one with retries. If g < i <= x, then before that open(i) < open(g) <=
+ * sum(g) = sum(i); so open(i) <= sum(i) still holds for all i.
+ *
+ * For that slot g must still count. No slice of the host is longer than the
+ * script's, the server is told less than 30 slices after the success, and the
+ * host asked for the retry less than 30 slices before it.
  *
  * Scripts are not rolled back if they fail. So one HSET writes all that
  * changes, and PEXPIRE follows it: if a right is missing, or the memory is

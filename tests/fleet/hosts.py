@@ -7,7 +7,11 @@ random, all the time. The observer stands between them and the server: it passes
 everything on, and notes each question and each answer. Then it checks every
 window that ends with a grant:
 
-    retries granted <= max(min, ratio * successes in the window that were told)
+    retries granted that have not succeeded
+        <= max(min, ratio * successes in the window that were told)
+
+A retry of which the server was told in the window that it succeeded counts as one
+of the window.
 
 Each host connects to the observer by a socket of its own. So the observer also
 checks the retries that each host has made, in every window that ends with one:
@@ -55,7 +59,7 @@ class Observer:
 
     def __init__(self, front, back):
         self.front, self.back = front, back
-        self.grants, self.successes, self.calls = [], [], 0
+        self.grants, self.successes, self.rescued, self.calls = [], [], [], 0
         self.tasks = set()  # asyncio itself has weak references only
 
     async def serve(self, pipe):
@@ -119,8 +123,9 @@ class Observer:
         by, rows = question[4], question[7:]
         if granted > 0 and code == 1:
             self.grants.append((life, instant, granted, host))
-        for age, successes, _ in zip(rows[::3], rows[1::3], rows[2::3]):
+        for age, successes, rescued in zip(rows[::4], rows[1::4], rows[3::4]):
             self.successes.append((life, by - age, successes))
+            self.rescued.append((life, instant, rescued))
 
     def check(self):
         """Returns how often the server lived, how many windows have too many
@@ -130,10 +135,11 @@ class Observer:
         for life in lives:
             grants = sums([g for g in self.grants if g[0] == life])
             told = sums([s for s in self.successes if s[0] == life])
+            rescued = sums([r for r in self.rescued if r[0] == life])
             for instant in grants[0]:
                 start = instant - WINDOW * 1000000
                 limit = max(MIN, RATIO * within(told, start, instant))
-                made = within(grants, start, instant)
+                made = within(grants, start, instant) - within(rescued, start, instant)
                 wrong += made > limit
                 fullest = max(fullest, made / limit)
         return len(lives), wrong, fullest

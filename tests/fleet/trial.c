@@ -6,17 +6,21 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "fleet/resp.h"
+#include "text/number.h"
 #include "twin.h"
 
 #define MICRO INT64_C(1000)
 
 /* Trials, questions of each, and how many are sent in one write. */
-#define TRIALS 24
+#define TRIALS 32
 #define QUESTIONS 512
-#define BATCH 32
+#define BATCH 8
 
 /* The expiry is right if no more time than this has passed since. */
 #define PATIENCE 20000
+
+/* Grants of so many slices may succeed. */
+#define RECENT 75
 
 #define KEY "trial"
 
@@ -42,8 +46,9 @@ struct trial {
 };
 
 /*
- * Every grant of a trial, and every success of which the server has been told,
- * at real times in microseconds, which never decrease.
+ * Every grant of a trial, without the retries that have succeeded, and every
+ * success of which the server has been told, at real times in microseconds,
+ * which never decrease.
  */
 enum { EVENTS = 1 << 18 };
 static struct events {
@@ -194,8 +199,9 @@ begin(int number)
 		.real = INT64_C(1787407200123456) + number,
 	};
 
-	/* If the clock is set back, only the minimum is promised. */
-	if (trial.weather == WEATHER_BACK)
+	/* If the clock is set back, only the minimum is promised; without a
+	 * ratio it is used up. */
+	if (trial.weather == WEATHER_BACK || number % 8 == 5)
 		trial.terms.ratio = 0;
 	return trial;
 }
@@ -220,6 +226,32 @@ pass(struct trial *trial)
 					       : draw(trial, 0, 90 * slice);
 	if (trial->weather == WEATHER_WILD && draw(trial, 0, 2) == 0)
 		trial->behind = 0;
+}
+
+/*
+ * Retries of an earlier batch have succeeded in a slice that begins with the
+ * age of this row, at most 30 slices after their grant. Nothing is true of
+ * retries in a wild trial.
+ */
+static void
+rescue(struct trial *trial, struct fleet_row *told)
+{
+	int64_t slice = slice_of(trial), age, *left;
+	size_t i = grants.length;
+
+	if (trial->weather == WEATHER_WILD)
+		told->rescued = draw(trial, 0, 3);
+	while (i > 0 && trial->real - grants.list[i - 1].at < RECENT * slice)
+		i--;
+	if (i == grants.length || draw(trial, 0, 9) > 0)
+		return;
+	i = (size_t)draw(trial, (int64_t)i, (int64_t)grants.length - 1);
+	left = &grants.list[i].count;
+	age = trial->real - grants.list[i].at;
+	told->age =
+	    draw(trial, number_greater(age - 30 * slice, 0), age) * MICRO;
+	told->rescued = *left;
+	*left = 0;
 }
 
 /* A random question at the present time. */
@@ -254,8 +286,13 @@ question_of(struct trial *trial)
 				MICRO -
 			    draw(trial, 0, 1) * (MICRO - 1),
 			.successes = draw(trial, 0, trial->most),
-			.alone = draw(trial, 0, 5) == 0 ? draw(trial, 1, 3) : 0,
+			.alone =
+			    trial->terms.ratio > 0 && draw(trial, 0, 5) == 0
+			    ? draw(trial, 1, 3)
+			    : 0,
 		};
+	if (question.count > 0)
+		rescue(trial, &question.told[0]);
 	return question;
 }
 

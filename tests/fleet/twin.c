@@ -80,13 +80,19 @@ advance(struct twin *twin, int64_t now)
 	twin->epoch = number_greater(twin->epoch, epoch);
 }
 
-static void
-agree(struct twin *twin, const struct terms *terms, bool asks)
+static int64_t
+slice_of(const struct terms *terms)
 {
 	nanos slices = WINDOW_SLICES * MICRO;
 
+	return (terms->window + slices - 1) / slices;
+}
+
+static void
+agree(struct twin *twin, const struct terms *terms, bool asks)
+{
 	if (!twin->stored) {
-		twin->slice = (terms->window + slices - 1) / slices;
+		twin->slice = slice_of(terms);
 		twin->ratio = terms->ratio;
 		twin->min = terms->min;
 		twin->stored = true;
@@ -97,17 +103,32 @@ agree(struct twin *twin, const struct terms *terms, bool asks)
 	}
 }
 
-/* Counts successes and retries of an age; the ring has no older ones. */
-static void
+/* Counts successes and retries of an age; the ring has no older ones. Returns
+ * the retries to pay back. */
+static int64_t
 count(struct twin *twin, const struct fleet_row *told, int64_t now)
 {
 	int64_t age = told->age / MICRO + (told->age % MICRO > 0);
 	int64_t epoch = (now - age) / twin->slice;
 
 	if (epoch <= twin->epoch - TWIN_RETRIES)
-		return;
+		return 0;
 	twin->retries[epoch % SLOTS] += told->alone;
 	twin->successes[epoch % SLOTS] += told->successes;
+	return epoch > twin->epoch - TWIN_RESCUED ? told->rescued : 0;
+}
+
+/* Takes retries away, the oldest first. */
+static void
+pay_back(struct twin *twin, int64_t retries)
+{
+	for (int64_t age = TWIN_RETRIES - 1; age >= 0; age--) {
+		int64_t *slot = &twin->retries[(twin->epoch - age) % SLOTS];
+		int64_t paid = number_lesser(*slot, retries);
+
+		*slot -= paid;
+		retries -= paid;
+	}
 }
 
 static struct resp_reply
@@ -133,7 +154,7 @@ struct resp_reply
 twin_answer(struct twin *twin, const struct fleet_question *question)
 {
 	bool asks = question->wanted > 0 || question->count > 0;
-	int64_t now = question->now / MICRO, limit, left, granted = 0;
+	int64_t now = question->now / MICRO, limit, left, granted = 0, back = 0;
 	struct terms limits;
 	struct twin next = *twin;
 	struct sums sums;
@@ -147,7 +168,9 @@ twin_answer(struct twin *twin, const struct fleet_question *question)
 	agree(&next, &question->terms, asks);
 	advance(&next, now);
 	for (size_t i = 0; i < question->count; i++)
-		count(&next, &question->told[i], now);
+		back += count(&next, &question->told[i], now);
+	if (slice_of(&question->terms) <= next.slice)
+		pay_back(&next, back);
 	next.hosts[next.epoch % SLOTS] += question->first ? 1 : 0;
 	sums = sums_of(&next);
 	limits = (struct terms){ next.ratio, next.min, 0 };

@@ -20,6 +20,9 @@
 #define TWIN_RETRIES 62
 #define TWIN_SUCCESSES 59
 
+/* A retry that has succeeded is paid back for so many slices. */
+#define TWIN_RESCUED 30
+
 /* What the server stores for one budget. All zero: nothing. */
 struct twin {
 	bool stored; /* the length of a slice, the ratio and the minimum */

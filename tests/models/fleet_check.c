@@ -22,7 +22,8 @@
  *   window at most; from every state a process that comes then asks the
  *   server, whatever the others do;
  * - no success is told twice, no retry made alone is marked as told that was
- *   not, and one process at most is elected in each slice.
+ *   not, and one process at most is elected in each slice;
+ * - no retry is paid back twice, and none that the server has not been told of.
  *
  * What the windows count is one step here: tests/models/window_check.c divides
  * it.
@@ -41,6 +42,8 @@
 #define FLEET_HOST_RECENT TICK
 #define FLEET_HOST_PAUSE TICK
 #define FLEET_HOST_PAUSE_MOST (2 * TICK)
+/* A retry is paid back in its slice and the next one, and is told as soon. */
+#define FLEET_HOST_RESCUE 2
 
 #include "budget/fleet_host.h"
 
@@ -99,6 +102,7 @@ enum operation {
 	FAIL,
 	DEPOSIT, /* a success */
 	RETRY_ALONE,
+	RESCUE, /* such a retry succeeds */
 	ELECT,
 	CLAIM,
 	SEND, /* nothing: it has claimed, and is about to send */
@@ -108,7 +112,7 @@ enum operation {
 
 static const char *const names_of[OPERATIONS] = { "nothing", "ask", "wait",
 	"question", "settle a grant", "settle a denial", "fail", "deposit",
-	"retry alone", "elect", "claim", "send", "told" };
+	"retry alone", "rescue", "elect", "claim", "send", "told" };
 
 /* What is accessed. */
 enum place {
@@ -120,6 +124,7 @@ enum place {
 	LINK,
 	SUCCESSES_TOLD,
 	ALONE_TOLD,
+	RESCUED_TOLD,
 	ELECTED,
 	ALONE_WINDOW,
 	SLICE,
@@ -141,7 +146,8 @@ struct actor {
 	uint8_t excused; /* an answer was stored whose lease had ended */
 	uint8_t epoch; /* in which it made a retry alone, + 1 */
 	uint8_t successes[EPOCHS], retries[EPOCHS]; /* its tally */
-	uint8_t spare;
+	uint8_t rescued[EPOCHS];
+	uint8_t spare[3];
 };
 
 struct state {
@@ -154,8 +160,10 @@ struct state {
 	uint8_t alone[EPOCHS];
 	uint8_t deposited[EPOCHS], told[EPOCHS]; /* successes */
 	uint8_t made[EPOCHS], sent[EPOCHS]; /* retries made alone */
+	uint8_t open[EPOCHS]; /* those that have not succeeded */
+	uint8_t rescued[EPOCHS], paid[EPOCHS]; /* noted, and paid back */
 	uint8_t elected[EPOCHS];
-	uint8_t spare[6];
+	uint8_t spare[4];
 };
 
 /* What the processes may do, and how it begins. */
@@ -219,6 +227,7 @@ place_of(const _Atomic uint64_t *at)
 		[LINK] = &host->link,
 		[SUCCESSES_TOLD] = &host->successes_told,
 		[ALONE_TOLD] = &host->alone_told,
+		[RESCUED_TOLD] = &host->rescued_told,
 		[ELECTED] = &host->elected,
 	};
 	enum place place = ELECTED;
@@ -531,6 +540,7 @@ become(struct actor *actor, enum operation next)
 	actor->alone = actor->alone_next = 0;
 	memset(actor->successes, 0, sizeof actor->successes);
 	memset(actor->retries, 0, sizeof actor->retries);
+	memset(actor->rescued, 0, sizeof actor->rescued);
 	if (next == IDLE)
 		actor->now = 0;
 }
@@ -639,6 +649,7 @@ claim(struct state *state, struct actor *actor)
 
 		actor->successes[epoch] = (uint8_t)row->successes;
 		actor->retries[epoch] = (uint8_t)row->alone;
+		actor->rescued[epoch] = (uint8_t)row->rescued;
 	}
 }
 
@@ -654,10 +665,33 @@ send_tally(struct state *state, struct actor *actor)
 
 		state->told[i] =
 		    (uint8_t)(state->told[i] + actor->successes[i]);
+		if (i > state->clock - FLEET_HOST_RESCUE)
+			state->paid[i] =
+			    (uint8_t)(state->paid[i] + actor->rescued[i]);
 		if (actor->retries[i] > 0 && sent > state->sent[i])
 			state->sent[i] = (uint8_t)sent;
 	}
 	become(actor, TOLD);
+}
+
+/* The oldest retry that may be paid back has succeeded. */
+static void
+rescue(struct state *state, int now)
+{
+	struct window before = state->host.alone;
+	struct fleet_caller caller = usual;
+	int made =
+	    now - FLEET_HOST_RESCUE + 1 > 0 ? now - FLEET_HOST_RESCUE + 1 : 0;
+
+	while (made < now && state->open[made] == 0)
+		made++;
+	if (state->open[made] == 0)
+		return;
+	state->open[made]--;
+	caller.asked = clock_of(made);
+	fleet_host_rescue(&state->host, &caller, clock_of(now));
+	if (memcmp(&before, &state->host.alone, sizeof before) != 0)
+		state->rescued[counted_in(&before, &state->host.alone)]++;
 }
 
 void
@@ -694,8 +728,13 @@ check_operate(struct state *state, struct actor *actor)
 	case RETRY_ALONE:
 		before = state->host.alone;
 		if (whole_withdraw(&state->host.alone, &many, epoch, &sums) ==
-		    WINDOW_GRANTED)
+		    WINDOW_GRANTED) {
 			state->made[counted_in(&before, &state->host.alone)]++;
+			state->open[counted_in(&before, &state->host.alone)]++;
+		}
+		break;
+	case RESCUE:
+		rescue(state, epoch);
 		break;
 	case ELECT:
 		if (fleet_host_elect(
@@ -771,6 +810,7 @@ void
 check_examine(const struct state *state)
 {
 	uint64_t mark = state->host.alone_told;
+	int sent = 0, paid = 0;
 
 	for (int i = 0; i < EPOCHS; i++) {
 		int known = i < marked(mark) ? state->made[i]
@@ -787,10 +827,15 @@ check_examine(const struct state *state)
 		    "more retries than the server granted");
 		explore_expect(state->told[i] <= state->deposited[i],
 		    "a success is told twice");
+		explore_expect(state->paid[i] <= state->rescued[i],
+		    "a retry is paid back twice");
+		sent += state->sent[i];
+		paid += state->paid[i];
 		explore_expect(
 		    known <= state->sent[i] || i < state->clock - WINDOW_SLICES,
 		    "a retry made alone is not told");
 	}
+	explore_expect(paid <= sent, "a retry is paid back that is not told");
 	if (!run.trial->tells)
 		come_late(state);
 }
@@ -833,6 +878,10 @@ check_may(const struct state *state, int who, int what, int *first, int *last)
 	case RETRY_ALONE:
 		*first = 0;
 		return begins && run.trial->tells;
+	case RESCUE:
+		*first = 0;
+		return begins &&
+		    memcmp(state->open, (uint8_t[EPOCHS]){ 0 }, EPOCHS) != 0;
 	case ELECT:
 	case CLAIM:
 		return begins && run.trial->tells;

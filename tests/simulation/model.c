@@ -32,6 +32,7 @@ struct fleet_member {
 	struct fleet_wait wait;
 	struct sent *sent; /* NULL: none is under way; to be freed in the end */
 	bool granted; /* the server has granted the retry that is due */
+	nanos asked; /* the age when it was asked for */
 	bool connected; /* the connection was kept after an answer */
 	bool elected; /* to tell of successes */
 };
@@ -70,6 +71,7 @@ enter(struct fleet *fleet, const struct fleet_member *member,
 	fleet->caller.random = fleet->random;
 	fleet->caller.wait = member->wait;
 	fleet->caller.granted = member->granted;
+	fleet->caller.asked = member->asked;
 }
 
 static void
@@ -77,6 +79,7 @@ leave(const struct fleet_caller *caller, struct fleet_member *member)
 {
 	member->wait = caller->wait;
 	member->granted = caller->granted;
+	member->asked = caller->asked;
 }
 
 /* The server does work that comes at the instant now, after all other work.
@@ -380,6 +383,8 @@ finish(struct storm *storm, uint32_t who, nanos now)
 	plan_judge(policy, &client->history, &outcome);
 	step = plan_next(policy, &client->history, now);
 	end = plan_tell(policy, &client->history, &step);
+	if (has_fleet(storm))
+		enter(&storm->fleet, &client->member, segment);
 	if (segment != NULL)
 		admission_tell(&visit, &end);
 	if (has_fleet(storm))

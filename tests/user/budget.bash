@@ -49,7 +49,7 @@
 # Time is never waited for where a segment can be told that it has passed.
 
 # The layout of a segment, as src/budget/segment.h has it.
-SEGMENT_SIZE=2336
+SEGMENT_SIZE=2344
 SEGMENT_HEADER=1120
 HOLD_AT=1176
 RING_AT=1264

@@ -143,6 +143,17 @@ is_connected()
 	    fails one 3 --fleet-min 1 --budget-cooldown 1m
 	    fails one 3 --fleet-min 1 --budget-cooldown 1m
 	    told "retry: budget 'api': no retries after a denial, .*"
+	a retry that succeeds is paid back, and the next host may retry
+	    for host in one one two; do
+	        ends 0 "$host" -n 2 --fleet-min 1 --fleet-ratio 0 --budget-min 1 \
+	            -- sh -c 'test "$RETRY_ATTEMPT" = 2'
+	        warned
+	        wait_for stored R 0
+	    done
+	    retries two 1 --fleet-min 1
+	    stored R 1
+	    fails one 2 --fleet-min 1
+	    warned '*exhausted, 1 of 1 *; giving up (--budget-wait*'
 	--budget-wait waits for the fleet
 	    retries one 1 --fleet-min 1 --budget-window 4s
 	    ends 0 two -n 2 --fleet-min 1 --budget-window 4s --budget-wait 25s -- \
@@ -189,7 +200,7 @@ is_connected()
 	without --fleet no word of a fleet is touched
 	    is 0 "$RETRY" -B api --budget-dir one --breaker on -n 2 -d 0 -- \
 	        sh -c 'test "$RETRY_ATTEMPT" = 2'
-	    [ -z "$(tail -c 584 "$api" | tr -d '\0')" ]
+	    [ -z "$(tail -c 592 "$api" | tr -d '\0')" ]
 	the command and the hook have no descriptor of the connection
 	    look='ls /proc/self/fd >>fds'
 	    words=(-n 2 -d 0 --on-retry "$look" -- sh -c "$look; exit 7")

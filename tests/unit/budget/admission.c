@@ -312,6 +312,7 @@ check_fact(struct world *world, struct script *script)
 	for (size_t i = 0; i < question.count; i++) {
 		told.successes += question.told[i].successes;
 		told.alone += question.told[i].alone;
+		told.rescued += question.told[i].rescued;
 	}
 	const struct script_fact facts[] = {
 		{ "leased", caller->lease != 0, NULL },
@@ -369,6 +370,7 @@ check_fact(struct world *world, struct script *script)
 		{ "rows", (int64_t)question.count, NULL },
 		{ "told", told.successes, NULL },
 		{ "told-alone", told.alone, NULL },
+		{ "told-rescued", told.rescued, NULL },
 		{ "age", question.told[0].age, NULL },
 	};
 
@@ -659,6 +661,19 @@ static const char *const scenes[] = {
 	"x3, F !claims, F !elected, F gets 0, G retry open fleet=asks told=3, "
 	"F !claims, 1s F succeeds, F claims told=1, F sent, G misses, G "
 	"!elected",
+	/* The server is told of retries that have succeeded less than 30 slices
+	 * after it had granted them, or after the host had made them alone. */
+	"0/1: F retry open, F gets 1, F retry granted, 29.999s F repeats, G "
+	"retry open rows=1 told-rescued=1 told=0, G misses, G retry granted "
+	"fleet=alone, G succeeds, 35s H retry open told-rescued=1 told-alone=1 "
+	"told=1, H gets 1, H retry granted, 36s H fails, 97s G retry open "
+	"told-rescued=0",
+	"0/10: F retry open, F gets 1, F retry granted, 30s F succeeds, G "
+	"retry "
+	"open told=1 told-rescued=0",
+	"0/10: U retry granted, U succeeds, K fails, 10s K retry granted "
+	"probes=1, "
+	"K succeeds, F retry open told-rescued=0 told=2",
 	/* The question and its second try end before their ages are too low. */
 	"0/10: F succeeds x3, 1s F retry open fleet=asks told=3 age=1.5s "
 	"clock=1000, 1.25s F stale, 5s G retry open fleet=asks clock=4.351s "

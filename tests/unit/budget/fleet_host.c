@@ -140,6 +140,15 @@ static const char *const scenes[] = {
 	       "a marks-alone 162/0, a claims nothing, a marks-alone 100/5, a "
 	       "claims 500:1/0, a marks-alone 161/0, 161s a succeeds, 100s a "
 	       "claims 0:1/0+0:1/0",
+	/* A retry that has succeeded within 29 slices is told once; not if its
+	 * slice is over, by a clock that is behind. */
+	TELLER
+	"10s a retries x2, a rescues 10, 10500ms a claims 1000:0/2/1, a "
+	"claims 1000:0/2, a told, 39s a rescues 10, 40s a rescues 10, a "
+	"rescues 11 x2, a claims 1500:0/0/1+500:0/0/2, 39s a rescues 39, "
+	"41s a claims nothing",
+	TELLER "100s a succeeds, a rescues 99, a marks-rescued -1/-1, a claims "
+	       "500:1/0",
 	/* The server counts a host once in a window. */
 	TELLER "10s a claims nothing first=1",
 	TELLER "100s a claims nothing first=1, 101s b claims nothing first=1, "
@@ -228,19 +237,23 @@ struct world {
 	nanos now;
 };
 
-/* Compares rows with "age:successes/alone", age in ms. */
+/* Compares rows with "age:successes/alone/rescued", age in ms; rescued may be
+ * 0. */
 static void
 same_rows(const char *row, const struct fleet_question *tally, const char *want)
 {
-	char got[256] = "";
+	char got[256] = "", rescued[32];
 
 	for (size_t i = 0; i < tally->count; i++) {
 		size_t length = strlen(got);
 
+		snprintf(rescued, sizeof rescued, "/%" PRId64,
+		    tally->told[i].rescued);
 		snprintf(got + length, sizeof got - length,
-		    "%s%" PRId64 ":%" PRId64 "/%" PRId64, i == 0 ? "" : "+",
-		    tally->told[i].age / NANOS_MS, tally->told[i].successes,
-		    tally->told[i].alone);
+		    "%s%" PRId64 ":%" PRId64 "/%" PRId64 "%s",
+		    i == 0 ? "" : "+", tally->told[i].age / NANOS_MS,
+		    tally->told[i].successes, tally->told[i].alone,
+		    tally->told[i].rescued > 0 ? rescued : "");
 	}
 	SAME(row, tally->count == 0 ? "nothing" : got, want);
 }
@@ -337,7 +350,12 @@ act(struct script *script, struct world *world, int who)
 		host->successes_told = mark_of(script);
 	else if (script_is(script, "marks-alone"))
 		host->alone_told = mark_of(script);
-	else if (script_is(script, "leases-for-ever"))
+	else if (script_is(script, "marks-rescued"))
+		host->rescued_told = mark_of(script);
+	else if (script_is(script, "rescues")) {
+		caller.asked = SECONDS(script_number(script));
+		fleet_host_rescue(host, &caller, world->now);
+	} else if (script_is(script, "leases-for-ever"))
 		host->lease = (UINT64_C(1) << 40) - 1;
 	else if (script_is(script, "fails-for-ever"))
 		host->link =

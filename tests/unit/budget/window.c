@@ -253,6 +253,31 @@ TEST(refund)
 	}
 }
 
+/* A word, and what it is when a success in slice 100 is noted. */
+static const struct {
+	const char *row;
+	uint64_t before, after;
+} notes[] = {
+	{ "the first", 0, WORD(100, 0, 1, 0) },
+	{ "another one", WORD(100, 0, 3, 2), WORD(100, 0, 4, 2) },
+	{ "in place of an old slice", WORD(39, 1, 3, 2), WORD(100, 0, 1, 0) },
+	{ "in a sealed slice", WORD(100, 1, 3, 2), WORD(100, 1, 3, 2) },
+	{ "in a slice that has gone", WORD(161, 0, 3, 2), WORD(161, 0, 3, 2) },
+	{ "in a full slice", WORD(100, 0, FULL, 2), WORD(100, 0, FULL, 2) },
+	{ "in a word that is corrupt", WORD(38, 0, 3, 2), WORD(38, 0, 3, 2) },
+};
+
+TEST(note)
+{
+	struct window window = { { 0 } };
+
+	for (size_t i = 0; i < LENGTH(notes); i++) {
+		window.words[100 % WINDOW_WORDS] = notes[i].before;
+		window_note(&window, 100);
+		HOLDS(notes[i].row, word_of(&window, 100) == notes[i].after);
+	}
+}
+
 /*
  * A naive window: a pair of counts for every epoch, for a single process that
  * never reads the clock late.

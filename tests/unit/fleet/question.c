@@ -55,20 +55,20 @@ TEST(questions)
 	question.first = true;
 	question.now = 1787407200000001 * MICRO;
 	question.count = 2;
-	question.told[0] = (struct fleet_row){ 0, 7, 0 };
-	question.told[1] = (struct fleet_row){ NANOS_MINUTE + 1, 8, 9 };
+	question.told[0] = (struct fleet_row){ 0, 7, 0, 3 };
+	question.told[1] = (struct fleet_row){ NANOS_MINUTE + 1, 8, 9, 0 };
 	check(&question, true,
 	    "1000000 200000 10 5 1787407200123456 1 1787407200000001 0 7 0 "
-	    "60000001 8 9");
+	    "3 60000001 8 9 0");
 	/* A slice is long enough for the window, and an age is never too
 	 * small. */
 	question = usual;
 	question.terms.window = NANOS_SECOND;
 	question.by = 1999;
 	question.count = 2;
-	question.told[0] = (struct fleet_row){ 1, 1, 0 };
-	question.told[1] = (struct fleet_row){ -1, 1, 0 };
-	check(&question, false, "16667 200000 10 5 1 0  1 1 0 0 1 0");
+	question.told[0] = (struct fleet_row){ 1, 1, 0, 0 };
+	question.told[1] = (struct fleet_row){ -1, 1, 0, 0 };
+	check(&question, false, "16667 200000 10 5 1 0  1 1 0 0 0 1 0 0");
 }
 
 /* The longest question fits into FLEET_REQUEST. */
@@ -89,8 +89,8 @@ TEST(longest_question)
 
 	memset(key, 'k', sizeof key - 1);
 	for (size_t i = 0; i < FLEET_ROWS; i++)
-		question.told[i] =
-		    (struct fleet_row){ NANOS_MAX, INT32_MAX, INT32_MAX };
+		question.told[i] = (struct fleet_row){ NANOS_MAX, UINT16_MAX,
+			UINT16_MAX, UINT16_MAX };
 	question_write(&request, &question, true);
 	HOLDS("longest", resp_length(&request) > 0);
 	question.count++;
