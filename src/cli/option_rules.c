@@ -327,7 +327,7 @@ print_presets(const struct argument *argument)
 		option_refuse(argument, "only allowed on the command line");
 	if (shown == NULL)
 		list_presets();
-	if (!preset_find(shown, strlen(shown), &preset))
+	else if (!preset_find(shown, strlen(shown), &preset))
 		option_refuse_item(
 		    argument, "no such preset", shown, strlen(shown), NULL);
 	show_preset(&preset);

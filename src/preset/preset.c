@@ -1366,14 +1366,12 @@ preset_for_command(char *const command[], struct preset *preset)
 	 */
 	if (strcmp(name, "npx") == 0) {
 		char both[32] = "npx/";
-		size_t end = sizeof both;
 
 		while (*++command != NULL && **command == '-')
 			;
-		if (*command != NULL)
-			end = strcspn(*command, "@");
-		if (end < sizeof both - strlen(both)) {
-			memcpy(both + strlen(both), *command, end);
+		if (*command != NULL &&
+		    strcspn(*command, "@") < sizeof both - strlen(both)) {
+			strncat(both, *command, strcspn(*command, "@"));
 			if (find_program(both, strlen(both), false, preset))
 				return true;
 		}
