@@ -306,7 +306,8 @@ TEST(witness)
 
 	for (size_t i = 0; i < LENGTH(attempts); i++)
 		EQUAL(attempts[i].row,
-		    (int64_t)witness_early(&attempts[i].request, 1, &hold, 1),
+		    (int64_t)witness_early(
+			&attempts[i].request, 1, &hold, 1, 0),
 		    attempts[i].early);
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		size_t count = LENGTH(rows[i].seen);

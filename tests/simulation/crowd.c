@@ -405,8 +405,10 @@ static void
 start_client(struct crowd *crowd)
 {
 	pid_t child;
+	nanos began;
 
 	place(crowd, crowd->begun);
+	began = clock_now();
 	child = child_fork(SIGTERM);
 	if (child == 0) {
 		sigprocmask(SIG_SETMASK, &crowd->before, NULL);
@@ -419,6 +421,8 @@ start_client(struct crowd *crowd)
 	}
 	crowd->clients[crowd->begun++].pid = child;
 	crowd->cost->started = clock_now() - crowd->start;
+	crowd->cost->fork =
+	    number_greater(crowd->cost->fork, clock_now() - began);
 }
 
 static void
@@ -613,8 +617,8 @@ count_requests(struct crowd *crowd)
 	if (!has_budget(crowd->variant))
 		return;
 	find_clients(crowd);
-	crowd->cost->early += witness_early(
-	    requests, count, crowd->record->holds, crowd->record->held);
+	crowd->cost->early += witness_early(requests, count,
+	    crowd->record->holds, crowd->record->held, crowd->cost->fork);
 	crowd->cost->holds += crowd->record->held;
 	/* What a breaker lets in, or a fleet, no window of a host counts. */
 	if (strstr(crowd->variant->options, "--breaker") == NULL &&

@@ -21,6 +21,7 @@ struct programs {
 struct cost {
 	nanos elapsed, cpu; /* of the driver and all of its processes */
 	nanos started; /* after so long the last client was there */
+	nanos fork; /* that its slowest fork took */
 	int64_t late; /* invocations that had to be ended */
 	int64_t killed, stopped; /* invocations, while they ran */
 	/* What broke the promises of a budget (witness.h), and how many holds

@@ -208,8 +208,8 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 			    cost->killed, cost->stopped);
 		if (cost->holds > 0)
 			printf("; %zu holds were seen, and %zu attempts began "
-			       "meanwhile",
-			    cost->holds, cost->early);
+			       "meanwhile; the slowest fork took %s",
+			    cost->holds, cost->early, figure_time(cost->fork));
 		puts("");
 	}
 	write_picture(driver, &runs);

@@ -11,13 +11,13 @@ was_hurt(const struct request *request, nanos first, nanos last)
 
 size_t
 witness_early(const struct request *requests, size_t count,
-    const struct held *holds, size_t number)
+    const struct held *holds, size_t number, nanos fork)
 {
 	size_t early = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct request *one = &requests[i];
-		nanos looked = one->began - one->delay - WITNESS_SLACK;
+		nanos looked = one->began - one->delay - fork - WITNESS_SLACK;
 		bool held = false;
 
 		for (size_t n = 0; n < number; n++)

@@ -43,10 +43,11 @@ struct held {
 
 /*
  * How many began while a hold of their host lasted, and was no news. Without
- * those whose retry had gone on a moment before.
+ * those whose retry had gone on a moment before. fork: how long the slowest one
+ * took.
  */
 size_t witness_early(const struct request *requests, size_t count,
-    const struct held *holds, size_t number);
+    const struct held *holds, size_t number, nanos fork);
 
 /*
  * How many retries failed that are more than a budget for each host allows in
