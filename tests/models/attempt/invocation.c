@@ -382,10 +382,14 @@ SPY(struct step, plan_denied, const struct policy *policy,
 	return step;
 }
 
-/* The readers of all output are slow from now on. */
+/*
+ * The readers of all output are slow from now on. What they have read before is
+ * not held output: with -v, -E holds no message of an attempt.
+ */
 SPY(int, finish_run, struct run *run, struct step step)
 {
 	now->closing = true;
+	memset(kernel.taken_by, 0, sizeof kernel.taken_by);
 	kernel.written = kernel.now + now->set.held / 2;
 	kernel.room[OUTPUT_STDOUT] = kernel.now + now->set.held;
 	kernel.room[OUTPUT_STDERR] = kernel.room[OUTPUT_STDOUT] + now->set.log;

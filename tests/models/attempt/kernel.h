@@ -176,7 +176,7 @@ struct kernel {
 	bool pipeless; /* the kernel makes no pipe */
 	bool clings; /* an abandoned command has its pipe open */
 	nanos room[OUTPUTS]; /* when each reader goes on reading */
-	int64_t taken_by[OUTPUTS]; /* how many bytes each reader has read */
+	int64_t taken_by[OUTPUTS]; /* bytes each has read, in the end anew */
 	nanos written; /* until then a process can write to held output */
 	struct segment segment; /* of the budget */
 	struct sent pending[KERNEL_PENDING];
