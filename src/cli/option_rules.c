@@ -137,7 +137,7 @@ add_preset(struct policy *policy, const struct argument *argument,
 		add_pattern(policy, &rules->fatal, argument, fd, lines->fatal);
 		add_pattern(policy, transient, argument, fd, lines->transient);
 		add_pattern(
-		    policy, &rules->fail_on, argument, fd, lines->failed);
+		    policy, &rules->tool_failed, argument, fd, lines->failed);
 	}
 	if (preset->wait != NULL) {
 		add_pattern(policy, &rules->transient, argument, STDERR_FILENO,

@@ -144,13 +144,15 @@ judge_cause(const struct rules *rules, const struct outcome *outcome)
 		    http_status_judge(http) == HTTP_STATUS_SAYS_RETRY, "http");
 
 	/* If there are lists or presets, and none names the outcome, retry
-	 * stops. */
+	 * stops. But a preset says nothing of what --fail-on alone names. */
+	if (!listed && is_zero(outcome) && meets(&rules->fail_on, outcome))
+		return retry_if(true, "fail-on");
 	if (!listed && conditions_empty(&rules->transient) &&
 	    conditions_empty(&rules->tool_transient)) {
 		if (outcome->curl && outcome->end == END_EXITED &&
 		    curl_distrusts(outcome->code))
 			return retry_if(false, "http");
-		return retry_if(true, is_zero(outcome) ? "fail-on" : "default");
+		return retry_if(true, "default");
 	}
 	if (verdict_fails_by(retry_on, outcome))
 		return retry_if(true, "retry-on");
@@ -179,7 +181,8 @@ verdict_of(const struct rules *rules, const struct outcome *outcome)
 	    (meets(success_on, outcome) || (success_on->fail && failed)))
 		return (struct judgement){ VERDICT_DONE, REASON_SUCCEEDED,
 			"success-on" };
-	if (!failed && !meets(&rules->fail_on, outcome))
+	if (!failed && !meets(&rules->fail_on, outcome) &&
+	    !meets(&rules->tool_failed, outcome))
 		return (struct judgement){ VERDICT_DONE, REASON_SUCCEEDED,
 			"exit-status" };
 

@@ -80,9 +80,10 @@ enum verdict {
 struct rules {
 	struct conditions retry_on; /* if empty, as transient: any failure */
 	struct conditions stop_on;
-	struct conditions fail_on; /* includes those of presets */
+	struct conditions fail_on;
 	struct conditions success_on;
 	struct conditions transient, fatal; /* of presets */
+	struct conditions tool_failed; /* failures despite status 0 */
 	struct conditions tool_exits; /* statuses that are the tool's own */
 	struct conditions tool_transient; /* transient with one of these */
 	struct conditions limited; /* words of presets for a server's limit */
@@ -104,7 +105,8 @@ struct rules {
  *	http		by the table of statuses, as the server asks, or
  *			curl cannot trust the server, and no list decides
  *	retry-on	--retry-on names the outcome: retry; if not: stop
- *	fail-on		--fail-on made it a failure, and no list decides: retry
+ *	fail-on		--fail-on made it a failure, and there is no --retry-on:
+ *			retry, whatever a preset knows
  *	idempotency	the request must not be sent twice: stop
  *	default		a failure, and no list decides: retry
  *	retry-if	--retry-if does not want the retry: stop (plan)

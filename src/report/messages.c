@@ -378,10 +378,6 @@ add_rule(struct message *message)
 	if (listed && known)
 		add(message,
 		    STRINGS(", and not a transient failure for ", one, name));
-	else if (known && own)
-		add(message,
-		    STRINGS("not a transient failure for ", one, name,
-			", see --retry-on"));
 	else if (known)
 		add(message,
 		    STRINGS(one, name,
@@ -462,7 +458,7 @@ add_known(struct message *message)
 	const struct rules *rules = &message->policy->rules;
 	const struct given *given = message->policy->given;
 	uint64_t bits = rules->transient.watches |
-	    rules->tool_transient.watches | rules->fail_on.watches;
+	    rules->tool_transient.watches | rules->tool_failed.watches;
 	const struct watch *watch =
 	    first_of(message->policy, bits & message->history->last.seen);
 	const char *words = NULL, *item = NULL;

@@ -51,7 +51,7 @@ exhausted='giving up: attempts exhausted'
 		2 4 'giving up: not in --retry-on 3' --retry-on 3 sh -c "$codes" 34
 		# The rule that made it a failure is named.
 		1 1 'giving up: --fail-on 0, not in --retry-on 7' --retry-on 7 --fail-on 9,0 sh -c "$exits" 0
-		1 1 'giving up: --fail-on 0, not a transient failure for preset curl, see --retry-on' --preset curl --fail-on 0 sh -c "$exits" 0
+		3 1 "$exhausted" --preset curl --fail-on 0 sh -c "$exits" 0
 		1 9 'giving up: preset curl: not a transient failure, see --retry-on' --preset curl --fail-on 9,0 sh -c "$exits" 9
 		# --stop-on ends at once.
 		1 22 'giving up: --stop-on 22' --retry-on 1-255,fail --stop-on 22 sh -c "$exits" 22

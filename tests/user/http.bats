@@ -351,6 +351,7 @@ or curl's own -f"
 		22 1 "$once" 22 '503 x' --preset auto -- "$curl" -f -d x=1 URL
 		60 1 'preset curl: not a transient failure, see --retry-on' 60 '' -a -- "$curl" URL
 		7 2 "$spent" 7 '' -a -- "$curl" -d x=1 URL
+		1 2 "(exit 0, HTTP 202)$spent" 0 '202 x' -a --fail-on http:202 -- "$curl" URL
 		1 2 "(exit 0, HTTP 503)$spent" 0 '503 x' -a -- "$curl" URL --dump-header heads
 		0 1 "$advice" 0 '' -a --no-http -- "$curl" URL
 		0 1 '' 0 '200 x' --no-http --policy ./team --http-status "$F" -- "$curl" --dump-header "$F" URL

@@ -297,6 +297,8 @@ static const char *const verdicts[] = {
 	"retry=9 transient=75,9 | exit 9 -> retry by retry-on",
 	"retry=9 transient=75 | exit 75 -> retry by preset",
 	"retry=9 transient=75 | exit 1 -> not-retryable by retry-on",
+	"fail=0 transient=75 | exit 0, exit 0 http 202 -> retry by fail-on",
+	"fail=0,1 transient=75 | exit 1 -> not-retryable by preset",
 	"transient=75 | http 503 -> retry by http",
 	"transient=75 | exit 75 http 404 -> not-retryable by http",
 
