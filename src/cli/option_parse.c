@@ -284,8 +284,8 @@ take(const struct parser *parser, const struct argument *argument)
 	ptrdiff_t row = argument->option - parser->table;
 	const char *word;
 
-	if (argument->implied && *argument->text != '\0' &&
-	    is_here(parser, argument->option))
+	if (argument->implied && is_here(parser, argument->option) &&
+	    (*argument->text != '\0' || argument->option->type != OPTION_NONE))
 		return;
 	parser->here[row] |= !argument->implied;
 	/* What is implied to be off is only not given. */

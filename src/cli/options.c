@@ -155,24 +155,25 @@ check_method(const struct argument *argument, struct policy *policy)
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
 	(void)policy;
-	if (length == 0 || argument->text[length] != '\0')
+	if ((length == 0 && !argument->implied) ||
+	    argument->text[length] != '\0')
 		option_refuse(argument, "not an HTTP method");
 }
 
-/* The value of a header field. */
+/* The value of a header field; an empty one takes back another. */
 static void
 check_header(const struct argument *argument, struct policy *policy)
 {
 	const char *text = argument->text;
 
-	(void)policy;
+	policy->key_filed = argument->location != NULL;
 	/* A newline could begin another header. */
 	for (const char *c = text; *c != '\0'; c++)
 		if (iscntrl((unsigned char)*c))
 			option_refuse(argument, "contains a control character");
 	/* curl does not send a header whose value is empty. */
-	if (text[strspn(text, " ")] == '\0')
-		option_refuse(argument, "must not be empty");
+	if (*text != '\0' && text[strspn(text, " ")] == '\0')
+		option_refuse(argument, "must not be blank");
 }
 
 /* With an escape in it the label would not be what the user looks for. */
@@ -252,7 +253,8 @@ store(const struct argument *argument, struct policy *policy)
 	if (argument->option->special == SPECIAL_WAIT)
 		return "--deadline=*\0--attempts=inf\0--delay=1\0"
 		       "--backoff=constant\0--timeout=5\0--hold-stderr\0"
-		       "--preset=\0--retry-on=\0--limit=\0--no-http\0";
+		       "--preset=\0--retry-on=\0--limit=\0--no-http\0"
+		       "--method=\0--idempotency-key=\0";
 	return NULL;
 }
 
@@ -707,13 +709,15 @@ complete(struct policy *policy, const char *const given[])
 	/*
 	 * A request that is not idempotent must not be sent twice without a
 	 * key. Only --http sends the key, and only curl can take it without the
-	 * user's help.
+	 * user's help. A key in a file is not meant for other commands.
 	 */
 	if (policy->key != NULL && policy->http_status == NULL &&
 	    !policy->http && policy->command != NULL) {
 		policy->http = runs_curl(policy);
+		if (!policy->http && policy->key_filed)
+			policy->key = NULL;
 		/* No message shows the key. */
-		if (!policy->http)
+		else if (!policy->http)
 			option_fail(
 			    "--idempotency-key: only with curl, or with --http "
 			    "and a command that sends $RETRY_IDEMPOTENCY_KEY");

@@ -374,6 +374,7 @@ or curl's own -f"
 	SH
 	chmod +x timeout
 	mine='Idempotency-Key:mine'
+	echo idempotency-key=k >keyed
 	table gets <<-'END'
 		'--disable --dump-header FILE -sS URL' --http -- ./curl --disable -sS URL
 		'--dump-header FILE -sS -q URL' --http -- ./curl -sS -q URL
@@ -385,6 +386,7 @@ or curl's own -f"
 		'-d x=1 URL' --http-status "$F" --idempotency-key k -- ./curl -d x=1 URL
 		# A key makes curl a request of --http, unless curl has its own.
 		'--dump-header FILE --config FILE -d x=1 URL' --idempotency-key k -- nice ./curl -d x=1 URL
+		'--dump-header FILE --config FILE -d x=1 URL' --policy ./keyed -- ./curl -d x=1 URL
 		"--dump-header FILE -H $mine -d x=1 URL" --idempotency-key k -- ./curl -H $mine -d x=1 URL
 		# What sudo gives to another user stays as it was typed.
 		'-u bob -E A=b curl -d x URL' --http --idempotency-key k -- ./sudo -u bob -E A=b curl -d x URL && missed "$under_sudo"
@@ -776,10 +778,11 @@ irregular()
 
 @test "--method, --idempotency-key and --http-status are refused where they cannot be" {
 	also=(touch ran)
+	printf '%s\n' auto idempotency-key=auto >keyed
 	no_sender='--idempotency-key: only with curl, or with --http and a command that sends $RETRY_IDEMPOTENCY_KEY'
 	table <<-'END'
 		refused "--method: not an HTTP method: 'GET\x0d\nX:'" --method $'GET\r\nX:'
-		refused "--idempotency-key: must not be empty: ' '" --method POST --idempotency-key ' '
+		refused "--idempotency-key: must not be blank: ' '" --method POST --idempotency-key ' '
 		refused "--http-status: not with --http: '$F'" --http --http-status "$F"
 		# The key is nowhere told.
 		refused "$no_sender" --idempotency-key secret --
@@ -788,5 +791,11 @@ irregular()
 		ends 0 --http -q --method POST --idempotency-key k true
 		ends 0 --http-status s --idempotency-key k true
 		ends 0 --dry-run --idempotency-key k
+		ends 0 --idempotency-key k --idempotency-key '' true
+		# One of a policy is for curl, and refuses no other command.
+		ends 0 --policy ./keyed true
+		ends 0 --policy ./keyed --http true
+		ends 0 --policy ./keyed --http --no-http true
+		refused "$no_sender" --policy ./keyed --idempotency-key secret --
 	END
 }

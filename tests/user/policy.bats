@@ -380,7 +380,8 @@ alike()
 }
 
 @test "-w is a wait without a policy's rules for failures, and each given option counts" {
-	policy auto retry-on=3 limit=1:fail http attempts=2 delay=9 timeout=9 backoff=linear
+	policy auto retry-on=3 limit=1:fail http attempts=2 delay=9 timeout=9 backoff=linear \
+	    method=POST idempotency-key=auto
 	printf '%s\n' retries=2 http-status=./status >other
 	printf '%s\n' delay=5 retry-on=3 wait=60 >waits
 	local long='-T 60 -d 1 -b constant -t 5 -E'
@@ -394,6 +395,7 @@ alike()
 		'--policy ./policy -w 60' "$long" git
 		'--policy ./policy --policy ./other -w 60' "$long" git
 		'-a --http -w 60 --policy ./policy' "$long -a --http" git
+		'--idempotency-key k -w 60 --policy ./policy' "$long --idempotency-key k" curl
 		'--preset curl -w 60 --limit 1:fail --retry-on 9' "$long --limit 1:fail --preset curl --retry-on 9"
 		'--policy ./waits' "$long -d 5"
 		'--policy ./waits -T 9 -d 7' "$long -T 9 -d 7"

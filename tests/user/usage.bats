@@ -309,7 +309,7 @@ PY
 		http-status 'not a file name' ''
 		method 'not an HTTP method' '' 'GET /' P@ST
 		method 'not idempotent, and no --idempotency-key' POST
-		idempotency-key 'must not be empty' ''
+		idempotency-key 'must not be blank' ' '
 		budget-ratio 'not a ratio from 0 to 1000' '' x 1000.1 100000.1% % 20%%
 		budget-min 'not a whole number up to 1000000' x 1000001
 		budget-window 'not a time from 1s to 24h' x 999ms 1d1ms
