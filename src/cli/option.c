@@ -137,7 +137,9 @@ option_store(const struct argument *argument, struct policy *policy)
 		/* An empty text undoes the same option in a policy file. */
 		*(const char **)field = *text == '\0' ? NULL : text;
 	} else if (type >= OPTION_WHOLE && type <= OPTION_SIZE) {
-		store_number(argument, field);
+		/* What depends on others is found where it is not given. */
+		if (!argument->implied || *text != '\0')
+			store_number(argument, field);
 	} else if (type >= OPTION_CONSTANT && type <= OPTION_SIGNAL) {
 		if (type == OPTION_CHOICE)
 			value = find_word(option->choices, text);

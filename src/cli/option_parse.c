@@ -288,10 +288,10 @@ take(const struct parser *parser, const struct argument *argument)
 	    (*argument->text != '\0' || argument->option->type != OPTION_NONE))
 		return;
 	parser->here[row] |= !argument->implied;
-	/* What is implied to be off is only not given. */
-	parser->given[row] = !argument->off ? argument->text
-	    : argument->implied             ? NULL
-					    : "";
+	/* What is implied to be off, or empty, is only not given. */
+	parser->given[row] = argument->off ? "" : argument->text;
+	if (argument->implied && *parser->given[row] == '\0')
+		parser->given[row] = NULL;
 	word = parser->store(argument, parser->policy);
 	words.location = NULL;
 	while (word != NULL && *word != '\0') {

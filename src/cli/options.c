@@ -253,7 +253,9 @@ store(const struct argument *argument, struct policy *policy)
 	if (argument->option->special == SPECIAL_WAIT)
 		return "--deadline=*\0--attempts=inf\0--delay=1\0"
 		       "--backoff=constant\0--timeout=5\0--hold-stderr\0"
-		       "--preset=\0--retry-on=\0--limit=\0--no-http\0"
+		       "--min-delay=0\0--max-delay=\0--jitter=full\0"
+		       "--splay=0\0--retry-after=\0--preset=\0--retry-on=\0"
+		       "--retry-if=\0--fail-on=\0--limit=\0--no-http\0"
 		       "--method=\0--idempotency-key=\0";
 	return NULL;
 }

@@ -381,7 +381,8 @@ alike()
 
 @test "-w is a wait without a policy's rules for failures, and each given option counts" {
 	policy auto retry-on=3 limit=1:fail http attempts=2 delay=9 timeout=9 backoff=linear \
-	    method=POST idempotency-key=auto
+	    method=POST idempotency-key=auto min-delay=40 max-delay=50 jitter=none splay=5 \
+	    retry-after=stderr:wait retry-if=false fail-on=0
 	printf '%s\n' retries=2 http-status=./status >other
 	printf '%s\n' delay=5 retry-on=3 wait=60 >waits
 	local long='-T 60 -d 1 -b constant -t 5 -E'
@@ -395,6 +396,7 @@ alike()
 		'--policy ./policy -w 60' "$long" git
 		'--policy ./policy --policy ./other -w 60' "$long" git
 		'-a --http -w 60 --policy ./policy' "$long -a --http" git
+		'--max-delay 2 -j equal --retry-if x -w 60 --policy ./policy' "$long --max-delay 2 -j equal --retry-if x" git
 		'--idempotency-key k -w 60 --policy ./policy' "$long --idempotency-key k" curl
 		'--preset curl -w 60 --limit 1:fail --retry-on 9' "$long --limit 1:fail --preset curl --retry-on 9"
 		'--policy ./waits' "$long -d 5"
