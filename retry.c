@@ -211,6 +211,11 @@ seek_admission(struct run *run, const struct step *planned)
 	if (run->report != NULL)
 		report_admission(run->report, &admission);
 	messages_alone(&run->loop.log, &admission);
+	/* It was usable when the wait for this attempt began. */
+	if (run->history.made == 0 && run->policy->budget.required &&
+	    !budget_client_ready(&run->loop.budget))
+		return (struct step){ .status = EXIT_STATUS_NO_BUDGET,
+			.reason = REASON_INTERNAL };
 	if (admission.answer == ADMISSION_GRANTED)
 		return attempt(run);
 	now = sys_now(CLOCK_BOOTTIME);

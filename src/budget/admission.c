@@ -221,6 +221,7 @@ admission_foresee(const struct visit *visit, nanos delay)
 
 	if (caller->config->wait > 0 || has_breaker(caller) || caller->limited)
 		return admission;
+	delay = number_greater(delay, hold_left(&segment->hold, age));
 	next = window_next(&segment->window, &admission.terms,
 	    visit->header->slice, age, &admission.sums);
 	/* Rounded up; in milliseconds, so that the product has room. */

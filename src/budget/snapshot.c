@@ -64,8 +64,9 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 	snapshot->held = hold_left(&segment->hold, age);
 	if (snapshot->next == NANOS_MAX)
 		snapshot->next = SNAPSHOT_NONE;
-	else if (snapshot->next < snapshot->cooldown)
-		snapshot->next = snapshot->cooldown;
+	else
+		snapshot->next = number_greater(snapshot->next,
+		    number_greater(snapshot->cooldown, snapshot->held));
 	/* This changes the copy. */
 	if (window_withdraw(&window, &none, window_epoch(header->slice, age),
 		&sums) == WINDOW_CORRUPT)

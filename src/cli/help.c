@@ -100,8 +100,8 @@ help_options(const struct option *table, bool all)
 	}
 	writer_put_all(&writer,
 	    STRINGS(notations, statuses, "\nExamples:\n  ", program,
-		" -a -T 10m -- curl -fsSO https://example.org/file\n  ", program,
-		" -w 1m -- pg_isready -q\n"));
+		" -a -T 10m -- curl -fsSO https://example.org/file\n  ",
+		program, " -w 1m -- pg_isready -q\n"));
 	help_finish(&writer);
 }
 

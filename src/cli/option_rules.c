@@ -388,6 +388,10 @@ add_stream_hint(struct policy *policy, const struct argument *argument)
 	else
 		option_refuse(argument, "neither stderr:ERE nor stdout:ERE");
 	add_hint(policy, argument, fd, text + STREAM_LENGTH);
+	if (policy->budget.key != NULL)
+		add(policy, &policy->rules.limited, argument,
+		    fd == STDOUT_FILENO ? "stdout:" PRESET_LIMIT
+					: "stderr:" PRESET_LIMIT);
 }
 
 void

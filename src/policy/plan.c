@@ -15,6 +15,10 @@
 #define ASK_RECOVERING (500 * NANOS_MS)
 #define ASK_PARTS 4
 
+/* How long a process that waits for a hold sleeps at most before it looks at it
+ * again: the budget may have been reset. */
+#define HOLD_LOOK (5 * NANOS_SECOND)
+
 _Static_assert(ASK_MOST + ASK_MOST / 2 < ADMISSION_WAITING,
     "a retry that waits asks again while it counts as one");
 
@@ -231,7 +235,9 @@ plan_gives_up(const struct history *history, const struct step *step)
 {
 	return step->reason != REASON_SUCCEEDED &&
 	    step->reason != REASON_INTERRUPTED &&
-	    (history->made == 0 || history->judgement.verdict == VERDICT_RETRY);
+	    (history->made == 0 ||
+		history->judgement.verdict == VERDICT_RETRY ||
+		history->judgement.verdict == VERDICT_REPEAT);
 }
 
 /* What happens while a server's hold lasts. */
@@ -249,6 +255,9 @@ wait_for_hold(
 	if (hold >= left || hold > most ||
 	    (!endless && now - history->held_since > most - hold))
 		return plan_end(history, REASON_RETRY_AFTER);
+	/* The last look is so early that what is left is spread widely. */
+	if (hold > HOLD_LOOK + HOLD_SPREAD)
+		return again(now, HOLD_LOOK);
 	return again(now, hold + backoff_splay(&history->schedule, spread));
 }
 

@@ -90,7 +90,8 @@ struct attempt_end plan_tell(const struct policy *policy,
 
 /*
  * Whether the invocation ends without a success although it wanted another
- * attempt: none was made, or the last one failed and could be retried.
+ * attempt: none was made, the last one failed and could be retried, or more
+ * successes in a row were wanted.
  */
 bool plan_gives_up(const struct history *history, const struct step *step);
 

@@ -232,10 +232,11 @@ verdict_is_limit(const struct rules *rules, const struct outcome *outcome)
 {
 	const struct http_status *http = &outcome->http;
 
+	/* A 403 that names a wait is that of an API, as of GitHub's. */
 	if (http->known && http->code != 0)
-		return http->code == VERDICT_TOO_MANY_REQUESTS;
-	return outcome->has_hint ||
-	    (rules->limited.watches & outcome->seen) != 0;
+		return http->code == VERDICT_TOO_MANY_REQUESTS ||
+		    (http->code == 403 && http->after.given);
+	return (rules->limited.watches & outcome->seen) != 0;
 }
 
 int

@@ -86,7 +86,7 @@ struct rules {
 	struct conditions tool_failed; /* failures despite status 0 */
 	struct conditions tool_exits; /* statuses that are the tool's own */
 	struct conditions tool_transient; /* transient with one of these */
-	struct conditions limited; /* words of presets for a server's limit */
+	struct conditions limited; /* words for a server's limit */
 };
 
 /*
@@ -137,8 +137,8 @@ enum attempt_result verdict_result(
 
 /*
  * Whether a failure is a limit of the server, which is well but serves no more
- * for now: HTTP status 429, or without a status, words that say so or for how
- * long.
+ * for now: HTTP status 429, or 403 with a wait; without a status, words that
+ * say so.
  */
 bool verdict_is_limit(const struct rules *rules, const struct outcome *outcome);
 

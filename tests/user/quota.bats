@@ -133,14 +133,16 @@ puts_off()
 	    is 22 limited 429 -d 0.2
 	    counted limited 0 denied 1
 	    held 0
-	words of a preset, and those of --retry-after
+	words for a limit, with a preset or --retry-after, and no others
 	    says=(sh -c '[ "$RETRY_ATTEMPT" = 2 ] || { echo "$1" >&2; exit 1; }' sh)
 	    none=(-q --budget-min 0 --budget-ratio 0 -n 2 -d 1 -j none)
 	    is 0 "$RETRY" -B api "${none[@]}" --preset docker "${says[@]}" \
 	        'toomanyrequests: slow down'
 	    is 0 "$RETRY" -B hint "${none[@]}" --retry-after 'stderr:again in ' \
-	        "${says[@]}" 'busy, try again in 1s'
+	        "${says[@]}" 'rate limit, try again in 1s'
 	    counted limited 1
+	    is 1 "$RETRY" -B down "${none[@]}" --retry-after 'stderr:again in ' \
+	        "${says[@]}" 'service is down, try again in 1s'
 	    is 1 "$RETRY" -B words "${none[@]}" --preset docker "${says[@]}" \
 	        'connection reset by peer'
 	END

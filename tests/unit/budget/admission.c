@@ -570,6 +570,8 @@ static const char *const scenes[] = {
 	"granted "
 	"limited=2 admitted=0, A fails failures=2, A retry denied",
 	"0/0: F is-limited, 5s F retry granted fleet=unasked limited=1",
+	/* What becomes free while it lasts is foreseen. */
+	"3s others-retry 10, 60s u is-put-off, S foresees-grant 0",
 	"0/10: F retry open, F gets 1 granted, u is-put-off, F retry throttled "
 	"!granted, 5s F retry open fleet=asks",
 	/* But the breaker holds it back, and lets it in as its probe. */
