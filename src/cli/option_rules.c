@@ -344,6 +344,8 @@ option_rules_note(const struct argument *argument, struct policy *policy)
 
 	if (preset)
 		print_presets(argument);
+	if (preset && none)
+		policy->presets_off = true;
 	/* -w, given on the command line, takes back only rules of files. */
 	while (*at != NULL)
 		if ((none || alone) && strcmp((*at)->option, name) == 0 &&

@@ -136,6 +136,7 @@ struct policy {
 	bool chronic; /* both are, and written only after the final failure */
 	bool seeded;
 	bool automatic; /* a preset was to be that of the command */
+	bool presets_off; /* they were taken back, or -w wants none */
 	bool key_filed; /* the key is from a file */
 	bool http; /* retry makes a status file (--http) */
 	bool http_unasked; /* only because it is curl, by --preset auto */

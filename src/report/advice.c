@@ -171,7 +171,7 @@ advice_on_rules(struct advice *advice, const struct policy *policy)
 			"' (-a)",
 			policy->given == NULL ? ": every failure is retried"
 					      : NULL));
-	if (policy->given != NULL || policy->http ||
+	if (policy->given != NULL || policy->presets_off || policy->http ||
 	    policy->http_status != NULL)
 		return false;
 	return known &&

@@ -158,6 +158,7 @@ incurable='cannot be cured by a retry'
 @test "without rules, -v names the preset of a known tool once, after a failure" {
 	stub git 1
 	stub make 1
+	echo auto >team
 	ran 3 1 -n 3 -v env bin/git
 	mapfile -t told <err
 	[ "${told[1]}" = 'retry: preset git (-a) retries only failures that a retry may cure' ]
@@ -172,6 +173,8 @@ incurable='cannot be cured by a retry'
 		-q bin/git
 		-E bin/git
 		-v --preset git bin/git
+		-v -w 9 bin/git
+		-v --policy ./team --no-auto bin/git
 		-v --http bin/git
 		-v --retry-on 1 bin/git
 		-v --stop-on 9 bin/git
