@@ -243,10 +243,18 @@ store(const struct argument *argument, struct policy *policy)
 		[SPECIAL_AUTO] = NULL,
 		[SPECIAL_WAIT] = check_wait,
 	};
+	struct given by = { .text = argument->text,
+		.location = argument->location };
 
 	if (specials[argument->option->special] != NULL)
 		specials[argument->option->special](argument, policy);
 	option_store(argument, policy);
+	/* The report names what set the limit that was reached. */
+	by.option = argument->implied ? "wait" : argument->option->name;
+	if (argument->option->field == offsetof(struct policy, attempts))
+		policy->attempts_by = by;
+	else if (argument->option->field == offsetof(struct policy, deadline))
+		policy->deadline_by = by;
 	if (argument->option->special == SPECIAL_AUTO)
 		return argument->off ? "--preset=none\0" : "--preset=auto\0";
 	/* Every failure means "not yet", whatever a policy knows of others. */

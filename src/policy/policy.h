@@ -77,7 +77,7 @@ struct limit {
 	struct conditions failures;
 };
 
-/* A LIST or a preset, in the order in which they were given. */
+/* An option as it was given: LISTs and presets in their order. */
 struct given {
 	const char *option; /* "stop-on", "preset" and so on */
 	const char *text; /* as it was given; the name of a preset */
@@ -96,6 +96,7 @@ struct policy {
 	struct limit *limit[POLICY_LIMITS];
 	int64_t consecutive; /* successes in a row that are wanted, 1 or more */
 	nanos deadline; /* for everything; 0: none */
+	struct given attempts_by, deadline_by; /* what set them; or no option */
 	/* Each is the limit of one attempt, the last one of all later ones; 0,
 	 * or none: no limit. */
 	struct spans timeouts;

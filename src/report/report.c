@@ -228,6 +228,35 @@ put_attempt(struct writer *writer, const struct policy *policy,
 	writer_json_end(writer, '}');
 }
 
+/* Puts what set the limit that was reached, or else why the last attempt was
+ * judged so. */
+static void
+put_why(struct writer *writer, const struct report *report)
+{
+	const struct policy *policy = report->policy;
+	const struct given *by = &policy->deadline_by;
+	bool spent = report->step->reason == REASON_ATTEMPTS;
+	char room[REPORT_TEXT];
+	const char *why = "";
+
+	if (report->count > 0)
+		why = report->entries[index_of(report->count - 1)].why;
+	if (spent)
+		by = &policy->attempts_by;
+	if (spent && policy->nested != NESTED_SHARE) {
+		why = "--nested, or the limit of attempts";
+	} else if (spent && by->option == NULL) {
+		why = "--attempts 5 (default)";
+	} else if (spent || report->step->reason == REASON_DEADLINE) {
+		snprintf(room, sizeof room, "--%s %s%s%s%s", by->option,
+		    by->text, by->location == NULL ? "" : " (",
+		    by->location == NULL ? "" : by->location,
+		    by->location == NULL ? "" : ")");
+		why = room;
+	}
+	put_words(writer, "why", why);
+}
+
 /* On one line, so that tools for lines find it among other output. */
 static void
 put_report(struct writer *writer, const void *with)
@@ -261,10 +290,7 @@ put_report(struct writer *writer, const void *with)
 	writer_json_string(writer, "limit",
 	    report->step->reason == REASON_LIMIT ? report->history->limit->text
 						 : NULL);
-	put_words(writer, "why",
-	    report->count == 0
-		? ""
-		: report->entries[index_of(report->count - 1)].why);
+	put_why(writer, report);
 	put_words(writer, "message",
 	    report->said == report->step->reason
 		? report->message

@@ -308,14 +308,23 @@ seven=(sh -c 'exit 7')
 explained()
 {
 	local line="\"why\": $1, \"message\": \"$2\","
+	local end=$line
 	line=${line//@/\\\"}
+	[[ $2 != *': attempts exhausted' ]] || end="\"why\": \"--attempts 2\", \"message\": \"$2\","
+	end=${end//@/\\\"}
 	"$RETRY" -q -d 0 -n 2 --report r.json "${@:3}" 2>err >out || :
-	grep -qF "$line \"status\": " r.json &&
+	grep -qF "$end \"status\": " r.json &&
 		grep -qF "$line \"delay_ms\": " r.json || {
 		echo "not: $line"
 		cat r.json
 		return 1
 	}
+}
+
+# because WHY [OPTION]...: with these, this ends the run of a false.
+because()
+{
+	"$RETRY" -q --report r.json "${@:2}" false || [ "$(report why)" = "$1" ]
 }
 
 @test "the report says of each attempt and of the end what was said, and by which rule" {
@@ -344,8 +353,15 @@ explained()
 	END
 	ends 1 -n 2 --report r.json -B api --budget-min 0 false
 	[ "$(report reason each.message message)" = "budget
-attempt 1/2 failed (exit 1)$gave budget exhausted
+attempt 1/2 failed (exit 1)$gave budget exhausted (--budget-wait waits for it)
 $(tail -n 1 err | sed 's/^retry: //')" ]
+	echo deadline=1s >late
+	table because <<-'END'
+		'--attempts 5 (default)' -d 0
+		'--retries 1' -d 0 --retries 1
+		'--deadline 1s (./late:1)' -d 60 -j none --policy ./late
+		'--wait 3' -d 60 -j none -w 3
+	END
 	start "$RETRY" -q --report r.json -d 60 -j none --on-retry 'touch began' -- false
 	reached test -e began
 	ended_by TERM
