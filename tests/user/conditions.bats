@@ -143,7 +143,7 @@ exhausted='giving up: attempts exhausted'
 		3 1 '*' --stop-on 'stderr:denied,75' sh -c "$exits" 1 && [ "$(sed -n 2p err)" = "$hint" ]
 		3 1 '*' --stop-on 'stderr:denied[,]75' sh -c "$exits" 1 && ! grep 'part of' err
 		3 1 '*' -q --stop-on 'stderr:denied,75' sh -c "$exits" 1 && [ ! -s err ]
-		3 1 '*' -v -E --stop-on 'stderr:denied,75' sh -c "$exits" 1 && ! grep 'part of' err
+		3 1 '*' -E --stop-on 'stderr:denied,75' sh -c "$exits" 1 && ! grep 'part of' err
 		1 0 '*' -v --stop-on 'stderr:denied,75' sh -c "$exits" 0 && ! grep 'part of' err
 	END
 }

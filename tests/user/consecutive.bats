@@ -77,7 +77,7 @@ failing_in()
 	    '3 8s 8s 8s' 'success 2s 2s 2s' 'total 18s 18s 18s' '' \
 	    'Worst case 24s 6 attempts x 1s + 18s of delays' 'Deadline 1m fits'
 	"$RETRY" --dry-run -n 3 --consecutive 3 -d 2 -j decorrelated |
-		tr -s ' ' | grep -qE '^success 2s (4s|3\.9s|4\.1s) 6s$'
+		tr -s ' ' | grep -qx 'success 2s - 6s'
 	"$RETRY" --dry-run -n 6 --consecutive 3 -t 1 -d 2 -j none -T 23.5 |
 		grep -q 'does not fit: attempt 6 of 6 would be cut off'
 }
@@ -118,7 +118,7 @@ failing_in()
 	holds err 'retry: attempt 1/5 failed (exit 7), retrying in 1ms' \
 	    'retry: attempt 2/5 succeeded (exit 0), 1 of 2 in a row, next in 1ms' \
 	    'retry: attempt 3/5 succeeded (exit 0), 2 of 2 in a row' \
-	    'retry: ended after 3 attempts: succeeded'
+	    'retry: ended after 3 attempts: succeeded, rescued by a retry'
 	table finishes <<-'END'
 		0 --consecutive 2 true && [ ! -s e ]
 		0 --consecutive 2 --log-format github true && [ ! -s e ]
@@ -156,7 +156,7 @@ failing_in()
 	    '0 0, 1 1, 1, 0' ]
 	ends 0 succeeded 'retry repeat retry repeat done' -B db --consecutive 2 -- sh -c "$(failing_in 1 3)"
 	"$RETRY" --budget-status db --json >seen
-	[ "$(values retries seen), $(values successes seen)" = '2 2, 1 1' ]
+	[ "$(values retries seen), $(values successes seen)" = '0 2, 1 1' ]
 	# The breaker holds back the attempt after a success, too.
 	ends 1 breaker repeat -B web --breaker 1,1h --consecutive 2 -- sh -c '
 		env -u RETRY_ADMITTED "$RETRY" -q -n 1 -B web --breaker 1,1h false

@@ -110,7 +110,7 @@ dies_of()
 	}
 	again=' failed (exit 7), retrying in 0s'
 	table <<-'END'
-		with won=2 told 0 "retry: attempt 1/3$again" 'retry: attempt 2/3 succeeded (exit 0)' 'retry: ended after 2 attempts in a moment: succeeded'
+		with won=2 told 0 "retry: attempt 1/3$again" 'retry: attempt 2/3 succeeded (exit 0)' 'retry: ended after 2 attempts in a moment: succeeded, rescued by a retry'
 		told 7 "retry: attempt 1/3$again" "retry: attempt 2/3$again" 'err 3' 'retry: attempt 3/3 failed (exit 7), giving up: attempts exhausted' 'retry: ended after 3 attempts in a moment: attempts'
 		with won=2 leaves 0 '' '' -v --chronic -- "${says[@]}"
 	END

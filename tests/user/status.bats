@@ -289,7 +289,7 @@ sends()
 		'exited 127' 0 "cannot run './nosuch': No such file or directory" -q ./nosuch
 		'exited 126' 0 "cannot run '/': Permission denied" -q /
 		'exited 125' 0 "--attempts: not a number of attempts: 'x'"* -q -n x true
-		'exited 0' 0 'attempt 1/5 *|attempt 2/5 *|attempt 3/5 succeeded (exit 0)|ended after 3 attempts in *s: succeeded' -v -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
+		'exited 0' 0 'attempt 1/5 *|attempt 2/5 *|attempt 3/5 succeeded (exit 0)|ended after 3 attempts in *s: succeeded, rescued by a retry' -v -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
 		'exited 0' 0 'attempt 1/5 succeeded (exit 0)|ended after 1 attempt in *s: succeeded' -v true
 		# Of both the last one counts.
 		'exited 3' 0 '' -v -q -n 1 sh -c 'exit 3'
