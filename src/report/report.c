@@ -633,7 +633,7 @@ is_log(const char *file)
 	static const char suffix[] = ".jsonl";
 	size_t length = strlen(file), tail = sizeof suffix - 1;
 
-	return length > tail && strcmp(file + length - tail, suffix) == 0;
+	return length >= tail && strcmp(file + length - tail, suffix) == 0;
 }
 
 bool
