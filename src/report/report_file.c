@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "sys/procfs.h"
@@ -202,18 +203,24 @@ write_over(const struct report_file *target, int fd)
  * Adds to the end of a file, in one write(2). If the disk is full nevertheless,
  * the line is cut off. It stays, because another process may have added a line
  * behind it; and it gets a newline, if there is room for one, so that it does
- * not spoil the next line. Whether an old line lacks its newline cannot be
- * known: while another process writes, the file ends anywhere.
+ * not spoil the next line. An old line without a newline gets one first. While
+ * another process writes, the file ends anywhere, and that makes an empty line.
  */
 static bool
-write_behind(const struct report_file *target, int fd)
+write_behind(const struct report_file *target, int fd, off_t at)
 {
+	char newline = '\n', last = newline;
+	struct iovec parts[] = { { &newline, 0 },
+		{ target->bytes, target->length } };
 	ssize_t put;
 
+	/* A file that may not be read ends as it should. */
+	if (at > 0 && pread(fd, &last, 1, at - 1) == 1 && last != newline)
+		parts[0].iov_len = 1;
 	do
-		put = write(fd, target->bytes, target->length);
+		put = writev(fd, parts, 2);
 	while (put == -1 && errno == EINTR);
-	if (put == -1 || (size_t)put == target->length)
+	if (put == -1 || (size_t)put == parts[0].iov_len + target->length)
 		return put != -1;
 	if (write(fd, "\n", 1) != -1)
 		errno = ENOSPC;
@@ -246,7 +253,7 @@ write_open(const struct report_file *target, const char *file, int fd, int why)
 		-1 &&
 	    (errno == ENOSPC || errno == EDQUOT))
 		return false;
-	return target->append ? write_behind(target, fd)
+	return target->append ? write_behind(target, fd, at)
 			      : write_over(target, fd);
 }
 
@@ -259,13 +266,15 @@ write_open(const struct report_file *target, const char *file, int fd, int why)
 static bool
 write_in_place(const struct report_file *target, const char *file, int why)
 {
-	int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	bool done;
 	int fd, error;
 
 	if (target->append)
 		flags |= O_APPEND | O_CREAT;
-	fd = open(file, flags, 0666);
+	fd = open(file, flags | (target->append ? O_RDWR : O_WRONLY), 0666);
+	if (fd == -1 && target->append && errno == EACCES)
+		fd = open(file, flags | O_WRONLY, 0666);
 	if (fd == -1)
 		return false;
 	done = write_open(target, file, fd, why);

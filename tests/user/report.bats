@@ -383,6 +383,11 @@ $(tail -n 1 err | sed 's/^retry: //')" ]
 	ends 7 -q -n 1 --report .jsonl --metrics log.jsonl "${seven[@]}"
 	ends 7 -q -n 1 --report .jsonl "${seven[@]}"
 	[ "$(lines .jsonl) $(grep -c reason log.jsonl)" = '2 3' ]
+	printf '{"cut off' >.jsonl
+	ends 7 -q -n 1 --report .jsonl "${seven[@]}"
+	tail -n 1 .jsonl >r.json
+	report status=7
+	[ "$(head -n 1 .jsonl)" = '{"cut off' ]
 }
 
 @test "a report goes to what a name leads to" {
