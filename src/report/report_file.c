@@ -17,6 +17,9 @@
 /* The number of symbolic links that the kernel follows in a path. */
 #define LINKS_MOST 40
 
+/* The size of every page is a multiple of this one. */
+#define PAGE 4096
+
 /* The type of the file system proc: statfs(2). */
 #define PROC_MAGIC 0x9fa0
 
@@ -203,24 +206,28 @@ write_over(const struct report_file *target, int fd)
  * Adds to the end of a file, in one write(2). If the disk is full nevertheless,
  * the line is cut off. It stays, because another process may have added a line
  * behind it; and it gets a newline, if there is room for one, so that it does
- * not spoil the next line. An old line without a newline gets one first. While
- * another process writes, the file ends anywhere, and that makes an empty line.
+ * not spoil the next line. An old line without a newline gets one first, unless
+ * it ends with a page: there the file also ends while another process writes.
  */
 static bool
 write_behind(const struct report_file *target, int fd, off_t at)
 {
 	char newline = '\n', last = newline;
-	struct iovec parts[] = { { &newline, 0 },
+	struct iovec parts[] = { { &newline, 1 },
 		{ target->bytes, target->length } };
+	size_t length = target->length;
 	ssize_t put;
 
 	/* A file that may not be read ends as it should. */
-	if (at > 0 && pread(fd, &last, 1, at - 1) == 1 && last != newline)
-		parts[0].iov_len = 1;
+	if (at % PAGE != 0 && pread(fd, &last, 1, at - 1) == 1 &&
+	    last != newline)
+		length++;
 	do
-		put = writev(fd, parts, 2);
+		put = length > target->length
+		    ? writev(fd, parts, 2)
+		    : write(fd, target->bytes, length);
 	while (put == -1 && errno == EINTR);
-	if (put == -1 || (size_t)put == parts[0].iov_len + target->length)
+	if (put == -1 || (size_t)put == length)
 		return put != -1;
 	if (write(fd, "\n", 1) != -1)
 		errno = ENOSPC;
