@@ -169,6 +169,8 @@ masked()
 	    export RETRY_BUDGET_DIR=$PWD RETRY_BUDGET=api
 	    is 7 "$RETRY" -d 0 --breaker 1,60s --retry-if false -- sh -c 'exit 7'
 	    is 7 "$RETRY" -n 1 --breaker 1,60s -- sh -c 'exit 7'
+	    is 7 "$RETRY" --budget-min 0 --retry-if 'touch first' -- sh -c 'exit 7'
+	    [ -e first ]
 	    "$RETRY" --budget-status api --json | grep -q '"retries": 0, "limit"'
 	one that cannot be run ends retry with 125
 	    inject clone,clone3,fork,vfork:error=EAGAIN:when=2
