@@ -429,12 +429,19 @@ static void
 put_rules(struct writer *writer, const struct policy *policy)
 {
 	const char *label = "Rules";
+	struct advice advice;
 
+	/* With -v: there is no preset for the command. */
+	if (policy->given == NULL && policy->automatic &&
+	    policy->command != NULL && advice_on_rules(&advice, policy)) {
+		writer_put(writer, label);
+		writer_pad(writer, 14);
+		writer_put_all(writer, advice.strings);
+		writer_put(writer, "\n");
+	}
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
 		for (const struct given *given = policy->given; given != NULL;
 		     given = given->next) {
-			struct advice advice;
-
 			if (strcmp(given->option, steps[i].option) != 0 ||
 			    (*steps[i].part != '\0' &&
 				!has_rules(given->text, steps[i].does)))

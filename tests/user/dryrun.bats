@@ -113,6 +113,7 @@ tells()
 		Limits 2 retries after 9,75
 	END
 	)
+	tells "Rules no preset for 'frob' (-a): every failure is retried" -va frob
 	tells 'Rules retry preset flock: a failure that passes' --preset flock
 	tells 'Rules stop --stop-on stderr:a\tb\x1b' --stop-on $'stderr:a\tb\e'
 	plan -n 2
