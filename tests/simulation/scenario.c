@@ -14,7 +14,9 @@
 #define SHARED "-B storm "
 
 /* The same for all hosts, on a server. */
-#define FLEET SHARED "--fleet " SCENARIO_FLEET " --fleet-min 20 "
+/* As the numbers of the hosts were recorded. */
+#define MINUTE "--budget-window 60s "
+#define FLEET SHARED MINUTE "--fleet " SCENARIO_FLEET " --fleet-min 20 "
 
 /*
  * Ten clients of a host cannot fail twenty times in a row. A hundred breakers
@@ -184,10 +186,10 @@ const struct scenario scenarios[] = {
 		.most = 30 * NANOS_SECOND,
 		.variants = {
 			{ .name = "full", .options = HOSTS },
-			{ .name = "host budgets", .options = HOSTS SHARED,
+			{ .name = "host budgets", .options = HOSTS SHARED MINUTE,
 			    .until = 20 * NANOS_SECOND },
 			{ .name = "host budgets, breakers",
-			    .options = HOSTS SHARED BREAKER, .most_max = 130 },
+			    .options = HOSTS SHARED MINUTE BREAKER, .most_max = 130 },
 			{ .name = "fleet budget", .options = HOSTS FLEET,
 			    .beside = "host budgets", .most_beside = 25,
 			    .until = 20 * NANOS_SECOND },
