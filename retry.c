@@ -213,7 +213,7 @@ seek_admission(struct run *run, const struct step *planned)
 	messages_alone(&run->loop.log, &admission);
 	/* It was usable when the wait for this attempt began. */
 	if (run->history.made == 0 && run->policy->budget.required &&
-	    !budget_client_ready(&run->loop.budget))
+	    run->loop.budget.private)
 		return (struct step){ .status = EXIT_STATUS_NO_BUDGET,
 			.reason = REASON_INTERNAL };
 	if (admission.answer == ADMISSION_GRANTED)

@@ -194,7 +194,7 @@ meanwhile()
 	    # It stops when the length of the file was checked.
 	    start strace -D -o trace -P "$api" -e signal=bus,stop \
 	        -e trace=?fstat,?newfstatat,?statx \
-	        -e inject=?fstat,?newfstatat,?statx:signal=STOP:when=3 \
+	        -e inject=?fstat,?newfstatat,?statx:signal=STOP:when=4 \
 	        "$RETRY" -B api -n 2 -d 0 --budget-required "${fails[@]}"
 	    wait_for grep -q 'stopped by SIGSTOP' trace
 	    truncate -s 0 "$api"
