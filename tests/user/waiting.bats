@@ -107,6 +107,7 @@ redis()
 	local tool port='' missing='' server
 	server=$(command -v redis-server || command -v valkey-server) ||
 		missing+=' redis-server'
+	export PGUSER=somebody # whoever runs the suite may have no name
 	beside 'a file' waits 'test -e' touch go
 	services bash nc curl pg_isready redis-cli
 	while read -r tool port; do
