@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "cli/help.h"
@@ -225,6 +226,7 @@ option_rules_presets(struct policy *policy, const struct option *option)
 			if (*name == '\0')
 				break;
 		}
+		free(given);
 	}
 }
 
@@ -424,9 +426,11 @@ option_rules_lists(struct policy *policy, const struct option *table)
 			    "0 is a success, not a failure (see --fail-on)");
 		/* A limit and a hint are no rules that messages name. */
 		if (option->special == SPECIAL_LIMIT ||
-		    option->special == SPECIAL_RETRY_AFTER)
+		    option->special == SPECIAL_RETRY_AFTER) {
 			*at = given->next;
-		else
+			free(given);
+		} else {
 			at = &given->next;
+		}
 	}
 }

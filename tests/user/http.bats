@@ -548,8 +548,10 @@ spotless()
 	    somewhere
 	    command -v strace >/dev/null || exit 0
 	    strace -o calls -e trace=?open,openat "$RETRY" --http -- true || :
-	    nth=$(grep '^open' calls | grep -n '"/proc/[0-9]*/fd/' | sed 's/:.*//')
-	    strace -qq -o /dev/null -e "inject=?open,openat:error=EACCES:when=$nth" \
+	    # libc has one of them, and a sanitizer may use the other.
+	    call=$(sed -n 's|(.*"/proc/[0-9]*/fd/.*||p' calls)
+	    nth=$(grep "^$call(" calls | grep -n '"/proc/[0-9]*/fd/' | sed 's/:.*//')
+	    strace -qq -o /dev/null -e "inject=$call:error=EACCES:when=$nth" \
 	        "$RETRY" --http -- sh -c 'echo "$RETRY_HTTP_STATUS"' >path
 	    [[ $(<path) == "$PWD/tmp/"* ]]
 	    spotless
