@@ -330,8 +330,8 @@ late()
 	    [ ! -e hook ]
 	    none_left
 	the delay goes on while --retry-if runs
-	    is 1 "$RETRY" -v -n 2 -d 1 -j none --retry-if 'sleep 1.5' -- false
-	    told 'retry: ended after 2 attempts in (1[.][5-9]|2[.][0-4])s: attempts'
+	    is 1 "$RETRY" -v -n 2 -d 3 -j none --retry-if 'sleep 4' -- false
+	    told 'retry: ended after 2 attempts in [4-6]([.].)?s: attempts'
 	TERM is ignored
 	    late 'trap "" TERM; sleep 30; true'
 	not --on-give-up
