@@ -42,40 +42,33 @@ longest=3000
 words=() before=() feed=/dev/null usual=0 shape='' holds='' status=0 took=0
 as=() leaves='' mute='' piped='' injects=''
 
-now()
-{
+now() {
 	echo "$((${EPOCHREALTIME/[.,]/} / 1000))"
 }
 
-failed()
-{
+failed() {
 	why+="${why:+; }$*"
 }
 
-skipped()
-{
+skipped() {
 	left_out=$*
 }
 
-has()
-{
+has() {
 	command -v "$1" >/dev/null
 }
 
 # Whether there is a strace that may do what is asked of it here.
-can_inject()
-{
+can_inject() {
 	strace -f -b execve -qq -o /dev/null -e inject=getppid:error=EIO \
 		true 2>/dev/null
 }
 
-none_left()
-{
+none_left() {
 	! env -u MARK grep -qszxF "MARK=$1" /proc/[0-9]*/environ
 }
 
-soon()
-{
+soon() {
 	local until=$(($(now) + longest))
 	until "${@:2}"; do
 		if (($(now) > until)); then
@@ -86,8 +79,7 @@ soon()
 	done
 }
 
-alone()
-{
+alone() {
 	soon 'a process is left' none_left "$PWD"
 }
 
@@ -130,8 +122,7 @@ nested   $twice |
 # shellcheck disable=SC2034 # the kinds use it
 scenes=$(cut -d' ' -f1 <<<"$scene_rows" | xargs)
 
-every_scene()
-{
+every_scene() {
 	local name
 	for name in $scenes; do
 		printf "$1 $name %s\n" fails works
@@ -139,8 +130,7 @@ every_scene()
 }
 
 # What the options of a scene need that is not there yet.
-prepare()
-{
+prepare() {
 	case $1 in
 	delays)
 		printf '%s\n' '# a policy' attempts=2 delay=10ms,20ms \
@@ -157,8 +147,7 @@ prepare()
 }
 
 # shellcheck disable=SC2016,SC2034 # the command's own variable; kinds read ours
-scene()
-{
+scene() {
 	local end='exit 7' row does twice='-n 2 -d 0'
 	local watches='--retry-on stderr:bad --retry-on stdout:bad'
 	local reads='read -r line; [ "$line" = "a line" ] || exit 9'
@@ -189,8 +178,7 @@ scene()
 		$end")
 }
 
-run()
-{
+run() {
 	local began from=$feed
 	# A file is opened for the command alone: whatever shares its offset
 	# keeps retry from going back.
@@ -215,29 +203,25 @@ run()
 	[ -z "$piped" ] || wait
 }
 
-attempts()
-{
+attempts() {
 	wc -l 2>/dev/null <ran || echo 0
 }
 
 # Anything of ours that should have gone, but a segment.
-leftovers()
-{
+leftovers() {
 	find . -path './.retry-*' -o -path './tmp/*' -o \
 		-path './budgets/*' ! -name 'retry-v5.*.api' | tr '\n' ' '
 }
 
 # A report is there as a whole or not at all.
-is_whole()
-{
+is_whole() {
 	local text
 	[ -e "$1" ] || return 0
 	text=$(<"$1")
 	[[ $text == *"$2" ]]
 }
 
-judge()
-{
+judge() {
 	local left
 	((took <= longest)) || failed "took $took ms"
 	case $status in
@@ -271,8 +255,7 @@ judge()
 	[ -n "$leaves" ] || alone
 }
 
-usually()
-{
+usually() {
 	((status == usual)) || failed "status $status instead of $usual"
 	(($(attempts) == 2)) || failed "$(attempts) attempts"
 }
@@ -286,8 +269,7 @@ usually()
 # itself, and the first two are unlike: a count may mean a call of both. Where
 # the parent makes a call of the same name, too, none is meant. Of a call that is
 # made for each process in /proc the first two count.
-list_calls()
-{
+list_calls() {
 	awk '
 		function use(text)
 		{
@@ -357,8 +339,7 @@ list_calls()
 #
 
 # Calls a function in a fresh directory, and with what a case has of its own.
-inside()
-(
+inside() (
 	cd "$(mktemp -d "$dir/XXXXXX")" || exit
 	mkdir tmp budgets
 	export TMPDIR=$PWD/tmp RETRY_BUDGET_DIR=$PWD/budgets
@@ -366,8 +347,7 @@ inside()
 	cd "$dir" && rm -rf "$OLDPWD"
 )
 
-one()
-{
+one() {
 	local why='' left_out='' result=passed words far
 	read -ra words <<<"$1"
 	# shellcheck disable=SC2064 # now: these arguments are gone then
@@ -391,20 +371,17 @@ one()
 	((far % 500)) || echo "$kind: $far of $(grep -c '' "$dir/plan") cases"
 }
 
-count()
-{
+count() {
 	grep -cx "$1" "$dir/results" || :
 }
 
 # Of the table: CASES PASSED FAILED SKIPPED
-row()
-{
+row() {
 	printf '%-12s%8d%8d%8d%8d\n' "$kind" "$@"
 }
 
 # What failed is also what broke off.
-totals()
-{
+totals() {
 	local cases passed failed skipped
 	cases=$(grep -c '' "$dir/plan" || :)
 	passed=$(count passed)
@@ -417,8 +394,7 @@ totals()
 }
 
 # Whatever a signal finds under way ends, wherever it is, and nothing is left.
-break_off()
-{
+break_off() {
 	local pids
 	trap '' INT TERM HUP
 	while pids=$(env -u dir grep -lszxF "dir=$dir" \
@@ -435,8 +411,7 @@ break_off()
 
 # A signal that is ignored here, as it is in the background, would be ignored by
 # what is tested; and what we wait for is there, so that one is heeded at once.
-faults()
-{
+faults() {
 	local name jobs
 	case ${1-} in
 	--case)

@@ -69,17 +69,14 @@ static struct {
 } server;
 
 /* Writes all fields as twin_write() does. */
-static const char dump[] =
-    "local names = {'w', 'q', 'm', 'e', 'R', 'S', 'H', 'x'}\n"
-    "for i = 0, 63 do names[#names + 1] = i end\n"
-    "local found = redis.call('HMGET', KEYS[1], unpack(names))\n"
-    "for i = 1, 8 do found[i] = found[i] or '0' end\n"
-    "for i = 9, 72 do found[i] = found[i] or '0 0 0' end\n"
-    "return table.concat(found, ' ')\n";
+static const char dump[] = "local names = {'w', 'q', 'm', 'e', 'R', 'S', 'H', 'x'}\n"
+			   "for i = 0, 63 do names[#names + 1] = i end\n"
+			   "local found = redis.call('HMGET', KEYS[1], unpack(names))\n"
+			   "for i = 1, 8 do found[i] = found[i] or '0' end\n"
+			   "for i = 9, 72 do found[i] = found[i] or '0 0 0' end\n"
+			   "return table.concat(found, ' ')\n";
 
-static void
-connect_to(const char *path)
-{
+static void connect_to(const char *path) {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
 	if (strlen(path) >= sizeof address.sun_path)
@@ -87,19 +84,15 @@ connect_to(const char *path)
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	server.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (server.fd == -1 ||
-	    connect(server.fd, (struct sockaddr *)&address, sizeof address) ==
-		-1)
+	    connect(server.fd, (struct sockaddr *)&address, sizeof address) == -1)
 		err(1, "%s", path);
 	server.start = server.end = 0;
 	server.broken = false;
-	server.out =
-	    (struct resp_request){ server.sent, sizeof server.sent, 0 };
+	server.out = (struct resp_request){ server.sent, sizeof server.sent, 0 };
 }
 
 /* Sends all requests that were written to server.out. */
-static void
-flush(void)
-{
+static void flush(void) {
 	size_t length = resp_length(&server.out);
 
 	if (server.out.length > server.out.size)
@@ -111,16 +104,14 @@ flush(void)
 }
 
 /* Waits for the next reply. Its text is valid until the next call. */
-static struct resp_reply
-take_reply(void)
-{
+static struct resp_reply take_reply(void) {
 	struct resp_reply reply;
 	enum resp_state state;
 	ssize_t count;
 
 	for (;;) {
-		state = resp_read((struct strview){ server.in + server.start,
-				      server.end - server.start },
+		state = resp_read(
+		    (struct strview){ server.in + server.start, server.end - server.start },
 		    &reply);
 		server.broken = server.broken || state == RESP_INVALID;
 		if (server.broken)
@@ -130,8 +121,7 @@ take_reply(void)
 		server.end -= server.start;
 		memmove(server.in, server.in + server.start, server.end);
 		server.start = 0;
-		count = read(server.fd, server.in + server.end,
-		    sizeof server.in - server.end);
+		count = read(server.fd, server.in + server.end, sizeof server.in - server.end);
 		if (count <= 0)
 			err(1, "cannot read from the server");
 		server.end += (size_t)count;
@@ -140,26 +130,21 @@ take_reply(void)
 	return reply;
 }
 
-static void
-load(const char *script, char sha1[41])
-{
+static void load(const char *script, char sha1[41]) {
 	struct resp_reply reply;
 
-	resp_put(
-	    &server.out, (const char *const[]){ "SCRIPT", "LOAD", script }, 3);
+	resp_put(&server.out, (const char *const[]){ "SCRIPT", "LOAD", script }, 3);
 	flush();
 	reply = take_reply();
 	if (reply.type != RESP_BULK || reply.text.length != 40)
-		errx(1, "the server does not load the script: %.*s",
-		    (int)reply.text.length, reply.text.at);
+		errx(1, "the server does not load the script: %.*s", (int)reply.text.length,
+		    reply.text.at);
 	memcpy(sha1, reply.text.at, 40);
 	sha1[40] = '\0';
 }
 
 /* xorshift64*; from least to most, both included. */
-static int64_t
-draw(struct trial *trial, int64_t least, int64_t most)
-{
+static int64_t draw(struct trial *trial, int64_t least, int64_t most) {
 	uint64_t x = trial->random;
 
 	x ^= x >> 12;
@@ -170,25 +155,19 @@ draw(struct trial *trial, int64_t least, int64_t most)
 	return least + (int64_t)(x % (uint64_t)(most - least + 1));
 }
 
-static int64_t
-slice_of(const struct trial *trial)
-{
+static int64_t slice_of(const struct trial *trial) {
 	nanos slices = WINDOW_SLICES * MICRO;
 
 	return (trial->terms.window + slices - 1) / slices;
 }
 
 /* Each number has other terms, and half of them some promise to check. */
-static struct trial
-begin(int number)
-{
-	static const enum weather weathers[] = { WEATHER_WILD, WEATHER_STEADY,
-		WEATHER_WILD, WEATHER_BACK };
-	static const int64_t ratios[] = { 200000, 333333, 1000000, 2500000,
-		SEGMENT_RATIO_MOST };
+static struct trial begin(int number) {
+	static const enum weather weathers[] = { WEATHER_WILD, WEATHER_STEADY, WEATHER_WILD,
+		WEATHER_BACK };
+	static const int64_t ratios[] = { 200000, 333333, 1000000, 2500000, SEGMENT_RATIO_MOST };
 	static const int64_t mins[] = { 10, 200, 1, 0, 1000, 3, 30 };
-	static const nanos windows[] = { NANOS_MINUTE,
-		NANOS_MINUTE + 7654321 * MICRO, NANOS_HOUR };
+	static const nanos windows[] = { NANOS_MINUTE, NANOS_MINUTE + 7654321 * MICRO, NANOS_HOUR };
 	struct trial trial = {
 		.random = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(number + 1),
 		.weather = weathers[number % 4],
@@ -207,13 +186,11 @@ begin(int number)
 }
 
 /* Time passes: mostly less than a slice, sometimes more than a window. */
-static void
-pass(struct trial *trial)
-{
+static void pass(struct trial *trial) {
 	static const struct {
 		int64_t share, least, most; /* in hundredths of a slice */
-	} steps[] = { { 60, 0, 20 }, { 25, 0, 100 }, { 10, 0, 500 },
-		{ 3, 0, 3000 }, { 1, 5500, 7000 }, { 1, 0, 30000 } };
+	} steps[] = { { 60, 0, 20 }, { 25, 0, 100 }, { 10, 0, 500 }, { 3, 0, 3000 },
+		{ 1, 5500, 7000 }, { 1, 0, 30000 } };
 	int64_t slice = slice_of(trial), chance = draw(trial, 0, 99);
 	size_t i = 0;
 
@@ -222,8 +199,8 @@ pass(struct trial *trial)
 	trial->real += draw(trial, steps[i].least, steps[i].most) * slice / 100;
 	if (trial->weather == WEATHER_STEADY || draw(trial, 0, 99) > 3)
 		return;
-	trial->behind += draw(trial, 0, 3) > 0 ? draw(trial, 0, 2 * slice)
-					       : draw(trial, 0, 90 * slice);
+	trial->behind +=
+	    draw(trial, 0, 3) > 0 ? draw(trial, 0, 2 * slice) : draw(trial, 0, 90 * slice);
 	if (trial->weather == WEATHER_WILD && draw(trial, 0, 2) == 0)
 		trial->behind = 0;
 }
@@ -233,9 +210,7 @@ pass(struct trial *trial)
  * age of this row, at most 30 slices after their grant. Nothing is true of
  * retries in a wild trial.
  */
-static void
-rescue(struct trial *trial, struct fleet_row *told)
-{
+static void rescue(struct trial *trial, struct fleet_row *told) {
 	int64_t slice = slice_of(trial), age, *left;
 	size_t i = grants.length;
 
@@ -248,22 +223,18 @@ rescue(struct trial *trial, struct fleet_row *told)
 	i = (size_t)draw(trial, (int64_t)i, (int64_t)grants.length - 1);
 	left = &grants.list[i].count;
 	age = trial->real - grants.list[i].at;
-	told->age =
-	    draw(trial, number_greater(age - 30 * slice, 0), age) * MICRO;
+	told->age = draw(trial, number_greater(age - 30 * slice, 0), age) * MICRO;
 	told->rescued = *left;
 	*left = 0;
 }
 
 /* A random question at the present time. */
-static struct fleet_question
-question_of(struct trial *trial)
-{
+static struct fleet_question question_of(struct trial *trial) {
 	int64_t now = trial->real - trial->behind, slice = slice_of(trial);
 	struct fleet_question question = {
 		.key = KEY,
 		.terms = trial->terms,
-		.wanted = draw(trial, 0, 3) == 0 ? draw(trial, 0, 40)
-						 : draw(trial, 0, 2),
+		.wanted = draw(trial, 0, 3) == 0 ? draw(trial, 0, 40) : draw(trial, 0, 2),
 		.first = draw(trial, 0, 5) == 0,
 		.now = now * MICRO,
 		.count = draw(trial, 0, 2) == 0 ? (size_t)draw(trial, 1, 4) : 0,
@@ -277,17 +248,14 @@ question_of(struct trial *trial)
 		question.terms.min += draw(trial, -1, 3);
 		question.terms.window *= draw(trial, 1, 2);
 	}
-	question.terms.ratio =
-	    question.terms.ratio < 0 ? 0 : question.terms.ratio;
+	question.terms.ratio = question.terms.ratio < 0 ? 0 : question.terms.ratio;
 	question.terms.min = question.terms.min < 0 ? 0 : question.terms.min;
 	for (size_t i = 0; i < question.count; i++)
 		question.told[i] = (struct fleet_row){
-			.age = draw(trial, 0, i == 0 ? slice : 66 * slice) *
-				MICRO -
+			.age = draw(trial, 0, i == 0 ? slice : 66 * slice) * MICRO -
 			    draw(trial, 0, 1) * (MICRO - 1),
 			.successes = draw(trial, 0, trial->most),
-			.alone =
-			    trial->terms.ratio > 0 && draw(trial, 0, 5) == 0
+			.alone = trial->terms.ratio > 0 && draw(trial, 0, 5) == 0
 			    ? draw(trial, 1, 3)
 			    : 0,
 		};
@@ -300,19 +268,15 @@ question_of(struct trial *trial)
  * Makes a field nonsense, as no script ever wrote it. The next question writes
  * all of them anew: it wants something, and is not stale.
  */
-static void
-spoil(struct trial *trial, struct fleet_question *question)
-{
-	static const char *const fields[] = { "e", "e", "R", "S", "H", "x", "w",
-		"q", "m" };
+static void spoil(struct trial *trial, struct fleet_question *question) {
+	static const char *const fields[] = { "e", "e", "R", "S", "H", "x", "w", "q", "m" };
 	static const char *const values[] = { "nan", "-1", "", "1e300", "x" };
 	const char *field = fields[draw(trial, 0, 8)];
 	const char *value = values[draw(trial, 0, 4)];
 
 	if (field[0] == 'w' && draw(trial, 0, 1) == 0)
 		value = draw(trial, 0, 1) == 0 ? "16666" : "1440000001";
-	resp_put(&server.out,
-	    (const char *const[]){ "HSET", FLEET_KEY KEY, field, value }, 4);
+	resp_put(&server.out, (const char *const[]){ "HSET", FLEET_KEY KEY, field, value }, 4);
 	if (strchr("wqm", field[0]) != NULL)
 		trial->twin.stored = false;
 	if (field[0] == 'e')
@@ -321,9 +285,7 @@ spoil(struct trial *trial, struct fleet_question *question)
 	question->by = 0;
 }
 
-static void
-send_batch(struct trial *trial, const char sha1[41], const char dump_sha1[41])
-{
+static void send_batch(struct trial *trial, const char sha1[41], const char dump_sha1[41]) {
 	for (int i = 0; i < BATCH; i++) {
 		struct fleet_question *question = &trial->questions[i];
 		size_t start = resp_length(&server.out);
@@ -331,29 +293,22 @@ send_batch(struct trial *trial, const char sha1[41], const char dump_sha1[41])
 		pass(trial);
 		*question = question_of(trial);
 		trial->asked[i] = trial->real;
-		trial->spoiled[i] =
-		    trial->weather == WEATHER_WILD && draw(trial, 0, 99) == 0;
+		trial->spoiled[i] = trial->weather == WEATHER_WILD && draw(trial, 0, 99) == 0;
 		if (trial->spoiled[i]) {
 			spoil(trial, question);
 			start = resp_length(&server.out);
 		}
 		question_write(&server.out, question, false);
 		/* The script may be another one. */
-		memcpy(strstr(server.sent + start, question_script_sha1), sha1,
-		    40);
+		memcpy(strstr(server.sent + start, question_script_sha1), sha1, 40);
 		trial->expected[i] = twin_answer(&trial->twin, question);
 	}
-	resp_put(&server.out,
-	    (const char *const[]){ "EVALSHA", dump_sha1, "1", FLEET_KEY KEY },
-	    4);
-	resp_put(
-	    &server.out, (const char *const[]){ "PTTL", FLEET_KEY KEY }, 2);
+	resp_put(&server.out, (const char *const[]){ "EVALSHA", dump_sha1, "1", FLEET_KEY KEY }, 4);
+	resp_put(&server.out, (const char *const[]){ "PTTL", FLEET_KEY KEY }, 2);
 	flush();
 }
 
-static void
-add(struct events *events, int64_t at, int64_t count)
-{
+static void add(struct events *events, int64_t at, int64_t count) {
 	if (events->length == EVENTS)
 		errx(1, "more events than there is room for");
 	events->list[events->length].at = at;
@@ -361,9 +316,7 @@ add(struct events *events, int64_t at, int64_t count)
 }
 
 /* Successes are told in any order, so all of them are looked at. */
-static int64_t
-sum_after(const struct events *events, int64_t at)
-{
+static int64_t sum_after(const struct events *events, int64_t at) {
 	int64_t sum = 0;
 
 	for (size_t i = 0; i < events->length; i++)
@@ -377,10 +330,8 @@ sum_after(const struct events *events, int64_t at)
  * terms: no window that ends with it has more retries than max(min, ratio *
  * successes), though each retry may be made up to a slice after its grant.
  */
-static bool
-keeps_promise(const struct trial *trial, int i, const struct resp_reply *reply,
-    struct trial_tally *tally)
-{
+static bool keeps_promise(
+    const struct trial *trial, int i, const struct resp_reply *reply, struct trial_tally *tally) {
 	const struct fleet_question *question = &trial->questions[i];
 	const int64_t *numbers = trial->expected[i].numbers;
 	const struct terms limits = { numbers[9], numbers[10], 0 };
@@ -391,8 +342,7 @@ keeps_promise(const struct trial *trial, int i, const struct resp_reply *reply,
 	    reply->type != RESP_ARRAY)
 		return true;
 	for (size_t j = 0; j < question->count; j++)
-		add(&successes, at - question->told[j].age / MICRO,
-		    question->told[j].successes);
+		add(&successes, at - question->told[j].age / MICRO, question->told[j].successes);
 	if (reply->numbers[1] == 0)
 		return true;
 	add(&grants, at, reply->numbers[1]);
@@ -407,17 +357,13 @@ keeps_promise(const struct trial *trial, int i, const struct resp_reply *reply,
 	    window_limit(&limits, sum_after(&successes, at - window + slice));
 }
 
-static bool
-same(const struct resp_reply *a, const struct resp_reply *b)
-{
+static bool same(const struct resp_reply *a, const struct resp_reply *b) {
 	return a->type == b->type && a->count == b->count &&
 	    memcmp(a->numbers, b->numbers, sizeof a->numbers) == 0;
 }
 
 /* Whether the hash, and when it expires, are those of the twin. */
-static const char *
-check_hash(const struct twin *twin)
-{
+static const char *check_hash(const struct twin *twin) {
 	int64_t most = (twin->slice * 66 + 999) / 1000;
 	struct resp_reply reply = take_reply();
 	char room[TWIN_ROOM];
@@ -427,15 +373,12 @@ check_hash(const struct twin *twin)
 	equal = reply.type == RESP_BULK && reply.text.length == strlen(room) &&
 	    memcmp(reply.text.at, room, reply.text.length) == 0;
 	reply = take_reply();
-	lives = !twin->stored ||
-	    (reply.numbers[0] <= most && reply.numbers[0] > most - PATIENCE);
+	lives = !twin->stored || (reply.numbers[0] <= most && reply.numbers[0] > most - PATIENCE);
 	return !equal ? "the hash" : !lives ? "its expiry" : NULL;
 }
 
 /* Reads all replies, so that the next trial begins with its own. */
-static void
-read_batch(const struct trial *trial, struct trial_tally *tally)
-{
+static void read_batch(const struct trial *trial, struct trial_tally *tally) {
 	const char *wrong;
 
 	for (int i = 0; i < BATCH; i++) {
@@ -457,9 +400,7 @@ read_batch(const struct trial *trial, struct trial_tally *tally)
 	tally->hashes++;
 }
 
-struct trial_tally
-trial_run(const char *path, const char *script, bool patient)
-{
+struct trial_tally trial_run(const char *path, const char *script, bool patient) {
 	struct trial_tally tally = { .wrong = NULL };
 	char sha1[41], dump_sha1[41];
 	bool over = false;
@@ -470,16 +411,14 @@ trial_run(const char *path, const char *script, bool patient)
 	for (int number = 0; number < TRIALS && !over; number++) {
 		struct trial trial = begin(number);
 
-		resp_put(&server.out,
-		    (const char *const[]){ "DEL", FLEET_KEY KEY }, 2);
+		resp_put(&server.out, (const char *const[]){ "DEL", FLEET_KEY KEY }, 2);
 		flush();
 		take_reply();
 		grants.length = successes.length = 0;
 		for (int i = 0; i < QUESTIONS / BATCH && !over; i++) {
 			send_batch(&trial, sha1, dump_sha1);
 			read_batch(&trial, &tally);
-			over =
-			    tally.broken || (tally.wrong != NULL && !patient);
+			over = tally.broken || (tally.wrong != NULL && !patient);
 		}
 	}
 	close(server.fd);

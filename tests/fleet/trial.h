@@ -22,7 +22,6 @@ struct trial_tally {
  * wrong, or, if patient, until the promise is broken. Errors of the kernel end
  * the program.
  */
-struct trial_tally
-trial_run(const char *socket, const char *script, bool patient);
+struct trial_tally trial_run(const char *socket, const char *script, bool patient);
 
 #endif

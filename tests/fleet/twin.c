@@ -14,15 +14,11 @@ struct sums {
 };
 
 /* The epoch of which a slot has the counts. */
-static int64_t
-epoch_of(const struct twin *twin, int64_t slot)
-{
+static int64_t epoch_of(const struct twin *twin, int64_t slot) {
 	return twin->epoch - (twin->epoch + SLOTS - slot) % SLOTS;
 }
 
-static struct sums
-sums_of(const struct twin *twin)
-{
+static struct sums sums_of(const struct twin *twin) {
 	struct sums sums = { .oldest = twin->epoch };
 
 	for (int64_t i = 0; i < SLOTS; i++) {
@@ -40,16 +36,12 @@ sums_of(const struct twin *twin)
 	return sums;
 }
 
-static void
-empty(struct twin *twin, int64_t slot)
-{
+static void empty(struct twin *twin, int64_t slot) {
 	twin->retries[slot] = twin->successes[slot] = twin->hosts[slot] = 0;
 }
 
 /* Makes all retries and hosts new, and forgets all successes. */
-static void
-renew(struct twin *twin, int64_t epoch)
-{
+static void renew(struct twin *twin, int64_t epoch) {
 	int64_t retries = 0, hosts = 0;
 
 	for (int64_t i = 0; i < SLOTS; i++) {
@@ -64,9 +56,7 @@ renew(struct twin *twin, int64_t epoch)
 }
 
 /* Goes on to the epoch of a time. */
-static void
-advance(struct twin *twin, int64_t now)
-{
+static void advance(struct twin *twin, int64_t now) {
 	int64_t epoch = now / twin->slice;
 
 	if (!twin->dated || twin->epoch > epoch + 1) {
@@ -80,17 +70,13 @@ advance(struct twin *twin, int64_t now)
 	twin->epoch = number_greater(twin->epoch, epoch);
 }
 
-static int64_t
-slice_of(const struct terms *terms)
-{
+static int64_t slice_of(const struct terms *terms) {
 	nanos slices = WINDOW_SLICES * MICRO;
 
 	return (terms->window + slices - 1) / slices;
 }
 
-static void
-agree(struct twin *twin, const struct terms *terms, bool asks)
-{
+static void agree(struct twin *twin, const struct terms *terms, bool asks) {
 	if (!twin->stored) {
 		twin->slice = slice_of(terms);
 		twin->ratio = terms->ratio;
@@ -105,9 +91,7 @@ agree(struct twin *twin, const struct terms *terms, bool asks)
 
 /* Counts successes and retries of an age; the ring has no older ones. Returns
  * the retries to pay back. */
-static int64_t
-count(struct twin *twin, const struct fleet_row *told, int64_t now)
-{
+static int64_t count(struct twin *twin, const struct fleet_row *told, int64_t now) {
 	int64_t age = told->age / MICRO + (told->age % MICRO > 0);
 	int64_t epoch = (now - age) / twin->slice;
 
@@ -119,9 +103,7 @@ count(struct twin *twin, const struct fleet_row *told, int64_t now)
 }
 
 /* Takes retries away, the oldest first. */
-static void
-pay_back(struct twin *twin, int64_t retries)
-{
+static void pay_back(struct twin *twin, int64_t retries) {
 	for (int64_t age = TWIN_RETRIES - 1; age >= 0; age--) {
 		int64_t *slot = &twin->retries[(twin->epoch - age) % SLOTS];
 		int64_t paid = number_lesser(*slot, retries);
@@ -132,9 +114,7 @@ pay_back(struct twin *twin, int64_t retries)
 }
 
 static struct resp_reply
-reply(const struct twin *twin, int64_t granted, int64_t limit, int64_t now,
-    int64_t wanted)
-{
+reply(const struct twin *twin, int64_t granted, int64_t limit, int64_t now, int64_t wanted) {
 	struct sums sums = sums_of(twin);
 	enum fleet_code code = granted > 0 ? FLEET_GRANTED
 	    : wanted == 0                  ? FLEET_NOTED
@@ -144,15 +124,13 @@ reply(const struct twin *twin, int64_t granted, int64_t limit, int64_t now,
 	return (struct resp_reply){
 		.type = RESP_ARRAY,
 		.count = 12,
-		.numbers = { code, granted, sums.retries, limit, sums.successes,
-		    leaves - now, 1000000 + 500 * sums.hosts, now, sums.hosts,
-		    twin->ratio, twin->min, twin->slice * WINDOW_SLICES },
+		.numbers = { code, granted, sums.retries, limit, sums.successes, leaves - now,
+		    1000000 + 500 * sums.hosts, now, sums.hosts, twin->ratio, twin->min,
+		    twin->slice * WINDOW_SLICES },
 	};
 }
 
-struct resp_reply
-twin_answer(struct twin *twin, const struct fleet_question *question)
-{
+struct resp_reply twin_answer(struct twin *twin, const struct fleet_question *question) {
 	bool asks = question->wanted > 0 || question->count > 0;
 	int64_t now = question->now / MICRO, limit, left, granted = 0, back = 0;
 	struct terms limits;
@@ -177,27 +155,22 @@ twin_answer(struct twin *twin, const struct fleet_question *question)
 	limit = window_limit(&limits, sums.successes);
 	left = limit - sums.retries;
 	if (left > 0)
-		granted = number_lesser(
-		    question->wanted, number_greater(left / 4, 1));
+		granted = number_lesser(question->wanted, number_greater(left / 4, 1));
 	next.retries[next.epoch % SLOTS] += granted;
 	if (asks)
 		*twin = next;
 	return reply(&next, granted, limit, now, question->wanted);
 }
 
-void
-twin_write(const struct twin *twin, char room[TWIN_ROOM])
-{
+void twin_write(const struct twin *twin, char room[TWIN_ROOM]) {
 	struct sums sums = sums_of(twin);
-	size_t at = (size_t)snprintf(room, TWIN_ROOM,
-	    "%lld %lld %lld %lld %lld %lld %lld %lld", (long long)twin->slice,
-	    (long long)twin->ratio, (long long)twin->min,
-	    (long long)twin->epoch, (long long)sums.retries,
-	    (long long)sums.successes, (long long)sums.hosts,
-	    (long long)sums.oldest);
+	size_t at = (size_t)snprintf(room, TWIN_ROOM, "%lld %lld %lld %lld %lld %lld %lld %lld",
+	    (long long)twin->slice, (long long)twin->ratio, (long long)twin->min,
+	    (long long)twin->epoch, (long long)sums.retries, (long long)sums.successes,
+	    (long long)sums.hosts, (long long)sums.oldest);
 
 	for (int64_t i = 0; i < SLOTS; i++)
-		at += (size_t)snprintf(room + at, TWIN_ROOM - at,
-		    " %lld %lld %lld", (long long)twin->retries[i],
-		    (long long)twin->successes[i], (long long)twin->hosts[i]);
+		at += (size_t)snprintf(room + at, TWIN_ROOM - at, " %lld %lld %lld",
+		    (long long)twin->retries[i], (long long)twin->successes[i],
+		    (long long)twin->hosts[i]);
 }

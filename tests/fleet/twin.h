@@ -36,8 +36,7 @@ struct twin {
 };
 
 /* Answers a question at the time question->now, as the server does. */
-struct resp_reply
-twin_answer(struct twin *twin, const struct fleet_question *question);
+struct resp_reply twin_answer(struct twin *twin, const struct fleet_question *question);
 
 /* Writes all fields of the hash in a fixed order, a missing one as 0. */
 void twin_write(const struct twin *twin, char room[TWIN_ROOM]);

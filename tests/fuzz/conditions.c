@@ -12,16 +12,12 @@ struct state {
 	struct watch room[CONDITIONS_WATCHES];
 };
 
-static void
-start(struct state *state)
-{
+static void start(struct state *state) {
 	memset(state, 0, sizeof *state); /* padding too: it is compared */
 	state->watches.list = state->room;
 }
 
-static bool
-parse(struct state *state, const char *list)
-{
+static bool parse(struct state *state, const char *list) {
 	struct state before = *state;
 	struct conditions_error error;
 
@@ -30,18 +26,14 @@ parse(struct state *state, const char *list)
 		return true;
 	}
 	fuzz_never(memcmp(state, &before, sizeof before) != 0);
-	fuzz_never(error.why == NULL || error.item < list ||
-	    error.length > strlen(list) ||
+	fuzz_never(error.why == NULL || error.item < list || error.length > strlen(list) ||
 	    error.item + error.length > list + strlen(list));
 	return false;
 }
 
-static bool
-parse_items(struct state *state, char *list)
-{
+static bool parse_items(struct state *state, char *list) {
 	while (list != NULL) {
-		bool pattern = strncmp(list, "stderr:", 7) == 0 ||
-		    strncmp(list, "stdout:", 7) == 0;
+		bool pattern = strncmp(list, "stderr:", 7) == 0 || strncmp(list, "stdout:", 7) == 0;
 		char *comma = pattern ? NULL : strchr(list, ',');
 
 		if (comma != NULL)
@@ -53,16 +45,11 @@ parse_items(struct state *state, char *list)
 	return true;
 }
 
-static bool
-same(const struct state *a, const struct state *b)
-{
-	return memcmp(&a->set, &b->set, sizeof a->set) == 0 &&
-	    a->watches.count == b->watches.count;
+static bool same(const struct state *a, const struct state *b) {
+	return memcmp(&a->set, &b->set, sizeof a->set) == 0 && a->watches.count == b->watches.count;
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	char *list = fuzz_text(data, size), *items = fuzz_text(data, size);
 	struct state whole, parts, twice;
 	bool accepted;

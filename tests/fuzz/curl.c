@@ -9,9 +9,7 @@
 
 #define WORDS 64
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	char *argv[WORDS], *text = fuzz_text(data, size), *rest = text, *word;
 	size_t count = 0, from;
 	struct curl curl;
@@ -23,8 +21,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (from > 0 && from < count) {
 		curl = curl_operation(argv, from);
 		fuzz_never(curl.opening < from || curl.opening > count);
-		fuzz_never(
-		    curl.next != 0 && (curl.next <= from || curl.next > count));
+		fuzz_never(curl.next != 0 && (curl.next <= from || curl.next > count));
 		fuzz_never(curl.next != 0 && curl.opening > curl.next);
 		fuzz_never(curl.dump != NULL && !curl.dumps);
 		from = curl.next;

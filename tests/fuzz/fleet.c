@@ -8,12 +8,9 @@
 #include "fleet/resp.h"
 #include "fleet/talk.h"
 
-static bool
-is_within(struct strview part, struct strview whole)
-{
+static bool is_within(struct strview part, struct strview whole) {
 	return part.length == 0 ||
-	    (part.at >= whole.at &&
-		part.at + part.length <= whole.at + whole.length);
+	    (part.at >= whole.at && part.at + part.length <= whole.at + whole.length);
 }
 
 static const struct fleet_question question = {
@@ -24,9 +21,7 @@ static const struct fleet_question question = {
 };
 
 /* A conversation ends, whatever the server says. */
-static void
-check_talk(struct strview bytes)
-{
+static void check_talk(struct strview bytes) {
 	static const struct url_auth auth = { "", "word" };
 	static const struct url server = { .host = "host", .db = 1 };
 	static struct talk talk;
@@ -42,8 +37,8 @@ check_talk(struct strview bytes)
 		memcpy(talk.in, bytes.at, bytes.length);
 	talk.received = bytes.length;
 	move = talk_take(&talk, NANOS_DAY, NANOS_SECOND);
-	fuzz_never(talk.received > bytes.length || talk.length == 0 ||
-	    talk.length > sizeof talk.out);
+	fuzz_never(
+	    talk.received > bytes.length || talk.length == 0 || talk.length > sizeof talk.out);
 	fuzz_never(move == TALK_REFUSED && !is_within(talk.words, in) &&
 	    !strview_is(talk.words, "NOAUTH Authentication required"));
 	fuzz_never(move == TALK_REDIRECTED &&
@@ -51,59 +46,47 @@ check_talk(struct strview bytes)
 		!url_is_host(strview_of(talk.url.host))));
 }
 
-static void
-check_answer(const struct resp_reply *reply)
-{
+static void check_answer(const struct resp_reply *reply) {
 	struct fleet_answer answer;
 
 	if (!question_read(reply, &question, &answer))
 		return;
-	fuzz_never(answer.now <= 0 || answer.granted < 0 ||
-	    answer.granted > 5 ||
+	fuzz_never(answer.now <= 0 || answer.granted < 0 || answer.granted > 5 ||
 	    (answer.granted > 0) != (answer.code == FLEET_GRANTED));
-	fuzz_never(answer.next < 0 || answer.next > 61 * NANOS_SECOND ||
-	    answer.pause < 0 || answer.pause > 61 * NANOS_SECOND);
+	fuzz_never(answer.next < 0 || answer.next > 61 * NANOS_SECOND || answer.pause < 0 ||
+	    answer.pause > 61 * NANOS_SECOND);
 }
 
 /* A reply is the same with fewer bytes behind it, and partial without its last
  * byte. */
-static void
-check_reply(struct strview bytes)
-{
+static void check_reply(struct strview bytes) {
 	struct resp_reply reply, again;
 	enum resp_state state = resp_read(bytes, &reply);
 
 	if (state != RESP_WHOLE)
 		return;
-	fuzz_never(reply.length == 0 || reply.length > bytes.length ||
-	    reply.length > RESP_REPLY || reply.count > RESP_NUMBERS ||
-	    !is_within(reply.text, bytes));
+	fuzz_never(reply.length == 0 || reply.length > bytes.length || reply.length > RESP_REPLY ||
+	    reply.count > RESP_NUMBERS || !is_within(reply.text, bytes));
 	bytes.length = reply.length;
-	fuzz_never(resp_read(bytes, &again) != RESP_WHOLE ||
-	    again.length != reply.length);
+	fuzz_never(resp_read(bytes, &again) != RESP_WHOLE || again.length != reply.length);
 	bytes.length--;
 	fuzz_never(resp_read(bytes, &again) != RESP_PARTIAL);
 	check_answer(&reply);
 }
 
 /* text ends in NUL. */
-static void
-check_url(const char *text)
-{
+static void check_url(const char *text) {
 	char room[URL_ROOM];
 	struct url url;
 	const char *refusal = url_parse(text, &url);
 
 	fuzz_never(refusal != NULL && strlen(refusal) == 0);
 	fuzz_never(refusal == NULL && (url.path[0] == '\0') != (url.port > 0));
-	fuzz_never(refusal == NULL && url.path[0] == '\0' &&
-	    !url_is_host(strview_of(url.host)));
+	fuzz_never(refusal == NULL && url.path[0] == '\0' && !url_is_host(strview_of(url.host)));
 	fuzz_never(strlen(url_show(text, room)) > strlen(text) + 3);
 }
 
-static void
-check_auth(struct strview text)
-{
+static void check_auth(struct strview text) {
 	struct url_auth auth;
 
 	if (url_parse_auth(text, "", &auth) != NULL)
@@ -112,9 +95,7 @@ check_auth(struct strview text)
 	    strlen(auth.user) + strlen(auth.password) > text.length);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct strview bytes = { (const char *)data, size };
 	char *text = fuzz_text(data, size);
 

@@ -12,18 +12,14 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What must not be. */
-static inline void
-fuzz_never(bool wrong)
-{
+static inline void fuzz_never(bool wrong) {
 	if (wrong)
 		abort();
 }
 
 /* A copy with a NUL behind it, in memory of exactly that size, so that a read
  * past it shows. */
-static inline char *
-fuzz_text(const uint8_t *data, size_t size)
-{
+static inline char *fuzz_text(const uint8_t *data, size_t size) {
 	char *text = malloc(size + 1);
 
 	if (text == NULL)

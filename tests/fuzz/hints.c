@@ -8,47 +8,36 @@
 #define NOW (1795341600 * NANOS_SECOND)
 
 /* The wait in text, cut into chunks; -1: none. */
-static nanos
-find(struct hint *hint, const uint8_t *text, size_t size, size_t chunk)
-{
+static nanos find(struct hint *hint, const uint8_t *text, size_t size, size_t chunk) {
 	nanos wait;
 
 	hint_start(hint);
 	for (size_t at = 0; at < size;)
-		at += hint_feed(
-		    hint, text + at, size - at < chunk ? size - at : chunk);
+		at += hint_feed(hint, text + at, size - at < chunk ? size - at : chunk);
 	return hint_end(hint, NOW, &wait) ? wait : -1;
 }
 
 /* In a message a point behind a unit ends the sentence. */
-static bool
-ends_sentence(const uint8_t *text, size_t size)
-{
+static bool ends_sentence(const uint8_t *text, size_t size) {
 	for (size_t i = 0; i < size; i++)
-		if (text[i] == '.' &&
-		    (i == 0 || text[i - 1] < '0' || text[i - 1] > '9'))
+		if (text[i] == '.' && (i == 0 || text[i - 1] < '0' || text[i - 1] > '9'))
 			return true;
 	return false;
 }
 
 /* A time that a user may type, "1h30m", means the same in a message. */
-static void
-check_typed(struct hint *hint, const uint8_t *text, size_t size)
-{
+static void check_typed(struct hint *hint, const uint8_t *text, size_t size) {
 	struct pattern_error error;
 	nanos typed;
 
-	if (!duration_parse((const char *)text, size, &typed) || size >= 16 ||
-	    text[0] == '.' || ends_sentence(text, size) ||
-	    memchr(text, 's', size) == NULL)
+	if (!duration_parse((const char *)text, size, &typed) || size >= 16 || text[0] == '.' ||
+	    ends_sentence(text, size) || memchr(text, 's', size) == NULL)
 		return;
 	pattern_compile(&hint->pattern, "^", 1, &error);
 	fuzz_never(find(hint, text, size, size) != typed);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	static struct hint hint = { .unit = NANOS_SECOND };
 	const uint8_t *end = memchr(data, '\n', size);
 	struct pattern_error error;
@@ -56,8 +45,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	check_typed(&hint, data, size);
 	if (end == NULL ||
-	    !pattern_compile(&hint.pattern, (const char *)data,
-		(size_t)(end - data), &error))
+	    !pattern_compile(&hint.pattern, (const char *)data, (size_t)(end - data), &error))
 		return 0;
 	size -= (size_t)(end + 1 - data);
 	wait = find(&hint, end + 1, size, size + 1);

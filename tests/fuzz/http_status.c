@@ -7,26 +7,18 @@
 #include "http/http_status.h"
 #include "http/responses.h"
 
-static void
-check(const struct http_status *http)
-{
+static void check(const struct http_status *http) {
 	fuzz_never(http->known && (http->code < 0 || http->code > 999));
-	fuzz_never(http->after.wait < 0 ||
-	    (!http->after.given && http->after.wait != 0));
-	fuzz_never(http->known && http->code == 0 &&
-	    (http->after.given || http->after.never));
+	fuzz_never(http->after.wait < 0 || (!http->after.given && http->after.wait != 0));
+	fuzz_never(http->known && http->code == 0 && (http->after.given || http->after.never));
 	fuzz_never(http->form <= HTTP_STATUS_UNRECOGNISED &&
 	    (http->known || http->after.given || http->after.never));
-	fuzz_never(!http->known &&
-	    http_status_judge(http) != HTTP_STATUS_SAYS_NOTHING);
-	fuzz_never(http->after.never &&
-	    http_status_judge(http) == HTTP_STATUS_SAYS_RETRY);
+	fuzz_never(!http->known && http_status_judge(http) != HTTP_STATUS_SAYS_NOTHING);
+	fuzz_never(http->after.never && http_status_judge(http) == HTTP_STATUS_SAYS_RETRY);
 	fuzz_never(http->form > HTTP_STATUS_HEADER_JSON);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	const char *bytes = (const char *)data;
 	nanos now = 0;
 	struct http_status http;
@@ -34,8 +26,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(&now, data, size < sizeof now ? size : sizeof now);
 	http = http_status_parse(bytes, size, HTTP_STATUS_FROM_UNKNOWN, now);
 	check(&http);
-	http = http_status_parse(
-	    bytes, size, HTTP_STATUS_FROM_UNKNOWN, 1787407200 * NANOS_SECOND);
+	http = http_status_parse(bytes, size, HTTP_STATUS_FROM_UNKNOWN, 1787407200 * NANOS_SECOND);
 	check(&http);
 	http = http_status_parse(bytes, size, HTTP_STATUS_FROM_DUMP, now);
 	check(&http);

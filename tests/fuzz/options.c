@@ -48,18 +48,14 @@ static struct {
 
 static const char advice[] = "Try 'retry -h' for more information.\n";
 
-_Noreturn void
-__wrap__exit(int status)
-{
+_Noreturn void __wrap__exit(int status) {
 	if (!reading.on)
 		__real__exit(status);
 	reading.status = status;
 	longjmp(reading.back, 1);
 }
 
-ssize_t
-__wrap_write(int fd, const void *bytes, size_t length)
-{
+ssize_t __wrap_write(int fd, const void *bytes, size_t length) {
 	const char *text = bytes;
 
 	if (!reading.on)
@@ -71,34 +67,27 @@ __wrap_write(int fd, const void *bytes, size_t length)
 	/* One line without control characters, which begins with "retry: ". */
 	for (size_t i = 0; i + 1 < length; i++)
 		fuzz_never((text[i] & 0xe0) == 0 || text[i] == 0x7f);
-	reading.advised =
-	    length == sizeof advice - 1 && memcmp(text, advice, length) == 0;
+	reading.advised = length == sizeof advice - 1 && memcmp(text, advice, length) == 0;
 	fuzz_never(text[length - 1] != '\n' || length > 4096 ||
 	    (!reading.advised && strncmp(text, "retry: ", 7) != 0));
 	return (ssize_t)length;
 }
 
-int
-__wrap_close(int fd)
-{
+int __wrap_close(int fd) {
 	if (!reading.on || fd > STDERR_FILENO)
 		return __real_close(fd);
 	fuzz_never(fd != STDOUT_FILENO);
 	return 0;
 }
 
-void *
-__wrap_malloc(size_t size)
-{
+void *__wrap_malloc(size_t size) {
 	void *room = __real_malloc(size);
 
 	if (reading.on) {
-		bool pattern = size == sizeof(struct pattern) ||
-		    size == sizeof(struct hint);
+		bool pattern = size == sizeof(struct pattern) || size == sizeof(struct hint);
 
 		/* All else is small: a limit, a LIST, the place of a line. */
-		fuzz_never((size > SMALL && !pattern &&
-			       size != OPTION_PARSE_FILE + 1) ||
+		fuzz_never((size > SMALL && !pattern && size != OPTION_PARSE_FILE + 1) ||
 		    reading.count == MOST);
 		reading.patterns += pattern;
 		reading.allocated[reading.count++] = room;
@@ -106,48 +95,36 @@ __wrap_malloc(size_t size)
 	return room;
 }
 
-static bool
-is_outside(int64_t value, int64_t least, int64_t most)
-{
+static bool is_outside(int64_t value, int64_t least, int64_t most) {
 	return value < least || value > most;
 }
 
 /* An action other than running a command has its key, and no command; options
  * that need a budget have one. */
-static void
-check_action(const struct policy *policy, char *const argv[], size_t words)
-{
+static void check_action(const struct policy *policy, char *const argv[], size_t words) {
 	enum action action = policy->action;
 	bool given = policy->command != NULL;
 	const struct budget_config *budget = &policy->budget;
 
-	fuzz_never(given &&
-	    (policy->command <= argv || policy->command >= argv + words));
-	fuzz_never(
-	    action != ACTION_REHEARSE && given != (action == ACTION_RUN));
+	fuzz_never(given && (policy->command <= argv || policy->command >= argv + words));
+	fuzz_never(action != ACTION_REHEARSE && given != (action == ACTION_RUN));
 	fuzz_never(action != ACTION_STATUS && policy->format != FORMAT_TABLE);
 	fuzz_never(action == ACTION_RESET && policy->subject == NULL);
 	fuzz_never(policy->subject != NULL && *policy->subject == '\0');
-	fuzz_never((action == ACTION_RUN || action == ACTION_REHEARSE) &&
-	    budget->key == NULL &&
-	    (budget->required || budget->cooldown > 0 ||
-		budget->breaker.failures > 0));
+	fuzz_never((action == ACTION_RUN || action == ACTION_REHEARSE) && budget->key == NULL &&
+	    (budget->required || budget->cooldown > 0 || budget->breaker.failures > 0));
 }
 
-static void
-check_budget(const struct budget_config *budget)
-{
+static void check_budget(const struct budget_config *budget) {
 	const struct terms *terms = &budget->terms;
 	const struct breaker_config *breaker = &budget->breaker;
 
-	fuzz_never(budget->key != NULL &&
-	    is_outside((int64_t)strlen(budget->key), 1, SEGMENT_KEY));
+	fuzz_never(budget->key != NULL && is_outside((int64_t)strlen(budget->key), 1, SEGMENT_KEY));
 	fuzz_never(*budget->directory == '\0' || budget->wait < 0 ||
 	    is_outside(terms->ratio, -1, SEGMENT_RATIO_MOST) ||
 	    is_outside(terms->min, -1, SEGMENT_MIN_MOST) ||
 	    (terms->window != -1 &&
-		is_outside(terms->window, SEGMENT_WINDOW_LEAST,
-		    SEGMENT_WINDOW_MOST)) ||
+		is_outside(terms->window, SEGMENT_WINDOW_LEAST, SEGMENT_WINDOW_MOST)) ||
 	    is_outside(budget->cooldown, 0, NANOS_DAY));
 	fuzz_never(is_outside(breaker->failures, 0, 1000000) ||
 	    is_outside(breaker->most, breaker->pause, BREAKER_PAUSE_MOST) ||
@@ -155,9 +132,7 @@ check_budget(const struct budget_config *budget)
 }
 
 /* Watches of presets share patterns; each pattern that was made is in use. */
-static void
-check_watches(const struct watches *watches)
-{
+static void check_watches(const struct watches *watches) {
 	size_t patterns = 0;
 
 	fuzz_never(is_outside(watches->count, 0, CONDITIONS_WATCHES));
@@ -165,8 +140,7 @@ check_watches(const struct watches *watches)
 		const struct watch *watch = &watches->list[i];
 		int first = 0;
 
-		fuzz_never(
-		    watch->pattern == NULL || is_outside(watch->fd, 1, 2));
+		fuzz_never(watch->pattern == NULL || is_outside(watch->fd, 1, 2));
 		while (watches->list[first].pattern != watch->pattern)
 			first++;
 		patterns += first == i;
@@ -174,12 +148,10 @@ check_watches(const struct watches *watches)
 	fuzz_never(patterns != reading.patterns);
 }
 
-static void
-check_policy(const struct policy *policy, char *const argv[], size_t words)
-{
+static void check_policy(const struct policy *policy, char *const argv[], size_t words) {
 	const struct backoff *backoff = &policy->backoff;
-	const char *const texts[] = { policy->report, policy->metrics,
-		policy->retry_if, policy->on_retry, policy->on_give_up };
+	const char *const texts[] = { policy->report, policy->metrics, policy->retry_if,
+		policy->on_retry, policy->on_give_up };
 
 	check_action(policy, argv, words);
 	check_budget(&policy->budget);
@@ -187,11 +159,9 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
 		fuzz_never(texts[i] != NULL && *texts[i] == '\0');
 	fuzz_never(policy->stdin_max < 1 || policy->hold_max < 1 ||
-	    policy->log_format > LOG_GITHUB ||
-	    policy->progress > SHOWING_NEVER);
-	fuzz_never(policy->attempts < 1 || policy->deadline < 0 ||
-	    policy->kill_after < 0 || policy->splay < 0 ||
-	    policy->reset_after < 0 || policy->max_retry_after < 0 ||
+	    policy->log_format > LOG_GITHUB || policy->progress > SHOWING_NEVER);
+	fuzz_never(policy->attempts < 1 || policy->deadline < 0 || policy->kill_after < 0 ||
+	    policy->splay < 0 || policy->reset_after < 0 || policy->max_retry_after < 0 ||
 	    is_outside(policy->signal, 1, 64));
 	fuzz_never(reading.writes[1] + reading.writes[2] != 0);
 	fuzz_never(conditions_has_exit(&policy->rules.retry_on, 0));
@@ -201,20 +171,17 @@ check_policy(const struct policy *policy, char *const argv[], size_t words)
 	for (int i = 0; i < policy->limits; i++) {
 		const struct limit *limit = policy->limit[i];
 
-		fuzz_never(limit->retries < 0 ||
-		    conditions_empty(&limit->failures) ||
+		fuzz_never(limit->retries < 0 || conditions_empty(&limit->failures) ||
 		    strchr(limit->text, ':') == NULL);
 	}
-	fuzz_never(is_outside(backoff->delays.count, 1, SPANS_MOST) ||
-	    backoff->floor < 0 || backoff->cap < backoff->floor);
+	fuzz_never(is_outside(backoff->delays.count, 1, SPANS_MOST) || backoff->floor < 0 ||
+	    backoff->cap < backoff->floor);
 	for (int i = 0; i < backoff->delays.count; i++)
 		fuzz_never(backoff->delays.list[i] < 0);
 }
 
 /* Writes what follows "%%" to the policy file. False if there is none. */
-static bool
-make_file(char *text, size_t size)
-{
+static bool make_file(char *text, size_t size) {
 	char *mark = memmem(text, size, "\n%%\n", 4);
 	size_t length;
 
@@ -227,8 +194,8 @@ make_file(char *text, size_t size)
 		fuzz_never(fd == -1 || dup2(fd, POLICY) == -1);
 		close(fd);
 	}
-	fuzz_never(ftruncate(POLICY, 0) == -1 ||
-	    pwrite(POLICY, mark + 4, length, 0) != (ssize_t)length);
+	fuzz_never(
+	    ftruncate(POLICY, 0) == -1 || pwrite(POLICY, mark + 4, length, 0) != (ssize_t)length);
 	*mark = '\0';
 	return true;
 }
@@ -238,11 +205,8 @@ make_file(char *text, size_t size)
  * included. A path behind --policy becomes a bare name, which is in no
  * directory: no file is opened.
  */
-static size_t
-split(char *text, size_t size, char *argv[WORDS], char *env[WORDS])
-{
-	static char name[] = "retry", option[] = "--policy",
-		    file[] = "/proc/self/fd/100";
+static size_t split(char *text, size_t size, char *argv[WORDS], char *env[WORDS]) {
+	static char name[] = "retry", option[] = "--policy", file[] = "/proc/self/fd/100";
 	size_t count = 1, variables = 0;
 	char *word;
 	bool named = false;
@@ -252,8 +216,7 @@ split(char *text, size_t size, char *argv[WORDS], char *env[WORDS])
 		argv[count++] = option;
 		argv[count++] = file;
 	}
-	while (count + variables < WORDS - 1 &&
-	    (word = strsep(&text, "\n")) != NULL) {
+	while (count + variables < WORDS - 1 && (word = strsep(&text, "\n")) != NULL) {
 		if (count <= 3 && strncmp(word, "RETRY_", 6) == 0) {
 			env[variables++] = word;
 			continue;
@@ -269,9 +232,7 @@ split(char *text, size_t size, char *argv[WORDS], char *env[WORDS])
 	return count;
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	static struct policy policy;
 	static char *argv[WORDS], *env[WORDS];
 	char **environment = environ;
@@ -293,8 +254,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		reading.on = false;
 		fuzz_never(reading.status != 0 && !failed);
 		fuzz_never(failed != (reading.writes[1] == 0));
-		fuzz_never(failed ? reading.writes[2] != 2 || !reading.advised
-				  : reading.writes[2] != 0);
+		fuzz_never(
+		    failed ? reading.writes[2] != 2 || !reading.advised : reading.writes[2] != 0);
 	}
 	environ = environment;
 	while (reading.count > 0)

@@ -17,15 +17,13 @@ enum {
 	LONG = 4096,
 };
 
-static const char *const pieces[] = { "a", "b", "c", "_", " ", "1", "-", "A",
-	"ab", "bc", "error", "x", "(", ")", "(", ")", "|", "|", "*", "+", "?",
-	"{2}", "{0,2}", "{1,3}", "{2,}", "{,2}", "{0}", "{3,2}", "{", "}", ".",
-	".*", "^", "$", "\\b", "\\B", "\\<", "\\>", "\\w", "\\W", "\\s", "\\S",
-	"\\d", "\\D", "\\t", "\\.", "\\*", "\\(", "\\\\", "[abc]", "[^abc]",
-	"[a-c1]", "[]a]", "[^]a]", "[a-]", "[-a]", "[[:alpha:]]",
-	"[[:digit:]_]", "[^[:space:]]", "[[:upper:]]", "[[:punct:]]", "[+--]",
-	"[\\\\a]", "[z-a]", "[a-c-e]", "[[:nope:]]", "[a", "\\", "()", "(^a)",
-	"(b$)", "[ab]", "/", ":" };
+static const char *const pieces[] = { "a", "b", "c", "_", " ", "1", "-", "A", "ab", "bc", "error",
+	"x", "(", ")", "(", ")", "|", "|", "*", "+", "?", "{2}", "{0,2}", "{1,3}", "{2,}", "{,2}",
+	"{0}", "{3,2}", "{", "}", ".", ".*", "^", "$", "\\b", "\\B", "\\<", "\\>", "\\w", "\\W",
+	"\\s", "\\S", "\\d", "\\D", "\\t", "\\.", "\\*", "\\(", "\\\\", "[abc]", "[^abc]", "[a-c1]",
+	"[]a]", "[^]a]", "[a-]", "[-a]", "[[:alpha:]]", "[[:digit:]_]", "[^[:space:]]",
+	"[[:upper:]]", "[[:punct:]]", "[+--]", "[\\\\a]", "[z-a]", "[a-c-e]", "[[:nope:]]", "[a",
+	"\\", "()", "(^a)", "(b$)", "[ab]", "/", ":" };
 
 /* What glibc calls the same: \d and the tab have no name there. */
 static const struct {
@@ -40,15 +38,11 @@ struct input {
 
 static struct pattern pattern;
 
-static unsigned
-take(struct input *input)
-{
+static unsigned take(struct input *input) {
 	return input->at < input->end ? *input->at++ : 0;
 }
 
-static void
-fail(const char *what, const char *text, const char *stream, size_t length)
-{
+static void fail(const char *what, const char *text, const char *stream, size_t length) {
 	fprintf(stderr, "%s: pattern \"%s\", stream \"", what, text);
 	for (size_t i = 0; i < length; i++)
 		if (stream[i] >= ' ' && stream[i] <= '~')
@@ -60,9 +54,7 @@ fail(const char *what, const char *text, const char *stream, size_t length)
 }
 
 static bool
-matches(struct pattern *compiled, const char *stream, size_t length,
-    struct input *cuts)
-{
+matches(struct pattern *compiled, const char *stream, size_t length, struct input *cuts) {
 	size_t at = 0;
 
 	pattern_start(compiled);
@@ -84,9 +76,7 @@ matches(struct pattern *compiled, const char *stream, size_t length,
 }
 
 /* Lines as in pattern: there is none behind the last newline. */
-static bool
-glibc_matches(const regex_t *regex, const char *stream, size_t length)
-{
+static bool glibc_matches(const regex_t *regex, const char *stream, size_t length) {
 	for (size_t at = 0; at < length;) {
 		const char *newline = memchr(stream + at, '\n', length - at);
 		size_t end = newline ? (size_t)(newline - stream) : length;
@@ -100,10 +90,7 @@ glibc_matches(const regex_t *regex, const char *stream, size_t length)
 }
 
 /* All ways to cut a stream, and a stream that lies within others. */
-static void
-check_cuts(
-    const char *text, const char *stream, size_t length, struct input cuts)
-{
+static void check_cuts(const char *text, const char *stream, size_t length, struct input cuts) {
 	static const uint8_t ones[LONG];
 	struct input single = { ones, ones + sizeof ones };
 	bool whole = matches(&pattern, stream, length, NULL);
@@ -119,12 +106,9 @@ check_cuts(
 }
 
 /* The stream once more behind a line or a run of filler. */
-static void
-check_long(
-    const char *text, const char *stream, size_t length, struct input *input)
-{
-	static const char *const fillers[] = { "x", "a", "\n", " -\n", "erro_A",
-		"ab\n", ".", "the quick brown fox\n" };
+static void check_long(const char *text, const char *stream, size_t length, struct input *input) {
+	static const char *const fillers[] = { "x", "a", "\n", " -\n", "erro_A", "ab\n", ".",
+		"the quick brown fox\n" };
 	static char joined[LONG];
 	const char *filler = fillers[take(input) % LENGTH(fillers)];
 	size_t before = take(input) * 8, at = 0;
@@ -142,9 +126,7 @@ check_long(
  * Where a group is repeated glibc forgets the anchors in its copies:
  * (^a){2} matches aa. And its time grows with 3 to the depth of repetitions.
  */
-static bool
-glibc_is_wrong(const char *text)
-{
+static bool glibc_is_wrong(const char *text) {
 	bool anchor = false;
 	unsigned depth = 0, counts = 0;
 
@@ -159,17 +141,14 @@ glibc_is_wrong(const char *text)
 			depth--;
 		if (depth > 0 && strchr(escaped ? "bB<>" : "^$", *c) != NULL)
 			anchor = true;
-		if (!escaped && *c == ')' && c[1] != '\0' &&
-		    strchr("*+?{", c[1]) != NULL && anchor)
+		if (!escaped && *c == ')' && c[1] != '\0' && strchr("*+?{", c[1]) != NULL && anchor)
 			return true;
 	}
 	return counts > 3;
 }
 
 /* Makes a pattern of pieces, and what glibc calls the same. */
-static void
-make_text(struct input *input, char *text, char *theirs, bool fold)
-{
+static void make_text(struct input *input, char *text, char *theirs, bool fold) {
 	unsigned count = take(input) % PATTERN;
 
 	strcpy(text, fold ? "(?i)" : "");
@@ -185,17 +164,14 @@ make_text(struct input *input, char *text, char *theirs, bool fold)
 		/* glibc orders the ranges that it folds in its own way. A
 		 * backslash before its name means something else. */
 		if ((fold && strcmp(ours, "[a") == 0) ||
-		    (glibc != ours && *theirs != '\0' &&
-			theirs[strlen(theirs) - 1] == '\\'))
+		    (glibc != ours && *theirs != '\0' && theirs[strlen(theirs) - 1] == '\\'))
 			continue;
 		strcat(text, ours);
 		strcat(theirs, glibc);
 	}
 }
 
-static void
-check_pieces(struct input *input, bool fold)
-{
+static void check_pieces(struct input *input, bool fold) {
 	char text[PATTERN * 16], theirs[PATTERN * 16], stream[TEXT + 1] = "";
 	struct pattern_error error;
 	size_t length = 0;
@@ -207,13 +183,11 @@ check_pieces(struct input *input, bool fold)
 	if (!accepted && error.at > strlen(text))
 		fail("offset", text, "", 0);
 	while (input->at < input->end && length < TEXT)
-		stream[length++] =
-		    alphabet[take(input) % (sizeof alphabet - 1)];
+		stream[length++] = alphabet[take(input) % (sizeof alphabet - 1)];
 	if (!accepted)
 		return;
 	if (!glibc_is_wrong(text)) {
-		if (regcomp(&regex, theirs,
-			REG_EXTENDED | (fold ? REG_ICASE : 0)) != 0)
+		if (regcomp(&regex, theirs, REG_EXTENDED | (fold ? REG_ICASE : 0)) != 0)
 			fail("glibc refuses", text, stream, length);
 		if (glibc_matches(&regex, stream, length) !=
 		    matches(&pattern, stream, length, NULL))
@@ -225,9 +199,7 @@ check_pieces(struct input *input, bool fold)
 }
 
 /* Any bytes: first a pattern, then a stream. */
-static void
-check_bytes(struct input *input)
-{
+static void check_bytes(struct input *input) {
 	char text[256] = "";
 	struct pattern_error error;
 	size_t length = take(input), left;
@@ -249,9 +221,7 @@ check_bytes(struct input *input)
 	check_long(text, (const char *)input->at, left, input);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct input input = { data, data + size };
 	unsigned how = take(&input);
 

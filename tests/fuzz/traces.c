@@ -6,9 +6,7 @@
 #include "fuzz.h"
 #include "trace/trace.h"
 
-static void
-check_parent(const char *text)
-{
+static void check_parent(const char *text) {
 	static const uint64_t random[3] = { 1, 2, 3 };
 	char room[TRACE_ROOM];
 	struct trace trace, again;
@@ -21,27 +19,21 @@ check_parent(const char *text)
 	trace_put(room, &trace);
 	trace_start(&again, room, NULL, random);
 	fuzz_never(strlen(room) != sizeof room - 1 || !again.on ||
-	    (trace.parent != 0 &&
-		memcmp(room + 2, text + 2, sizeof room - 5) != 0) ||
+	    (trace.parent != 0 && memcmp(room + 2, text + 2, sizeof room - 5) != 0) ||
 	    again.parent != trace.attempt);
 }
 
-static void
-check_inside(struct strview text, const char *room, size_t size)
-{
-	fuzz_never(text.length > 0 &&
-	    (text.at < room || text.length > (size_t)(room + size - text.at)));
+static void check_inside(struct strview text, const char *room, size_t size) {
+	fuzz_never(
+	    text.length > 0 && (text.at < room || text.length > (size_t)(room + size - text.at)));
 }
 
-static void
-check_list(struct strview list)
-{
+static void check_list(struct strview list) {
 	static struct trace_resource resource;
 	char *room = malloc(list.length + 1);
 
 	fuzz_never(room == NULL);
-	fuzz_never(!trace_resource_parse(&resource, list, room) &&
-	    resource.count != 0);
+	fuzz_never(!trace_resource_parse(&resource, list, room) && resource.count != 0);
 	fuzz_never(resource.count > TRACE_ATTRIBUTES);
 	for (size_t i = 0; i < resource.count; i++) {
 		struct strview key = resource.attributes[i].key;
@@ -59,9 +51,7 @@ check_list(struct strview list)
 	free(room);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	char *text = fuzz_text(data, size);
 
 	check_parent(text);

@@ -37,24 +37,20 @@
 
 #define DESCRIPTORS 64
 
-int __real_getaddrinfo(const char *host, const char *service,
-    const struct addrinfo *hints, struct addrinfo **addresses);
-int __wrap_getaddrinfo(const char *host, const char *service,
-    const struct addrinfo *hints, struct addrinfo **addresses);
+int __real_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+    struct addrinfo **addresses);
+int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+    struct addrinfo **addresses);
 
 static struct run run;
 static struct fleet_client fleet; /* only its link is used */
 static struct url url;
 static struct url_auth auth;
-static struct fleet_policy access_to = {
-	.timeout = 9 * NANOS_SECOND, .url = &url, .auth = &auth
-};
+static struct fleet_policy access_to = { .timeout = 9 * NANOS_SECOND, .url = &url, .auth = &auth };
 static nanos valid; /* -b */
 
-int
-__wrap_getaddrinfo(const char *host, const char *service,
-    const struct addrinfo *hints, struct addrinfo **addresses)
-{
+int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+    struct addrinfo **addresses) {
 	const char *seconds = getenv("LOOKUP"), *port = getenv("DEAF");
 	int error;
 
@@ -68,18 +64,14 @@ __wrap_getaddrinfo(const char *host, const char *service,
 	return __real_getaddrinfo(host, service, hints, &(*addresses)->ai_next);
 }
 
-static nanos
-now(void)
-{
+static nanos now(void) {
 	return sys_now(CLOCK_BOOTTIME);
 }
 
-static struct fleet_question
-question_of(int64_t wanted)
-{
-	struct fleet_question question = { .key = "check",
-		.terms = { 200000, 10, 60 * NANOS_SECOND },
-		.wanted = wanted };
+static struct fleet_question question_of(int64_t wanted) {
+	struct fleet_question question = {
+		.key = "check", .terms = { 200000, 10, 60 * NANOS_SECOND }, .wanted = wanted
+	};
 
 	if (valid != 0)
 		question.by = sys_now(CLOCK_REALTIME) + valid;
@@ -87,9 +79,7 @@ question_of(int64_t wanted)
 }
 
 /* Waits until the question is over, and says how it has ended. */
-static void
-await(const char *what)
-{
+static void await(const char *what) {
 	nanos began = now();
 	const struct fleet_answer *answer = &fleet.link.talk.answer;
 
@@ -99,25 +89,20 @@ await(const char *what)
 	else if (fleet.link.end == LINK_FAILED)
 		printf("%s: %s\n", what, fleet.link.reason);
 	else
-		printf("%s: granted %d, used %d, successes %d\n", what,
-		    (int)answer->granted, (int)answer->retries,
-		    (int)answer->successes);
+		printf("%s: granted %d, used %d, successes %d\n", what, (int)answer->granted,
+		    (int)answer->retries, (int)answer->successes);
 	if (now() - began > access_to.timeout + LATE)
 		puts("late");
 	fflush(stdout);
 }
 
-static void
-ask(int64_t wanted)
-{
+static void ask(int64_t wanted) {
 	const struct fleet_question question = question_of(wanted);
 
 	link_ask(&fleet.link, &question, false, now());
 }
 
-static void
-act(const char *action)
-{
+static void act(const char *action) {
 	struct fleet_question question = question_of(0);
 	char label[] = "1";
 	struct outcome outcome;
@@ -132,8 +117,8 @@ act(const char *action)
 	ask(asks);
 	if (strcmp(action, "while") == 0) {
 		plan_begin(&run.history);
-		outcome = attempt_run(&run.attempt, run.request.command,
-		    run.environment.list, &run.history, label);
+		outcome = attempt_run(
+		    &run.attempt, run.request.command, run.environment.list, &run.history, label);
 		printf("attempt: end %d, code %d\n", outcome.end, outcome.code);
 	}
 	if (asks)
@@ -156,17 +141,13 @@ act(const char *action)
 }
 
 /* Fills open with whether each of the first descriptors is open. */
-static void
-look(bool *open)
-{
+static void look(bool *open) {
 	for (int fd = 0; fd < DESCRIPTORS; fd++)
 		open[fd] = fcntl(fd, F_GETFD) != -1;
 }
 
 /* Complains about what outlives the link. */
-static void
-check_rest(const bool *before)
-{
+static void check_rest(const bool *before) {
 	bool after[DESCRIPTORS];
 	nanos until = now() + 3 * NANOS_SECOND;
 	siginfo_t info = { 0 };
@@ -175,8 +156,7 @@ check_rest(const bool *before)
 	for (int fd = 0; fd < DESCRIPTORS; fd++)
 		if (after[fd] != before[fd])
 			printf("descriptor %d is left\n", fd);
-	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-	    now() < until) {
+	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && now() < until) {
 		if (!event_loop_wait(&run.loop, -1, 10 * NANOS_MS))
 			break;
 		event_loop_reap(&run.loop);
@@ -185,17 +165,14 @@ check_rest(const bool *before)
 		puts("a process is left");
 }
 
-static void
-open_run(int argc, char **argv)
-{
+static void open_run(int argc, char **argv) {
 	static struct policy policy;
 	static struct outer outer;
 	const char *what;
 
 	options_parse(argc, argv, &policy);
 	outer = environment_outer();
-	if (!run_open(&run, &policy, &outer, &what) ||
-	    !streams_open(&run.loop.streams, &policy))
+	if (!run_open(&run, &policy, &outer, &what) || !streams_open(&run.loop.streams, &policy))
 		err(2, "cannot open");
 	fleet.link.until = 1;
 	fleet.link.talk.length = 1;
@@ -205,9 +182,7 @@ open_run(int argc, char **argv)
 	run.loop.fleet = &fleet;
 }
 
-int
-main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
 	char name[] = "retry", command[] = "true";
 	char *simple[] = { name, command, NULL };
 	bool before[DESCRIPTORS];

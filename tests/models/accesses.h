@@ -16,9 +16,7 @@
 #undef atomic_fetch_and
 
 static uint64_t load(const _Atomic uint64_t *at);
-static bool
-exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
+static bool exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired);
 
 #define atomic_load(at) load(at)
-#define atomic_compare_exchange_strong(at, expected, desired) \
-	exchange(at, expected, desired)
+#define atomic_compare_exchange_strong(at, expected, desired) exchange(at, expected, desired)

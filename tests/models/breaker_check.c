@@ -105,8 +105,7 @@
 #define VOID NUMBER_MOST(FAILURE_BITS)
 #define OTHER (UINT64_C(1) << FAILURE_BITS)
 
-#define WORD(state) \
-	((uint64_t)(state) << STATE_AT | (uint64_t)SLOWDOWN << SLOWDOWN_AT)
+#define WORD(state) ((uint64_t)(state) << STATE_AT | (uint64_t)SLOWDOWN << SLOWDOWN_AT)
 
 /* In place of a lease that was lost, or of a word that was overwritten. */
 #define LOST WORD(BREAKER_HALF_OPEN)
@@ -117,8 +116,7 @@
  */
 #define STALE 1
 #define STALE_OVER \
-	((uint64_t)PRESENT << BEGAN_AT | \
-	    NUMBER_MOST(SERVED_BITS) << SERVED_AT | \
+	((uint64_t)PRESENT << BEGAN_AT | NUMBER_MOST(SERVED_BITS) << SERVED_AT | \
 	    (uint64_t)RAMP_LEAST << RATE_AT)
 #define STALE_ON ((uint64_t)PRESENT << BEGAN_AT | NUMBER_MOST(BEGAN_AT))
 
@@ -138,9 +136,9 @@ enum operation {
 	OPERATIONS,
 };
 
-static const char *const names_of[OPERATIONS] = { "nothing", "enter", "starve",
-	"tell success", "tell failure", "tell other result", "renew",
-	"probe healthy", "probe failed", "probe ignored" };
+static const char *const names_of[OPERATIONS] = { "nothing", "enter", "starve", "tell success",
+	"tell failure", "tell other result", "renew", "probe healthy", "probe failed",
+	"probe ignored" };
 
 /* What an actor that tells a result has found of the ramp. */
 enum ramp_seen {
@@ -185,77 +183,56 @@ static struct {
 	enum breaker_pass pass;
 } run;
 
-static nanos
-until_of(uint64_t word)
-{
+static nanos until_of(uint64_t word) {
 	return (nanos)(word & NUMBER_MOST(MS_BITS)) * NANOS_MS;
 }
 
 /* What the clock says in a tick. */
-static nanos
-clock_at(int tick)
-{
+static nanos clock_at(int tick) {
 	return tick * TICK + LAST * NANOS_MS;
 }
 
 /* When a recovery begins in a tick. */
-static nanos
-began_at(int tick)
-{
+static nanos began_at(int tick) {
 	return tick * TICK + PRESENT * NANOS_MS;
 }
 
-static bool
-recovers(uint64_t word)
-{
+static bool recovers(uint64_t word) {
 	return state_of(word) == BREAKER_RECOVERING;
 }
 
 /* The name of the recovery of a word. */
-static uint64_t
-name_of(uint64_t word)
-{
+static uint64_t name_of(uint64_t word) {
 	return word & (NAMES - 1);
 }
 
-static uint64_t
-rate_name(uint64_t rate)
-{
+static uint64_t rate_name(uint64_t rate) {
 	return rate >> BEGAN_AT;
 }
 
 /* Whether it tells a result, and has not yet finished with the ramp. */
-static bool
-reads_ramp(const struct actor *actor)
-{
-	return actor->operation >= TELL_SUCCESS &&
-	    actor->operation <= TELL_OTHER && actor->ramp_seen == RAMP_UNREAD;
+static bool reads_ramp(const struct actor *actor) {
+	return actor->operation >= TELL_SUCCESS && actor->operation <= TELL_OTHER &&
+	    actor->ramp_seen == RAMP_UNREAD;
 }
 
 /* The last value that an actor has read of the word, or of the rate. */
-static uint64_t
-last_seen(const struct actor *actor, bool rate)
-{
+static uint64_t last_seen(const struct actor *actor, bool rate) {
 	uint64_t value = 0;
 
 	for (int i = 0; i < actor->accesses; i++)
-		if ((actor->streaks >> i & 1) == 0 &&
-		    (actor->rates >> i & 1) == rate &&
+		if ((actor->streaks >> i & 1) == 0 && (actor->rates >> i & 1) == rate &&
 		    (actor->swapped >> i & 1) == 0)
 			value = actor->seen[i];
 	return value;
 }
 
-static uint32_t
-least(uint32_t a, uint32_t b)
-{
+static uint32_t least(uint32_t a, uint32_t b) {
 	return a < b ? a : b;
 }
 
 /* How many failures are being told. */
-static uint32_t
-active(const struct state *state)
-{
+static uint32_t active(const struct state *state) {
 	uint32_t count = 0;
 
 	for (int i = 0; i < explorer.actors; i++)
@@ -270,26 +247,22 @@ active(const struct state *state)
 
 /* A change of the word while attempts are admitted. */
 static const char *
-judge_admitting(const struct state *state, const struct actor *actor,
-    uint64_t old, uint64_t new)
-{
+judge_admitting(const struct state *state, const struct actor *actor, uint64_t old, uint64_t new) {
 	enum breaker_state to = state_of(new);
 	struct ramp ramp;
 
 	if (to == BREAKER_OPEN && actor->operation == STARVE) {
 		if (state_of(old) != BREAKER_CLOSED)
 			return "opened by a denial while it recovers";
-		return state->may < BREAKER_STARVED
-		    ? "opened by a denial after too few failures"
-		    : NULL;
+		return state->may < BREAKER_STARVED ? "opened by a denial after too few failures"
+						    : NULL;
 	}
 	if (to == BREAKER_OPEN) {
 		if (actor->operation != TELL_FAILURE)
 			return "opened by something else than a failure";
 		if (state->may < config.failures)
 			return "opened after too few failures";
-		return actor->ramp_seen == RAMP_FAST ? "opened at a higher rate"
-						     : NULL;
+		return actor->ramp_seen == RAMP_FAST ? "opened at a higher rate" : NULL;
 	}
 	if (to == BREAKER_HALF_OPEN)
 		return "a probe while others are admitted";
@@ -310,9 +283,7 @@ judge_admitting(const struct state *state, const struct actor *actor,
 
 /* NULL if the actor may change the word so. */
 static const char *
-judge(const struct state *state, const struct actor *actor, uint64_t old,
-    uint64_t new)
-{
+judge(const struct state *state, const struct actor *actor, uint64_t old, uint64_t new) {
 	enum operation operation = actor->operation;
 	enum breaker_state to = state_of(new);
 
@@ -322,11 +293,9 @@ judge(const struct state *state, const struct actor *actor, uint64_t old,
 		return "a good lease, or a pause, is cut short";
 	if (operation != ENTER && !actor->holds)
 		return "the lease is not its own";
-	if ((operation == ENTER || operation == RENEW) !=
-	    (to == BREAKER_HALF_OPEN))
+	if ((operation == ENTER || operation == RENEW) != (to == BREAKER_HALF_OPEN))
 		return "not the change that it should make";
-	if ((operation == PROBE_HEALTHY) != (to == BREAKER_RECOVERING) ||
-	    to == BREAKER_CLOSED)
+	if ((operation == PROBE_HEALTHY) != (to == BREAKER_RECOVERING) || to == BREAKER_CLOSED)
 		return "not what the probe found";
 	if (to == BREAKER_RECOVERING && slowdown_of(new) != SLOWDOWN)
 		return "steps of another length";
@@ -337,9 +306,7 @@ judge(const struct state *state, const struct actor *actor, uint64_t old,
 
 /* The same for the rate. The rate of an earlier recovery may be overwritten. */
 static const char *
-judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
-    uint64_t new)
-{
+judge_rate(const struct state *state, const struct actor *actor, uint64_t old, uint64_t new) {
 	uint64_t word = state->breaker.word;
 	nanos began = until_of(word);
 	struct ramp was, is;
@@ -360,12 +327,10 @@ judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
 	if (is.taken != was.taken + turn)
 		return "a turn is taken twice, or not at all";
 	was.served += actor->operation == TELL_SUCCESS;
-	if (is.served !=
-	    number_lesser(was.served, (int64_t)NUMBER_MOST(SERVED_BITS)))
+	if (is.served != number_lesser(was.served, (int64_t)NUMBER_MOST(SERVED_BITS)))
 		return "a success is lost, or none";
 	was.failed += actor->operation == TELL_FAILURE;
-	if (is.failed !=
-	    number_lesser(was.failed, (int64_t)NUMBER_MOST(FAILED_BITS)))
+	if (is.failed != number_lesser(was.failed, (int64_t)NUMBER_MOST(FAILED_BITS)))
 		return "a failure is lost, or none";
 	if (turn && is.taken > is.rate)
 		return "more turns than there are";
@@ -373,9 +338,7 @@ judge_rate(const struct state *state, const struct actor *actor, uint64_t old,
 }
 
 /* A streak has ended: failures that are being told may belong to it. */
-static void
-nothing_must(struct state *state)
-{
+static void nothing_must(struct state *state) {
 	state->must = 0;
 	for (int i = 0; i < explorer.actors; i++)
 		state->actors[i].counts = false;
@@ -385,9 +348,7 @@ nothing_must(struct state *state)
  * True if the next access was made in an earlier step. If not, it is made now,
  * or left for a later step.
  */
-static bool
-replayed(const _Atomic uint64_t *at)
-{
+static bool replayed(const _Atomic uint64_t *at) {
 	struct actor *actor = run.actor;
 
 	if (run.access < actor->accesses)
@@ -405,39 +366,31 @@ replayed(const _Atomic uint64_t *at)
 }
 
 /* Forgets its accesses, but not what it has found of the ramp. */
-static void
-start_over(struct actor *actor)
-{
+static void start_over(struct actor *actor) {
 	memset(actor->seen, 0, sizeof actor->seen);
 	actor->accesses = actor->swapped = actor->failed = 0;
 	actor->streaks = actor->rates = actor->aims = 0;
 }
 
 /* What it has found of the ramp, now that it goes on to the streak. */
-static enum ramp_seen
-found(const struct actor *actor)
-{
-	struct ramp ramp = ramp_of(last_seen(actor, false),
-	    last_seen(actor, true), clock_at(actor->now));
+static enum ramp_seen found(const struct actor *actor) {
+	struct ramp ramp =
+	    ramp_of(last_seen(actor, false), last_seen(actor, true), clock_at(actor->now));
 
-	return actor->operation == TELL_FAILURE && actor->swapped != 0 &&
-		ramp.rate > RAMP_FIRST
+	return actor->operation == TELL_FAILURE && actor->swapped != 0 && ramp.rate > RAMP_FIRST
 	    ? RAMP_FAST
 	    : RAMP_SLOW;
 }
 
 /* A value with which it finds the same of the ramp again. */
-static uint64_t
-known(const _Atomic uint64_t *at)
-{
+static uint64_t known(const _Atomic uint64_t *at) {
 	struct ramp fast = { .began = clock_at(NOW), .rate = RAMP_FIRST + 1 };
 
 	run.known--;
 	if (run.actor->ramp_seen != RAMP_FAST)
 		return LOST;
-	return at == &run.state->breaker.rate
-	    ? ramp_word(&fast)
-	    : WORD(BREAKER_RECOVERING) | (NOW * TICK_MS + LAST);
+	return at == &run.state->breaker.rate ? ramp_word(&fast)
+					      : WORD(BREAKER_RECOVERING) | (NOW * TICK_MS + LAST);
 }
 
 /*
@@ -445,15 +398,12 @@ known(const _Atomic uint64_t *at)
  * replaces the first one and those read since; its own successful swaps stay,
  * if there are any, and then both values must have the same seq.
  */
-static bool
-restart(struct actor *actor)
-{
+static bool restart(struct actor *actor) {
 	int last = actor->accesses - 1, kept = 1;
 
 	while ((actor->swapped >> kept & 1) != 0)
 		kept++;
-	if (kept > 1 &&
-	    streak_seq(actor->seen[0]) != streak_seq(actor->seen[last]))
+	if (kept > 1 && streak_seq(actor->seen[0]) != streak_seq(actor->seen[last]))
 		return false;
 	actor->seen[0] = actor->seen[last];
 	for (int i = kept; i <= last; i++)
@@ -469,9 +419,7 @@ restart(struct actor *actor)
  * it goes on to the streak, or repeats a loop after a lost race: its next
  * access is the one that it made first.
  */
-static void
-leave_behind(const _Atomic uint64_t *at, bool swaps)
-{
+static void leave_behind(const _Atomic uint64_t *at, bool swaps) {
 	struct actor *actor = run.actor;
 	int last = run.access - 1;
 	bool streak = at == &run.state->breaker.streak, again = false;
@@ -480,8 +428,8 @@ leave_behind(const _Atomic uint64_t *at, bool swaps)
 		return;
 	if (streak && reads_ramp(actor)) {
 		actor->ramp_seen = (uint8_t)found(actor);
-		explore_expect(actor->operation != TELL_FAILURE ||
-			actor->slow || actor->ramp_seen == RAMP_FAST,
+		explore_expect(actor->operation != TELL_FAILURE || actor->slow ||
+			actor->ramp_seen == RAMP_FAST,
 		    "a fast rate taken for the first one");
 		start_over(actor);
 		again = true;
@@ -502,9 +450,7 @@ leave_behind(const _Atomic uint64_t *at, bool swaps)
  * breaker_enter reads the streak only for the view: nothing depends on when it
  * does, so this is no access of its own.
  */
-static uint64_t
-load(const _Atomic uint64_t *at)
-{
+static uint64_t load(const _Atomic uint64_t *at) {
 	if (run.state == NULL ||
 	    (run.actor->operation == ENTER && at == &run.state->breaker.streak))
 		return *at;
@@ -516,16 +462,13 @@ load(const _Atomic uint64_t *at)
 }
 
 /* Makes a change, and judges it. */
-static void
-commit(_Atomic uint64_t *at, uint64_t new)
-{
+static void commit(_Atomic uint64_t *at, uint64_t new) {
 	struct state *state = run.state;
 	struct actor *actor = run.actor;
 	uint64_t old = *at;
 
 	if (at == &state->breaker.streak)
-		explore_expect(actor->lease == 0 ||
-			(actor->swapped & (actor->swapped - 1)) != 0,
+		explore_expect(actor->lease == 0 || (actor->swapped & (actor->swapped - 1)) != 0,
 		    "a streak changed without the lease");
 	if (at == &state->breaker.rate)
 		explore_wrong(judge_rate(state, actor, old, new));
@@ -534,8 +477,7 @@ commit(_Atomic uint64_t *at, uint64_t new)
 		return;
 	}
 	explore_wrong(judge(state, actor, old, new));
-	explore_expect(
-	    seq_of(new) == seq_of(old) + 1, "a change that is not counted");
+	explore_expect(seq_of(new) == seq_of(old) + 1, "a change that is not counted");
 	/* All attempts are as if they had begun after that recovery. */
 	if (state_of(new) == BREAKER_CLOSED)
 		new &= ~NUMBER_MOST(MS_BITS);
@@ -549,9 +491,7 @@ commit(_Atomic uint64_t *at, uint64_t new)
 	}
 }
 
-static bool
-exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
-{
+static bool exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired) {
 	struct actor *actor = run.actor;
 	uint64_t wanted = *expected, seen = *at;
 	int bit;
@@ -581,17 +521,13 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 }
 
 /* Tells the result of an attempt that began after all recoveries, or before. */
-static void
-tell(struct breaker *breaker, enum attempt_result result, bool old, nanos now)
-{
+static void tell(struct breaker *breaker, enum attempt_result result, bool old, nanos now) {
 	breaker_tell(breaker, &config, result, old ? -1 : clock_at(NOW), now);
 }
 
 /* Runs an operation. Returns the lease that the actor has then, or 0. */
 static uint64_t
-operate(struct breaker *breaker, enum operation operation, uint64_t lease,
-    nanos now)
-{
+operate(struct breaker *breaker, enum operation operation, uint64_t lease, nanos now) {
 	static const enum attempt_result results[OPERATIONS] = {
 		[PROBE_HEALTHY] = RESULT_HEALTHY,
 		[PROBE_FAILED] = RESULT_FAILURE,
@@ -627,8 +563,7 @@ operate(struct breaker *breaker, enum operation operation, uint64_t lease,
 	case PROBE_IGNORED:
 		if (operation == PROBE_HEALTHY)
 			now += began_at(0) - clock_at(0);
-		breaker_probed(
-		    breaker, &config, results[operation], lease, HOSTS, now);
+		breaker_probed(breaker, &config, results[operation], lease, HOSTS, now);
 		break;
 	}
 	return 0;
@@ -639,9 +574,7 @@ operate(struct breaker *breaker, enum operation operation, uint64_t lease,
  */
 
 /* Ends an operation, or its process if killed. */
-static void
-settle(struct state *state, struct actor *actor, uint64_t lease, bool killed)
-{
+static void settle(struct state *state, struct actor *actor, uint64_t lease, bool killed) {
 	struct actor was = *actor;
 
 	memset(actor, 0, sizeof *actor);
@@ -651,49 +584,39 @@ settle(struct state *state, struct actor *actor, uint64_t lease, bool killed)
 		state->may = least(state->may, was.later + active(state));
 	if (was.counts && !killed)
 		state->must++;
-	for (int i = 0; i < explorer.actors && was.operation == TELL_FAILURE;
-	     i++)
+	for (int i = 0; i < explorer.actors && was.operation == TELL_FAILURE; i++)
 		if (state->actors[i].operation == TELL_SUCCESS)
 			state->actors[i].later++;
 }
 
 /* Compares the answer of breaker_enter with what it has read and changed. */
-static void
-judge_pass(const struct actor *actor)
-{
+static void judge_pass(const struct actor *actor) {
 	bool turn = (actor->swapped & actor->rates) != 0;
 	bool changed = (actor->swapped & ~actor->rates) != 0;
 	/* A change of the word is always the last access. */
-	enum breaker_state state = state_of(
-	    changed ? run.state->breaker.word : last_seen(actor, false));
+	enum breaker_state state =
+	    state_of(changed ? run.state->breaker.word : last_seen(actor, false));
 
-	explore_expect(
-	    run.pass != BREAKER_PASSED || (!turn && state == BREAKER_CLOSED),
+	explore_expect(run.pass != BREAKER_PASSED || (!turn && state == BREAKER_CLOSED),
 	    "passed, but it is not closed");
-	explore_expect(
-	    run.pass != BREAKER_TURN || turn, "admitted without a turn");
-	explore_expect(run.pass != BREAKER_PROBE ||
-		(changed && state == BREAKER_HALF_OPEN),
+	explore_expect(run.pass != BREAKER_TURN || turn, "admitted without a turn");
+	explore_expect(run.pass != BREAKER_PROBE || (changed && state == BREAKER_HALF_OPEN),
 	    "admitted without a lease");
-	explore_expect(run.pass != BREAKER_HELD || actor->swapped == 0,
-	    "held, but something was changed");
+	explore_expect(
+	    run.pass != BREAKER_HELD || actor->swapped == 0, "held, but something was changed");
 }
 
 /* Goes on with an operation; after its last access, ends it. */
-void
-check_operate(struct state *state, struct actor *actor)
-{
-	uint64_t lease = operate(&state->breaker, actor->operation,
-	    actor->lease, clock_at(actor->now));
+void check_operate(struct state *state, struct actor *actor) {
+	uint64_t lease =
+	    operate(&state->breaker, actor->operation, actor->lease, clock_at(actor->now));
 
 	if (actor->operation == ENTER)
 		judge_pass(actor);
 	settle(state, actor, lease, false);
 }
 
-static uint64_t
-earlier(uint64_t word)
-{
+static uint64_t earlier(uint64_t word) {
 	uint64_t ms = word & NUMBER_MOST(MS_BITS);
 
 	if (ms >= TICK_MS)
@@ -706,9 +629,7 @@ earlier(uint64_t word)
  * to swap the rate, or to end a recovery, no longer needs its own time; but the
  * word that it has read gets older.
  */
-static void
-tick(struct state *state)
-{
+static void tick(struct state *state) {
 	state->breaker.word = earlier(state->breaker.word);
 	for (int i = 0; i < explorer.actors; i++) {
 		struct actor *actor = &state->actors[i];
@@ -732,13 +653,10 @@ tick(struct state *state)
  * A single process asks again and again, and its probe succeeds: the breaker
  * must close, since no other process comes.
  */
-static const char *
-ask_alone(struct breaker breaker)
-{
+static const char *ask_alone(struct breaker breaker) {
 	nanos now = clock_at(NOW);
 
-	for (int i = 0; i < 4 && state_of(breaker.word) != BREAKER_CLOSED;
-	     i++) {
+	for (int i = 0; i < 4 && state_of(breaker.word) != BREAKER_CLOSED; i++) {
 		struct breaker_view view = breaker_look(&breaker, now);
 		uint64_t lease;
 
@@ -757,16 +675,13 @@ ask_alone(struct breaker breaker)
 }
 
 /* Verifies what must hold in each state. */
-void
-check_examine(const struct state *state)
-{
+void check_examine(const struct state *state) {
 	uint64_t word = state->breaker.word;
 	struct breaker breaker = state->breaker;
 	int holders = 0;
 
 	for (int i = 0; i < explorer.actors; i++)
-		holders += state->actors[i].lease != 0 &&
-		    state->actors[i].lease == word;
+		holders += state->actors[i].lease != 0 && state->actors[i].lease == word;
 	if (state->must >= config.failures && admits(word))
 		explore_wrong("not opened after enough failures");
 	explore_expect(holders <= 1, "two have the same lease");
@@ -777,8 +692,8 @@ check_examine(const struct state *state)
 		tell(&breaker, RESULT_FAILURE, true, clock_at(now));
 		tell(&breaker, RESULT_SUCCESS, true, clock_at(now));
 	}
-	explore_expect(memcmp(&breaker, &state->breaker, sizeof breaker) == 0,
-	    "changed by an old result");
+	explore_expect(
+	    memcmp(&breaker, &state->breaker, sizeof breaker) == 0, "changed by an old result");
 }
 
 /*
@@ -786,9 +701,7 @@ check_examine(const struct state *state)
  * actor read the clock: with the first, a failure may open the breaker; with a
  * higher one, no failure has to.
  */
-static void
-mark_rate(struct state *state)
-{
+static void mark_rate(struct state *state) {
 	uint64_t word = state->breaker.word, rate = state->breaker.rate;
 	bool slow = !recovers(word), fast = false;
 
@@ -816,16 +729,13 @@ mark_rate(struct state *state)
  */
 
 /* Gives the seqs of a state new names: the latest is SEQ, then down from it. */
-static void
-rename_seqs(struct state *state)
-{
+static void rename_seqs(struct state *state) {
 	const int streak_at = DOUBLING_BITS + FAILURE_BITS;
 	uint64_t word = state->breaker.word, streak = state->breaker.streak;
 	struct numbered {
 		uint64_t *value, seq;
 		int shift;
-	} all[2 + ACTORS * (1 + ACCESSES)] = { { &word, 0, MS_BITS },
-		{ &streak, 0, streak_at } };
+	} all[2 + ACTORS * (1 + ACCESSES)] = { { &word, 0, MS_BITS }, { &streak, 0, streak_at } };
 	uint64_t last = UINT64_MAX, next;
 	int count = 2;
 
@@ -835,15 +745,11 @@ rename_seqs(struct state *state)
 		all[count++] = (struct numbered){ &actor->lease, 0, MS_BITS };
 		for (int j = 0; j < actor->accesses; j++)
 			if ((actor->rates >> j & 1) == 0)
-				all[count++] =
-				    (struct numbered){ &actor->seen[j], 0,
-					    (actor->streaks >> j & 1) != 0
-						? streak_at
-						: MS_BITS };
+				all[count++] = (struct numbered){ &actor->seen[j], 0,
+					(actor->streaks >> j & 1) != 0 ? streak_at : MS_BITS };
 	}
 	for (int i = 0; i < count; i++)
-		all[i].seq =
-		    *all[i].value >> all[i].shift & NUMBER_MOST(SEQ_BITS);
+		all[i].seq = *all[i].value >> all[i].shift & NUMBER_MOST(SEQ_BITS);
 	for (uint64_t name = SEQ;; name--) {
 		next = seq_of(LOST);
 		for (int i = 0; i < count; i++)
@@ -861,18 +767,14 @@ rename_seqs(struct state *state)
 }
 
 /* Sets what it has read of the word and of the rate, and when. */
-static void
-saw(struct actor *actor, uint64_t word, uint64_t rate, int now)
-{
+static void saw(struct actor *actor, uint64_t word, uint64_t rate, int now) {
 	for (int i = 0; i < actor->accesses; i++)
 		actor->seen[i] = (actor->rates >> i & 1) != 0 ? rate : word;
 	actor->now = (uint8_t)now;
 }
 
 /* It asks for admission or tells the ramp, and is about to swap something. */
-static void
-forget_asking(struct actor *actor, const struct breaker *breaker)
-{
+static void forget_asking(struct actor *actor, const struct breaker *breaker) {
 	uint64_t word = last_seen(actor, false), rate = last_seen(actor, true);
 	nanos began = until_of(word), now = clock_at(actor->now);
 	nanos step = now > began ? (now - began) / TICK : 0;
@@ -887,8 +789,7 @@ forget_asking(struct actor *actor, const struct breaker *breaker)
 		if (rate != breaker->rate)
 			saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, 0);
 		else
-			saw(actor, WORD(BREAKER_RECOVERING) | name_of(word),
-			    rate, (int)step);
+			saw(actor, WORD(BREAKER_RECOVERING) | name_of(word), rate, (int)step);
 	} else if (word != breaker->word) {
 		/* The end of a recovery: its swap will fail. */
 		saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, NOW);
@@ -896,9 +797,7 @@ forget_asking(struct actor *actor, const struct breaker *breaker)
 }
 
 /* It tells a result, and has finished with the ramp. */
-static void
-forget_telling(struct actor *actor, const struct breaker *breaker)
-{
+static void forget_telling(struct actor *actor, const struct breaker *breaker) {
 	uint64_t word = breaker->word, *seen = actor->seen;
 	/* Its swap of the word will fail. */
 	bool gone = actor->accesses > 1 && seen[1] != word;
@@ -907,20 +806,18 @@ forget_telling(struct actor *actor, const struct breaker *breaker)
 		return;
 	if (actor->operation == TELL_SUCCESS) {
 		/* It is about to end a streak, if there is one. */
-		bool ends = actor->accesses == 2 ||
-		    (admits(word) && failures_of(seen[0], word) > 0);
+		bool ends =
+		    actor->accesses == 2 || (admits(word) && failures_of(seen[0], word) > 0);
 
 		gone = gone && actor->accesses == 2;
-		seen[0] =
-		    ends ? streak_of(gone ? 0 : seq_of(word), 0, 1) : VOID;
+		seen[0] = ends ? streak_of(gone ? 0 : seq_of(word), 0, 1) : VOID;
 		if (gone)
 			seen[1] = 0;
 	} else if (actor->swapped != 0) {
 		/* It has counted a failure and is about to open. */
 		if (gone)
 			seen[1] = 0;
-		seen[0] = streak_of(
-		    gone ? 0 : seq_of(seen[1]), 0, NUMBER_MOST(FAILURE_BITS));
+		seen[0] = streak_of(gone ? 0 : seq_of(seen[1]), 0, NUMBER_MOST(FAILURE_BITS));
 		seen[2] = seen[0];
 	} else if (seen[0] != breaker->streak) {
 		/* Its swap of the streak will fail, and it will repeat the
@@ -934,9 +831,7 @@ forget_telling(struct actor *actor, const struct breaker *breaker)
  * Forgets what makes no difference any more. A word that was overwritten never
  * comes back, and an actor with a lost lease fails, whatever else it has read.
  */
-static void
-forget(struct actor *actor, const struct breaker *breaker)
-{
+static void forget(struct actor *actor, const struct breaker *breaker) {
 	uint64_t word = breaker->word;
 
 	if (actor->operation == ENTER || reads_ramp(actor)) {
@@ -957,45 +852,38 @@ forget(struct actor *actor, const struct breaker *breaker)
  * All invalid streaks are equal. Of a valid streak only matters whether it is
  * long enough. All pauses are equal here, however often they were doubled.
  */
-static void
-forget_streak(struct state *state)
-{
+static void forget_streak(struct state *state) {
 	uint64_t word = state->breaker.word, streak = state->breaker.streak;
 	uint32_t failures = (uint32_t)(streak & NUMBER_MOST(FAILURE_BITS));
 	uint64_t simple = VOID;
 
 	if (!admits(word) || streak_seq(streak) == seq_of(word))
-		simple = streak_of(streak_seq(streak), 0,
-		    least(failures, (uint32_t)config.failures));
+		simple =
+		    streak_of(streak_seq(streak), 0, least(failures, (uint32_t)config.failures));
 	for (int i = 0; i < explorer.actors; i++) {
 		struct actor *actor = &state->actors[i];
 
 		for (int j = 0; j < actor->accesses; j++)
-			if ((actor->streaks >> j & 1) != 0 &&
-			    actor->seen[j] == streak)
+			if ((actor->streaks >> j & 1) != 0 && actor->seen[j] == streak)
 				actor->seen[j] = simple;
 	}
 	state->breaker.streak = simple;
 }
 
 /* Whether an actor will compare the rate's recovery with this one. */
-static bool
-in_use(const struct state *state, uint64_t name)
-{
+static bool in_use(const struct state *state, uint64_t name) {
 	for (int i = 0; i < explorer.actors; i++) {
 		const struct actor *actor = &state->actors[i];
 		uint64_t word = last_seen(actor, false);
 
-		if ((actor->operation == ENTER || reads_ramp(actor)) &&
-		    recovers(word) && name_of(word) == name)
+		if ((actor->operation == ENTER || reads_ramp(actor)) && recovers(word) &&
+		    name_of(word) == name)
 			return true;
 	}
 	return false;
 }
 
-static uint64_t
-called(uint64_t name, uint64_t present, uint64_t past)
-{
+static uint64_t called(uint64_t name, uint64_t present, uint64_t past) {
 	return name == present ? PRESENT : name == past ? PAST : GONE;
 }
 
@@ -1005,9 +893,7 @@ called(uint64_t name, uint64_t present, uint64_t past)
  * step are like one, successes in the second do not matter, and failures in it
  * matter only with a rate of two.
  */
-static uint64_t
-simplest(uint64_t rate, uint64_t name)
-{
+static uint64_t simplest(uint64_t rate, uint64_t name) {
 	nanos began = (nanos)rate_name(rate) * NANOS_MS;
 	struct ramp ramp = ramp_read(rate, began, SLOWDOWN, began);
 
@@ -1021,26 +907,19 @@ simplest(uint64_t rate, uint64_t name)
 }
 
 /* In place of a rate that an actor has read and that was overwritten. */
-static uint64_t
-stale(const struct state *state, uint64_t rate, int now)
-{
+static uint64_t stale(const struct state *state, uint64_t rate, int now) {
 	uint64_t word = state->breaker.word;
 
-	if (rate <= STALE || !recovers(word) ||
-	    rate_name(rate) != name_of(word))
+	if (rate <= STALE || !recovers(word) || rate_name(rate) != name_of(word))
 		return STALE;
 	return ramp_of(word, rate, clock_at(now)).over ? STALE_OVER : STALE_ON;
 }
 
 /* Renames the recoveries. */
-static void
-rename_recoveries(struct state *state)
-{
-	uint64_t word = state->breaker.word, rate = state->breaker.rate,
-		 simple = 0;
+static void rename_recoveries(struct state *state) {
+	uint64_t word = state->breaker.word, rate = state->breaker.rate, simple = 0;
 	uint64_t present = recovers(word) ? name_of(word) : NAMES;
-	uint64_t past =
-	    in_use(state, rate_name(rate)) ? rate_name(rate) : NAMES;
+	uint64_t past = in_use(state, rate_name(rate)) ? rate_name(rate) : NAMES;
 
 	if (rate != 0 && called(rate_name(rate), present, past) != GONE)
 		simple = simplest(rate, called(rate_name(rate), present, past));
@@ -1051,13 +930,9 @@ rename_recoveries(struct state *state)
 			uint64_t *seen = &actor->seen[j];
 
 			if ((actor->rates >> j & 1) != 0)
-				*seen = *seen == rate
-				    ? simple
-				    : stale(state, *seen, actor->now);
-			else if ((actor->streaks >> j & 1) == 0 &&
-			    recovers(*seen))
-				*seen += called(name_of(*seen), present, past) -
-				    name_of(*seen);
+				*seen = *seen == rate ? simple : stale(state, *seen, actor->now);
+			else if ((actor->streaks >> j & 1) == 0 && recovers(*seen))
+				*seen += called(name_of(*seen), present, past) - name_of(*seen);
 		}
 	}
 	state->breaker.rate = simple;
@@ -1069,9 +944,7 @@ rename_recoveries(struct state *state)
  * Makes states equal that differ only in names, in what makes no difference, or
  * in the order of the actors.
  */
-void
-check_normalise(struct state *state)
-{
+void check_normalise(struct state *state) {
 	uint32_t most = (uint32_t)config.failures;
 
 	state->may = least(state->may, most);
@@ -1087,8 +960,7 @@ check_normalise(struct state *state)
 
 		forget(actor, &state->breaker);
 		/* It can no longer lower may. */
-		if (actor->operation == TELL_SUCCESS &&
-		    actor->later + active(state) >= state->may)
+		if (actor->operation == TELL_SUCCESS && actor->later + active(state) >= state->may)
 			actor->later = (uint8_t)most;
 	}
 	forget_streak(state);
@@ -1106,9 +978,7 @@ check_normalise(struct state *state)
  * the ramp keeps the same time for the whole operation. The others use the time
  * only once, and so every time is tried there, where it matters.
  */
-bool
-check_may(const struct state *state, int who, int what, int *first, int *last)
-{
+bool check_may(const struct state *state, int who, int what, int *first, int *last) {
 	const struct actor *actor = &state->actors[who];
 	enum operation operation = actor->operation;
 	bool idle = operation == IDLE;
@@ -1122,17 +992,14 @@ check_may(const struct state *state, int who, int what, int *first, int *last)
 		return !idle || actor->lease != 0;
 	if (what == EXPLORE_STEP && (operation == ENTER || reads_ramp(actor)))
 		*first = *last = actor->now;
-	else if ((what == EXPLORE_STEP ? (int)operation : what) !=
-	    PROBE_IGNORED)
+	else if ((what == EXPLORE_STEP ? (int)operation : what) != PROBE_IGNORED)
 		*first = 0;
 	if (what == EXPLORE_STEP)
 		return !idle;
 	return idle && (actor->lease != 0) == (what >= RENEW);
 }
 
-void
-check_make(struct state *state, int who, int what, int now)
-{
+void check_make(struct state *state, int who, int what, int now) {
 	static const int known_of[] = { 0, 2, 3 };
 	struct actor *actor = &state->actors[who];
 
@@ -1164,12 +1031,10 @@ check_make(struct state *state, int who, int what, int now)
 	run.state = NULL;
 }
 
-bool
-check_begin(struct state *first, int trial, bool large)
-{
+bool check_begin(struct state *first, int trial, bool large) {
 	explorer.actors = large ? ACTORS : 2;
-	explorer.size = offsetof(struct state, actors) +
-	    (size_t)explorer.actors * sizeof(struct actor);
+	explorer.size =
+	    offsetof(struct state, actors) + (size_t)explorer.actors * sizeof(struct actor);
 	first->breaker.word = SEQ << MS_BITS | WORD(BREAKER_CLOSED);
 	return trial == 0;
 }

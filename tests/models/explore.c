@@ -28,16 +28,12 @@ static struct {
 	jmp_buf leave;
 } seen;
 
-static void *
-state_at(uint32_t number)
-{
+static void *state_at(uint32_t number) {
 	return seen.states + number * explorer.size;
 }
 
 /* Of the words one after the other in two halves, which is fast. */
-static uint64_t
-hash_of(const void *state, size_t size)
-{
+static uint64_t hash_of(const void *state, size_t size) {
 	const uint64_t factor = UINT64_C(0xbf58476d1ce4e5b9);
 	const unsigned char *at = state;
 	uint64_t hash = 0, other = 0, word, next;
@@ -54,9 +50,7 @@ hash_of(const void *state, size_t size)
 }
 
 /* The entry of a state, or the free one that it would get. Sets its hash. */
-static struct entry *
-find(const void *state)
-{
+static struct entry *find(const void *state) {
 	uint64_t hash = hash_of(state, explorer.size);
 	uint64_t mask = 2 * (uint64_t)seen.room - 1;
 	uint32_t half = (uint32_t)(hash >> 32);
@@ -66,17 +60,14 @@ find(const void *state)
 		entry = &seen.table[hash & mask];
 		if (entry->number == 0 ||
 		    (entry->hash == half &&
-			memcmp(state_at(entry->number - 1), state,
-			    explorer.size) == 0))
+			memcmp(state_at(entry->number - 1), state, explorer.size) == 0))
 			break;
 	}
 	entry->hash = half;
 	return entry;
 }
 
-static void *
-resize(void *memory, size_t count, size_t size)
-{
+static void *resize(void *memory, size_t count, size_t size) {
 	void *resized = realloc(memory, count * size);
 
 	if (resized == NULL)
@@ -84,9 +75,7 @@ resize(void *memory, size_t count, size_t size)
 	return resized;
 }
 
-static void
-make_room(uint32_t room)
-{
+static void make_room(uint32_t room) {
 	size_t entries = 2 * (size_t)room;
 
 	seen.room = room;
@@ -99,9 +88,7 @@ make_room(uint32_t room)
 }
 
 /* Keeps a state, and verifies it, unless it was seen before. */
-static void
-add(const void *state, struct step step)
-{
+static void add(const void *state, struct step step) {
 	struct entry *entry;
 
 	if (seen.count == seen.room)
@@ -117,37 +104,29 @@ add(const void *state, struct step step)
 }
 
 /* The violation, and the steps that led to it, the last one first. */
-static void
-print(struct step step)
-{
-	printf("%s: %s; the steps before it, the last one first:\n",
-	    explorer.name, seen.wrong);
+static void print(struct step step) {
+	printf("%s: %s; the steps before it, the last one first:\n", explorer.name, seen.wrong);
 	for (;; step = seen.steps[step.from]) {
 		const unsigned char *actor = state_at(step.from);
 		const char *name;
 
-		actor += explorer.first_actor +
-		    (size_t)step.who * explorer.actor_size;
+		actor += explorer.first_actor + (size_t)step.who * explorer.actor_size;
 		name = explorer.names[actor[explorer.operation_at]];
 
 		if (step.what == EXPLORE_CLOCK)
 			puts("\tthe clock goes on");
 		else if (step.what > 0)
-			printf("\t%s: begins %s\n", name,
-			    explorer.names[step.what]);
+			printf("\t%s: begins %s\n", name, explorer.names[step.what]);
 		else
 			printf("\t%s: %s\n", name,
-			    step.what == EXPLORE_KILL ? "killed"
-						      : "next access");
+			    step.what == EXPLORE_KILL ? "killed" : "next access");
 		if (step.from == 0)
 			return;
 	}
 }
 
 /* Every step of an actor, or of the clock, from a state on. */
-static void
-follow(void *next, struct step step)
-{
+static void follow(void *next, struct step step) {
 	int now, last;
 
 	if (!check_may(state_at(step.from), step.who, step.what, &now, &last))
@@ -162,9 +141,7 @@ follow(void *next, struct step step)
 	}
 }
 
-int
-main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
 	bool large = argc > 1 && strcmp(argv[1], "large") == 0;
 	void *next = resize(NULL, 1, explorer.size);
 	size_t states = 0;
@@ -186,8 +163,7 @@ main(int argc, char **argv)
 			step.who = 0;
 			follow(next, step);
 			for (; step.who < explorer.actors; step.who++)
-				for (step.what = EXPLORE_KILL;
-				     step.what < explorer.operations;
+				for (step.what = EXPLORE_KILL; step.what < explorer.operations;
 				     step.what++)
 					follow(next, step);
 			if (seen.wrong != NULL)
@@ -199,50 +175,36 @@ main(int argc, char **argv)
 	return EXIT_SUCCESS;
 }
 
-static int
-compare(const void *a, const void *b)
-{
+static int compare(const void *a, const void *b) {
 	return memcmp(a, b, explorer.actor_size);
 }
 
-void
-explore_sort(void *actors, size_t count)
-{
+void explore_sort(void *actors, size_t count) {
 	qsort(actors, count, explorer.actor_size, compare);
 }
 
-void
-explore_operate(struct state *state, struct actor *actor)
-{
+void explore_operate(struct state *state, struct actor *actor) {
 	seen.stepped = false;
 	if (setjmp(seen.leave) == 0)
 		check_operate(state, actor);
 }
 
-void
-explore_leave(void)
-{
+void explore_leave(void) {
 	longjmp(seen.leave, 1);
 }
 
-void
-explore_access(void)
-{
+void explore_access(void) {
 	if (seen.stepped)
 		explore_leave();
 	seen.stepped = true;
 }
 
-void
-explore_wrong(const char *why)
-{
+void explore_wrong(const char *why) {
 	if (seen.wrong == NULL)
 		seen.wrong = why;
 }
 
-void
-explore_expect(bool holds, const char *why)
-{
+void explore_expect(bool holds, const char *why) {
 	if (!holds)
 		explore_wrong(why);
 }

@@ -38,8 +38,7 @@ bool check_begin(struct state *first, int trial, bool large);
 
 /* Whether a step is possible, and the ticks at which the actor may read the
  * clock in it. */
-bool
-check_may(const struct state *state, int who, int what, int *first, int *last);
+bool check_may(const struct state *state, int who, int what, int *first, int *last);
 void check_make(struct state *state, int who, int what, int now);
 
 /* Goes on with the operation of an actor, to its end. */

@@ -48,17 +48,16 @@
 #include "budget/fleet_host.h"
 
 /* A withdrawal is one step here. */
-static enum window_answer (*const whole_withdraw)(struct window *window,
-    const struct terms *limits, int64_t epoch,
-    struct window_sums *sums) = window_withdraw;
+static enum window_answer (*const whole_withdraw)(struct window *window, const struct terms *limits,
+    int64_t epoch, struct window_sums *sums) = window_withdraw;
 
 #include "accesses.h"
 
 /* The host gets these in place of the windows. */
-static enum window_answer withdraw(struct window *window,
-    const struct terms *limits, int64_t epoch, struct window_sums *sums);
-static nanos next_retry(const struct window *window, const struct terms *limits,
-    nanos slice, nanos age, struct window_sums *sums);
+static enum window_answer withdraw(
+    struct window *window, const struct terms *limits, int64_t epoch, struct window_sums *sums);
+static nanos next_retry(const struct window *window, const struct terms *limits, nanos slice,
+    nanos age, struct window_sums *sums);
 static struct window_sums slice_of(const struct window *window, int64_t epoch);
 #define window_withdraw withdraw
 #define window_next next_retry
@@ -110,9 +109,9 @@ enum operation {
 	OPERATIONS,
 };
 
-static const char *const names_of[OPERATIONS] = { "nothing", "ask", "wait",
-	"question", "settle a grant", "settle a denial", "fail", "deposit",
-	"retry alone", "rescue", "elect", "claim", "send", "told" };
+static const char *const names_of[OPERATIONS] = { "nothing", "ask", "wait", "question",
+	"settle a grant", "settle a denial", "fail", "deposit", "retry alone", "rescue", "elect",
+	"claim", "send", "told" };
 
 /* What is accessed. */
 enum place {
@@ -203,9 +202,7 @@ static struct {
 	int access; /* the number of the next one */
 } run;
 
-static nanos
-clock_of(int tick)
-{
+static nanos clock_of(int tick) {
 	return tick * TICK;
 }
 
@@ -213,12 +210,9 @@ clock_of(int tick)
  * Accesses
  */
 
-static enum place
-place_of(const _Atomic uint64_t *at)
-{
+static enum place place_of(const _Atomic uint64_t *at) {
 	static const struct fleet_host none;
-	const struct fleet_host *host =
-	    run.state == NULL ? &none : &run.state->host;
+	const struct fleet_host *host = run.state == NULL ? &none : &run.state->host;
 	const _Atomic uint64_t *const words[] = {
 		[LEASE] = &host->lease,
 		[DENIED] = &host->denied,
@@ -238,9 +232,7 @@ place_of(const _Atomic uint64_t *at)
 }
 
 /* Forgets the accesses from one on. */
-static void
-forget(struct actor *actor, int from)
-{
+static void forget(struct actor *actor, int from) {
 	for (int i = from; i < actor->accesses; i++) {
 		actor->seen[i] = 0;
 		actor->places[i] = 0;
@@ -251,9 +243,7 @@ forget(struct actor *actor, int from)
 }
 
 /* After a lost race, a loop begins anew with the word that it read first. */
-static void
-go_round(enum place place)
-{
+static void go_round(enum place place) {
 	struct actor *actor = run.actor;
 	int first = run.access - 2;
 
@@ -271,9 +261,7 @@ go_round(enum place place)
  * True if the next access was made in an earlier step. If not, it is made now,
  * or left for a later step.
  */
-static bool
-replayed(enum place place)
-{
+static bool replayed(enum place place) {
 	struct actor *actor = run.actor;
 
 	if (run.access < actor->accesses)
@@ -286,17 +274,13 @@ replayed(enum place place)
 	return false;
 }
 
-static uint64_t
-read_word(const _Atomic uint64_t *at, enum place place)
-{
+static uint64_t read_word(const _Atomic uint64_t *at, enum place place) {
 	if (!replayed(place))
 		run.actor->seen[run.access] = *at;
 	return run.actor->seen[run.access++];
 }
 
-static uint64_t
-load(const _Atomic uint64_t *at)
-{
+static uint64_t load(const _Atomic uint64_t *at) {
 	enum place place = place_of(at);
 
 	if (place == DIRECTLY)
@@ -313,9 +297,7 @@ load(const _Atomic uint64_t *at)
  * An answer is stored. If another process has taken its lease, or can take it,
  * that process need not see the answer.
  */
-static void
-excuse_others(struct state *state, const struct actor *actor)
-{
+static void excuse_others(struct state *state, const struct actor *actor) {
 	for (int i = 0; i < actor->accesses; i++)
 		if (actor->places[i] == LEASE && (actor->swapped >> i & 1) != 0)
 			return; /* it has released the lease itself */
@@ -328,29 +310,20 @@ excuse_others(struct state *state, const struct actor *actor)
 			state->actors[i].excused = true;
 }
 
-static void
-judge_question(
-    const struct state *state, const struct actor *actor, uint64_t old)
-{
+static void judge_question(const struct state *state, const struct actor *actor, uint64_t old) {
 	nanos now = clock_of(actor->now);
-	bool patient =
-	    actor->waits && now - clock_of(actor->since) >= policy.timeout;
+	bool patient = actor->waits && now - clock_of(actor->since) >= policy.timeout;
 
-	explore_expect(
-	    instant_of(old) <= now || patient, "a valid lease is taken away");
+	explore_expect(instant_of(old) <= now || patient, "a valid lease is taken away");
 	if (actor->excused || instant_of(old) > now)
 		return;
-	explore_expect(left_of(rest_of(TAG, state->host.denied),
-			   window_length(TICK), now) == 0,
+	explore_expect(left_of(rest_of(TAG, state->host.denied), window_length(TICK), now) == 0,
 	    "a question while retries are denied");
-	explore_expect(
-	    actor->now >= state->down, "a question while the host is alone");
+	explore_expect(actor->now >= state->down, "a question while the host is alone");
 }
 
 static void
-judge_lease(const struct state *state, const struct actor *actor, uint64_t old,
-    uint64_t new)
-{
+judge_lease(const struct state *state, const struct actor *actor, uint64_t old, uint64_t new) {
 	bool other_turn = turn_of(old) != turn_of(new);
 
 	if (actor->operation != ASK)
@@ -364,9 +337,7 @@ judge_lease(const struct state *state, const struct actor *actor, uint64_t old,
 	explore_expect(actor->operation == ASK || !other_turn, "another turn");
 }
 
-static void
-judge_credit(const struct actor *actor, uint64_t old, uint64_t new)
-{
+static void judge_credit(const struct actor *actor, uint64_t old, uint64_t new) {
 	uint64_t before = rest_of(TAG, old) / ONE_LEFT;
 	uint64_t after = rest_of(TAG, new) / ONE_LEFT;
 	uint64_t epoch = old % ONE_LEFT;
@@ -374,18 +345,14 @@ judge_credit(const struct actor *actor, uint64_t old, uint64_t new)
 	if (actor->operation == ASK) {
 		explore_expect(after + 1 == before && new % ONE_LEFT == epoch,
 		    "a credit is taken twice, or made");
-		explore_expect(
-		    (int)epoch == actor->now, "a credit of another slice");
+		explore_expect((int)epoch == actor->now, "a credit of another slice");
 	} else if (new % ONE_LEFT == epoch) {
-		explore_expect(after == before + actor->wanted - 1,
-		    "a credit is made, or lost");
+		explore_expect(after == before + actor->wanted - 1, "a credit is made, or lost");
 	}
 }
 
-static void
-judge_change(struct state *state, struct actor *actor, enum place place,
-    uint64_t old, uint64_t new)
-{
+static void judge_change(
+    struct state *state, struct actor *actor, enum place place, uint64_t old, uint64_t new) {
 	nanos most = window_length(TICK);
 
 	switch (place) {
@@ -401,17 +368,14 @@ judge_change(struct state *state, struct actor *actor, enum place place,
 		excuse_others(state, actor);
 		break;
 	case OPENING:
-		explore_expect(instant_of(old) <= clock_of(actor->now),
-		    "an opening is put off");
-		explore_expect(instant_of(new) <= clock_of(actor->now + 1),
-		    "a late opening");
+		explore_expect(instant_of(old) <= clock_of(actor->now), "an opening is put off");
+		explore_expect(instant_of(new) <= clock_of(actor->now + 1), "a late opening");
 		break;
 	case LINK:
 		excuse_others(state, actor);
 		state->down = new == 0 ? 0 : (uint8_t)(actor->now + 1);
 		for (int i = 0; i < ACTORS; i++)
-			if (&state->actors[i] != actor &&
-			    state->actors[i].operation == FAIL)
+			if (&state->actors[i] != actor && state->actors[i].operation == FAIL)
 				state->actors[i].excused = true;
 		break;
 	default:
@@ -419,9 +383,7 @@ judge_change(struct state *state, struct actor *actor, enum place place,
 	}
 }
 
-static bool
-exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
-{
+static bool exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired) {
 	enum place place = place_of(at);
 	struct actor *actor = run.actor;
 	uint64_t old = *at, wanted = *expected;
@@ -450,25 +412,20 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 }
 
 /* The epoch in which a window has counted, since it was as before. */
-static int64_t
-counted_in(const struct window *before, const struct window *window)
-{
+static int64_t counted_in(const struct window *before, const struct window *window) {
 	for (int i = 0; i < WINDOW_WORDS; i++) {
 		uint64_t old = before->words[i], new = window->words[i];
 		uint64_t was = word_at(epoch_of(new), old);
 
-		if (retries_of(new) > retries_of(was) ||
-		    successes_of(new) > successes_of(was))
+		if (retries_of(new) > retries_of(was) || successes_of(new) > successes_of(was))
 			return epoch_of(new);
 	}
 	errx(2, "nothing was counted");
 }
 
 /* The epoch in which the retry was granted is kept, too. */
-static enum window_answer
-withdraw(struct window *window, const struct terms *limits, int64_t epoch,
-    struct window_sums *sums)
-{
+static enum window_answer withdraw(
+    struct window *window, const struct terms *limits, int64_t epoch, struct window_sums *sums) {
 	struct actor *actor = run.actor;
 	struct window before = *window;
 	enum window_answer answer;
@@ -480,17 +437,14 @@ withdraw(struct window *window, const struct terms *limits, int64_t epoch,
 		answer = whole_withdraw(window, limits, epoch, sums);
 		actor->seen[run.access] = answer;
 		if (answer == WINDOW_GRANTED)
-			actor->epoch =
-			    (uint8_t)(counted_in(&before, window) + 1);
+			actor->epoch = (uint8_t)(counted_in(&before, window) + 1);
 	}
 	return (enum window_answer)actor->seen[run.access++];
 }
 
 /* Nothing depends on it but how long a process waits. */
-static nanos
-next_retry(const struct window *window, const struct terms *limits, nanos slice,
-    nanos age, struct window_sums *sums)
-{
+static nanos next_retry(const struct window *window, const struct terms *limits, nanos slice,
+    nanos age, struct window_sums *sums) {
 	(void)window;
 	(void)limits;
 	(void)age;
@@ -498,14 +452,11 @@ next_retry(const struct window *window, const struct terms *limits, nanos slice,
 	return slice;
 }
 
-static struct window_sums
-slice_of(const struct window *window, int64_t epoch)
-{
+static struct window_sums slice_of(const struct window *window, int64_t epoch) {
 	const _Atomic uint64_t *at = &window->words[index_of(epoch)];
 	uint64_t word = word_at(epoch, read_word(at, SLICE));
 
-	return (struct window_sums){ .retries = retries_of(word),
-		.successes = successes_of(word) };
+	return (struct window_sums){ .retries = retries_of(word), .successes = successes_of(word) };
 }
 
 /*
@@ -513,21 +464,17 @@ slice_of(const struct window *window, int64_t epoch)
  */
 
 /* The caller whose question is at the server. */
-static struct fleet_caller
-caller_of(const struct actor *actor)
-{
+static struct fleet_caller caller_of(const struct actor *actor) {
 	struct fleet_caller caller = usual;
 
-	caller.question = (struct fleet_question){ .lease = actor->lease,
-		.asked = clock_of(actor->asked),
-		.wanted = actor->wanted };
+	caller.question = (struct fleet_question){
+		.lease = actor->lease, .asked = clock_of(actor->asked), .wanted = actor->wanted
+	};
 	return caller;
 }
 
 /* Ends an operation; what follows it is the next one. */
-static void
-become(struct actor *actor, enum operation next)
-{
+static void become(struct actor *actor, enum operation next) {
 	forget(actor, 0);
 	actor->operation = (uint8_t)next;
 	actor->excused = actor->epoch = 0;
@@ -545,9 +492,7 @@ become(struct actor *actor, enum operation next)
 		actor->now = 0;
 }
 
-static void
-end_of_wait(struct actor *actor, const struct fleet_wait *wait)
-{
+static void end_of_wait(struct actor *actor, const struct fleet_wait *wait) {
 	int began = actor->began > 0 ? actor->began - 1 : actor->now;
 	bool opens = memchr(actor->places, OPENING, ACCESSES) != NULL;
 
@@ -560,15 +505,13 @@ end_of_wait(struct actor *actor, const struct fleet_wait *wait)
 	actor->began = (uint8_t)(wait->waits ? began + 1 : 0);
 }
 
-static void
-ask(struct state *state, struct actor *actor)
-{
+static void ask(struct state *state, struct actor *actor) {
 	struct fleet_caller caller = usual;
 	struct host_step step;
 
-	caller.wait = (struct fleet_wait){ .waits = actor->waits,
-		.since = clock_of(actor->since),
-		.turn = actor->turn };
+	caller.wait = (struct fleet_wait){
+		.waits = actor->waits, .since = clock_of(actor->since), .turn = actor->turn
+	};
 	step = decide(&state->host, &caller, 2, clock_of(actor->now));
 	switch (step.decision) {
 	case HOST_WAIT:
@@ -584,8 +527,7 @@ ask(struct state *state, struct actor *actor)
 		state->used[actor->now]++;
 		break;
 	case HOST_ALONE:
-		state
-		    ->alone[actor->epoch > 0 ? actor->epoch - 1 : actor->now]++;
+		state->alone[actor->epoch > 0 ? actor->epoch - 1 : actor->now]++;
 		break;
 	case HOST_DENIED:
 		break;
@@ -593,15 +535,12 @@ ask(struct state *state, struct actor *actor)
 		explore_wrong("nothing is decided");
 		break;
 	case HOST_CORRUPT:
-		explore_expect(state->clock > actor->now + WINDOW_WORDS,
-		    "taken for corrupt");
+		explore_expect(state->clock > actor->now + WINDOW_WORDS, "taken for corrupt");
 	}
 	become(actor, IDLE);
 }
 
-static void
-settle(struct state *state, struct actor *actor)
-{
+static void settle(struct state *state, struct actor *actor) {
 	bool granted = actor->operation == SETTLE_GRANT;
 	struct fleet_caller caller = caller_of(actor);
 	struct fleet_answer answer = { .pause = NANOS_DAY };
@@ -616,30 +555,24 @@ settle(struct state *state, struct actor *actor)
 	become(actor, IDLE);
 }
 
-static void
-fail(struct state *state, struct actor *actor)
-{
+static void fail(struct state *state, struct actor *actor) {
 	struct fleet_caller caller = caller_of(actor);
 	nanos now = clock_of(actor->now);
 
 	fleet_host_store(&state->host, &caller, FLEET_SILENT, NULL, now);
-	explore_expect(actor->excused ||
-		left_of(rest_of(TAG, state->host.link), LONGEST, now) > 0,
+	explore_expect(actor->excused || left_of(rest_of(TAG, state->host.link), LONGEST, now) > 0,
 	    "the host is not alone after a failure");
 	become(actor, WAIT);
 }
 
 /* The successes of a row are counted in the slice that its age tells. */
-static void
-claim(struct state *state, struct actor *actor)
-{
+static void claim(struct state *state, struct actor *actor) {
 	const nanos until = clock_of(100);
 	struct fleet_caller caller = usual;
 	const struct fleet_question *tally = &caller.question;
 
 	caller.question.until = until;
-	claim_untold(
-	    &state->host, &state->window, &caller, clock_of(actor->now));
+	claim_untold(&state->host, &state->window, &caller, clock_of(actor->now));
 	become(actor, SEND);
 	actor->alone = tally->alone.was;
 	actor->alone_next = tally->alone.next;
@@ -654,20 +587,14 @@ claim(struct state *state, struct actor *actor)
 }
 
 /* The server gets a tally. */
-static void
-send_tally(struct state *state, struct actor *actor)
-{
+static void send_tally(struct state *state, struct actor *actor) {
 	for (int i = 0; i < EPOCHS; i++) {
-		int before = i == marked(actor->alone)
-		    ? (int)(actor->alone & UINT32_MAX)
-		    : 0;
+		int before = i == marked(actor->alone) ? (int)(actor->alone & UINT32_MAX) : 0;
 		int sent = actor->retries[i] + before;
 
-		state->told[i] =
-		    (uint8_t)(state->told[i] + actor->successes[i]);
+		state->told[i] = (uint8_t)(state->told[i] + actor->successes[i]);
 		if (i > state->clock - FLEET_HOST_RESCUE)
-			state->paid[i] =
-			    (uint8_t)(state->paid[i] + actor->rescued[i]);
+			state->paid[i] = (uint8_t)(state->paid[i] + actor->rescued[i]);
 		if (actor->retries[i] > 0 && sent > state->sent[i])
 			state->sent[i] = (uint8_t)sent;
 	}
@@ -675,13 +602,10 @@ send_tally(struct state *state, struct actor *actor)
 }
 
 /* The oldest retry that may be paid back has succeeded. */
-static void
-rescue(struct state *state, int now)
-{
+static void rescue(struct state *state, int now) {
 	struct window before = state->host.alone;
 	struct fleet_caller caller = usual;
-	int made =
-	    now - FLEET_HOST_RESCUE + 1 > 0 ? now - FLEET_HOST_RESCUE + 1 : 0;
+	int made = now - FLEET_HOST_RESCUE + 1 > 0 ? now - FLEET_HOST_RESCUE + 1 : 0;
 
 	while (made < now && state->open[made] == 0)
 		made++;
@@ -694,9 +618,7 @@ rescue(struct state *state, int now)
 		state->rescued[counted_in(&before, &state->host.alone)]++;
 }
 
-void
-check_operate(struct state *state, struct actor *actor)
-{
+void check_operate(struct state *state, struct actor *actor) {
 	static const struct terms many = { 0, EPOCHS, 0 };
 	struct fleet_caller caller = usual;
 	const int epoch = actor->now;
@@ -727,8 +649,7 @@ check_operate(struct state *state, struct actor *actor)
 		break;
 	case RETRY_ALONE:
 		before = state->host.alone;
-		if (whole_withdraw(&state->host.alone, &many, epoch, &sums) ==
-		    WINDOW_GRANTED) {
+		if (whole_withdraw(&state->host.alone, &many, epoch, &sums) == WINDOW_GRANTED) {
 			state->made[counted_in(&before, &state->host.alone)]++;
 			state->open[counted_in(&before, &state->host.alone)]++;
 		}
@@ -737,13 +658,11 @@ check_operate(struct state *state, struct actor *actor)
 		rescue(state, epoch);
 		break;
 	case ELECT:
-		if (fleet_host_elect(
-			&state->host, &caller, clock_of(actor->now)))
+		if (fleet_host_elect(&state->host, &caller, clock_of(actor->now)))
 			state->elected[epoch]++;
 		break;
 	case TOLD:
-		caller.question.alone =
-		    (struct fleet_mark){ actor->alone, actor->alone_next };
+		caller.question.alone = (struct fleet_mark){ actor->alone, actor->alone_next };
 		fleet_host_store(&state->host, &caller, FLEET_SENT, NULL, 0);
 		break;
 	}
@@ -754,9 +673,7 @@ check_operate(struct state *state, struct actor *actor)
  * Steps
  */
 
-void
-check_make(struct state *state, int who, int what, int now)
-{
+void check_make(struct state *state, int who, int what, int now) {
 	struct actor *actor = &state->actors[who];
 
 	if (what == EXPLORE_CLOCK) {
@@ -781,17 +698,14 @@ check_make(struct state *state, int who, int what, int now)
 }
 
 /* A process that comes now, when the others have stopped, gets an answer. */
-static void
-come_late(const struct state *state)
-{
+static void come_late(const struct state *state) {
 	struct fleet_host host = state->host;
 	struct fleet_caller caller = usual;
 	nanos now = clock_of(state->clock);
 	nanos last = now + clock_of(WINDOW_SLICES + 4);
 	struct host_step step = { .decision = HOST_WAIT };
 
-	while (now <= last &&
-	    (step.decision == HOST_WAIT || step.decision == HOST_DENIED)) {
+	while (now <= last && (step.decision == HOST_WAIT || step.decision == HOST_DENIED)) {
 		step = decide(&host, &caller, 2, now);
 		now += number_greater(step.next, TICK);
 	}
@@ -806,9 +720,7 @@ come_late(const struct state *state)
 }
 
 /* Verifies what must hold in each state. */
-void
-check_examine(const struct state *state)
-{
+void check_examine(const struct state *state) {
 	uint64_t mark = state->host.alone_told;
 	int sent = 0, paid = 0;
 
@@ -821,18 +733,14 @@ check_examine(const struct state *state)
 		for (int j = i; j >= 0 && j >= i - WINDOW_SLICES; j--)
 			alone += state->alone[j];
 		explore_expect(alone <= SHARE, "too many retries alone");
+		explore_expect(state->elected[i] <= 1, "two elected in a slice");
 		explore_expect(
-		    state->elected[i] <= 1, "two elected in a slice");
-		explore_expect(state->used[i] <= state->granted[i],
-		    "more retries than the server granted");
-		explore_expect(state->told[i] <= state->deposited[i],
-		    "a success is told twice");
-		explore_expect(state->paid[i] <= state->rescued[i],
-		    "a retry is paid back twice");
+		    state->used[i] <= state->granted[i], "more retries than the server granted");
+		explore_expect(state->told[i] <= state->deposited[i], "a success is told twice");
+		explore_expect(state->paid[i] <= state->rescued[i], "a retry is paid back twice");
 		sent += state->sent[i];
 		paid += state->paid[i];
-		explore_expect(
-		    known <= state->sent[i] || i < state->clock - WINDOW_SLICES,
+		explore_expect(known <= state->sent[i] || i < state->clock - WINDOW_SLICES,
 		    "a retry made alone is not told");
 	}
 	explore_expect(paid <= sent, "a retry is paid back that is not told");
@@ -840,9 +748,7 @@ check_examine(const struct state *state)
 		come_late(state);
 }
 
-void
-check_normalise(struct state *state)
-{
+void check_normalise(struct state *state) {
 	explore_sort(state->actors, ACTORS);
 }
 
@@ -851,9 +757,7 @@ check_normalise(struct state *state)
  * other operations read the clock when they begin, and may be stopped after
  * their first access.
  */
-bool
-check_may(const struct state *state, int who, int what, int *first, int *last)
-{
+bool check_may(const struct state *state, int who, int what, int *first, int *last) {
 	const struct actor *actor = &state->actors[who];
 	enum operation operation = actor->operation;
 	bool begins = operation == IDLE && actor->left > 0;
@@ -866,8 +770,7 @@ check_may(const struct state *state, int who, int what, int *first, int *last)
 		/* A process that stops for ever is like a killed one. */
 		return operation != IDLE && actor->left > 0;
 	case EXPLORE_STEP:
-		return operation != IDLE && operation != WAIT &&
-		    operation != OUT;
+		return operation != IDLE && operation != WAIT && operation != OUT;
 	case ASK:
 		return operation == WAIT || (begins && !run.trial->tells);
 	case SETTLE_GRANT:
@@ -880,8 +783,7 @@ check_may(const struct state *state, int who, int what, int *first, int *last)
 		return begins && run.trial->tells;
 	case RESCUE:
 		*first = 0;
-		return begins &&
-		    memcmp(state->open, (uint8_t[EPOCHS]){ 0 }, EPOCHS) != 0;
+		return begins && memcmp(state->open, (uint8_t[EPOCHS]){ 0 }, EPOCHS) != 0;
 	case ELECT:
 	case CLAIM:
 		return begins && run.trial->tells;
@@ -891,12 +793,9 @@ check_may(const struct state *state, int who, int what, int *first, int *last)
 }
 
 /* The words that never change are as all answers make them. */
-bool
-check_begin(struct state *first, int number, bool large)
-{
+bool check_begin(struct state *first, int number, bool large) {
 	const struct trial *trial = large ? &larger[number] : &small[number];
-	struct fleet_answer answer = { .now = SERVER_TIME,
-		.hosts = trial->hosts };
+	struct fleet_answer answer = { .now = SERVER_TIME, .hosts = trial->hosts };
 	struct fleet_caller caller = usual;
 
 	run.trial = trial;
@@ -913,8 +812,7 @@ check_begin(struct state *first, int number, bool large)
 
 		actor->operation = OUT;
 		actor->wanted = 2;
-		actor->lease =
-		    (uint64_t)(i + 1) << TURN_AT | until_of(2 * TICK);
+		actor->lease = (uint64_t)(i + 1) << TURN_AT | until_of(2 * TICK);
 		first->host.lease = actor->lease;
 	}
 	return trial->last > 0;

@@ -82,34 +82,26 @@ static struct {
 	const char *wrong; /* a violation other than of a window, or NULL */
 } run;
 
-static int64_t
-now(void)
-{
+static int64_t now(void) {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * SECOND + ts.tv_nsec;
 }
 
-static void
-rest(int64_t time)
-{
+static void rest(int64_t time) {
 	nanosleep(&(struct timespec){ 0, (long)time }, NULL);
 }
 
 /* 0 to most. */
-static uint32_t
-draw(uint32_t most)
-{
+static uint32_t draw(uint32_t most) {
 	run.seed ^= run.seed << 13;
 	run.seed ^= run.seed >> 17;
 	run.seed ^= run.seed << 5;
 	return run.seed % (most + 1);
 }
 
-static int64_t
-epoch_now(void)
-{
+static int64_t epoch_now(void) {
 	return (now() - run.base) / SLICE;
 }
 
@@ -118,26 +110,20 @@ epoch_now(void)
  */
 
 /* Pauses, above all between the read of a word and its change. */
-static void
-give_way(bool counts)
-{
+static void give_way(bool counts) {
 	if (counts && draw(7) == 0)
 		rest(draw(4 * SLICE));
 	else if (draw(255) == 0)
 		sched_yield();
 }
 
-static uint64_t
-load(const _Atomic uint64_t *at)
-{
+static uint64_t load(const _Atomic uint64_t *at) {
 	if (run.works)
 		give_way(false);
 	return *at;
 }
 
-static bool
-exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
-{
+static bool exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired) {
 	uint64_t was = word_at(epoch_of(desired), *expected);
 	bool retry = desired == was + RETRY;
 	bool counts = retry || desired == was + SUCCESS, swapped;
@@ -158,9 +144,7 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 	return swapped;
 }
 
-static void
-work(int who, pid_t parent)
-{
+static void work(int who, pid_t parent) {
 	/* Successes are frequent for a while, then rare, then there are none.
 	 */
 	static const uint32_t one_in[] = { 16, 512, 0 };
@@ -191,9 +175,7 @@ work(int who, pid_t parent)
  * The parent
  */
 
-static void
-start(int who)
-{
+static void start(int who) {
 	pid_t parent = getpid(), pid;
 
 	draw(1);
@@ -206,9 +188,7 @@ start(int who)
 }
 
 /* Replaces processes that have been killed; none may end otherwise. */
-static void
-reap(void)
-{
+static void reap(void) {
 	int status;
 	pid_t pid;
 
@@ -221,9 +201,7 @@ reap(void)
 	}
 }
 
-static void
-disturb(void)
-{
+static void disturb(void) {
 	int64_t slice = epoch_now();
 	struct worker *one = &run.workers[draw(WORKERS - 1)];
 
@@ -242,9 +220,7 @@ disturb(void)
 		}
 }
 
-static void
-sample(void)
-{
+static void sample(void) {
 	for (int i = 0; i < WINDOW_WORDS; i++) {
 		uint64_t word = run.shared->window.words[i];
 		uint64_t *seen;
@@ -264,9 +240,7 @@ sample(void)
  * The checks
  */
 
-static bool
-between(const struct count *count, int64_t counted)
-{
+static bool between(const struct count *count, int64_t counted) {
 	return count->done <= counted && counted <= count->begun;
 }
 
@@ -274,9 +248,7 @@ between(const struct count *count, int64_t counted)
  * Whether the window that ends at a slice is within its limit, by the tally or
  * by the sealed words, if all were seen.
  */
-static bool
-holds(int64_t end, bool words)
-{
+static bool holds(int64_t end, bool words) {
 	struct window_sums sums = { .retries = 0 };
 
 	for (int64_t i = end; i >= 0 && i >= end - WINDOW_SLICES; i--) {
@@ -287,16 +259,13 @@ holds(int64_t end, bool words)
 			return true;
 		sums.retries += words ? retries_of(word) : entry->retries.done;
 		if (i > end - WINDOW_SLICES)
-			sums.successes +=
-			    words ? successes_of(word) : entry->successes.begun;
+			sums.successes += words ? successes_of(word) : entry->successes.begun;
 	}
 	run.seen += words;
 	return sums.retries <= window_limit(&limits, sums.successes);
 }
 
-static void
-check(void)
-{
+static void check(void) {
 	for (int64_t end = 0; end < run.slices; end++) {
 		const struct entry *entry = &run.shared->tally[end];
 		uint64_t word = run.sealed[end];
@@ -315,28 +284,22 @@ check(void)
 	}
 }
 
-static void *
-memory(size_t size)
-{
-	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+static void *memory(size_t size) {
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (at == MAP_FAILED)
 		err(2, "mmap");
 	return at;
 }
 
-int
-main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
 	int64_t seconds = argc > 1 ? strtol(argv[1], NULL, 10) : 60;
 
 	if (seconds < 1 || seconds > 86400)
 		errx(2, "usage: hammer [SECONDS]");
 	run.seed = 1 + (uint32_t)getpid();
 	run.slices = seconds * (SECOND / SLICE) + SLACK;
-	run.shared = memory(sizeof *run.shared +
-	    (size_t)run.slices * sizeof run.shared->tally[0]);
+	run.shared = memory(sizeof *run.shared + (size_t)run.slices * sizeof run.shared->tally[0]);
 	run.sealed = memory((size_t)run.slices * sizeof *run.sealed);
 	run.base = now() - BEHIND * SLICE;
 	for (int i = 0; i < WORKERS; i++)
@@ -358,10 +321,9 @@ main(int argc, char **argv)
 	printf("hammer: %d processes, %d kills, %d stops, %llu questions, "
 	       "%llu retries, %llu successes; %d of %d windows violated "
 	       "(%d seen by the sampler too)\n",
-	    WORKERS, run.kills, run.stops,
-	    (unsigned long long)run.shared->questions,
-	    (unsigned long long)run.retries, (unsigned long long)run.successes,
-	    run.violated, run.windows, run.seen);
+	    WORKERS, run.kills, run.stops, (unsigned long long)run.shared->questions,
+	    (unsigned long long)run.retries, (unsigned long long)run.successes, run.violated,
+	    run.windows, run.seen);
 	if (run.wrong != NULL || run.violated > 0)
 		return 1;
 	return run.seen == 0 ? 2 : 0;

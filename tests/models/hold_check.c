@@ -46,8 +46,7 @@ enum {
 
 enum operation { IDLE, SHORT, LONG, LOOK, OPERATIONS };
 
-static const char *const names_of[OPERATIONS] = { "nothing", "extend by 1",
-	"extend by 3", "look" };
+static const char *const names_of[OPERATIONS] = { "nothing", "extend by 1", "extend by 3", "look" };
 static const int waits[OPERATIONS] = { [SHORT] = 1, [LONG] = 3 };
 
 struct actor {
@@ -82,21 +81,15 @@ static struct {
 	int read; /* the number of the next one */
 } run;
 
-static uint8_t
-shorten(uint64_t word)
-{
+static uint8_t shorten(uint64_t word) {
 	return word < CORRUPT ? (uint8_t)word : CORRUPT;
 }
 
-static uint64_t
-lengthen(uint8_t word)
-{
+static uint64_t lengthen(uint8_t word) {
 	return word == CORRUPT ? UINT64_MAX : word;
 }
 
-static uint64_t
-load(const _Atomic uint64_t *at)
-{
+static uint64_t load(const _Atomic uint64_t *at) {
 	struct actor *actor = run.actor;
 
 	if (run.read == actor->count) {
@@ -109,9 +102,7 @@ load(const _Atomic uint64_t *at)
 }
 
 /* What the word is after this access replaces what the actor has read. */
-static bool
-exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
-{
+static bool exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired) {
 	bool swapped = *at == *expected;
 
 	explore_access();
@@ -123,24 +114,19 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 	return swapped;
 }
 
-void
-check_examine(const struct state *s)
-{
+void check_examine(const struct state *s) {
 	(void)s;
 }
 
-void
-check_operate(struct state *s, struct actor *actor)
-{
+void check_operate(struct state *s, struct actor *actor) {
 	bool behind = s->clock > actor->now + LAG;
 	nanos wait = waits[actor->operation], left;
 
 	if (actor->operation == LOOK) {
 		left = hold_left(&run.hold, actor->now);
-		explore_expect(behind || left >= actor->told - actor->now,
-		    "a hold that is not seen");
-		explore_expect(left <= HOLD_MOST + HOLD_BEHIND,
-		    "a hold that lasts for too long");
+		explore_expect(
+		    behind || left >= actor->told - actor->now, "a hold that is not seen");
+		explore_expect(left <= HOLD_MOST + HOLD_BEHIND, "a hold that lasts for too long");
 	} else {
 		hold_extend(&run.hold, wait, actor->now);
 		s->told = (uint8_t)number_greater(s->told, actor->now + wait);
@@ -148,9 +134,7 @@ check_operate(struct state *s, struct actor *actor)
 	*actor = (struct actor){ .left = actor->left };
 }
 
-void
-check_make(struct state *s, int who, int what, int now)
-{
+void check_make(struct state *s, int who, int what, int now) {
 	const struct state before = *s;
 	struct actor *actor = &s->actors[who];
 	int began;
@@ -170,27 +154,20 @@ check_make(struct state *s, int who, int what, int now)
 	s->word = shorten(run.hold.until);
 	if (s->clock > began + LAG && s->word < s->told)
 		s->told = s->word; /* it took the hold for corrupt */
-	explore_expect(s->word >= before.word || before.word == CORRUPT ||
-		s->clock > began + LAG,
+	explore_expect(s->word >= before.word || before.word == CORRUPT || s->clock > began + LAG,
 	    "a hold that becomes shorter");
-	explore_expect(s->word == CORRUPT || s->word >= s->told,
-	    "a hold that is not there");
-	explore_expect(s->word != CORRUPT || s->told == 0,
-	    "an extension of a corrupt hold is lost");
+	explore_expect(s->word == CORRUPT || s->word >= s->told, "a hold that is not there");
 	explore_expect(
-	    memcmp(s, &before, sizeof before) != 0, "a step that never ends");
+	    s->word != CORRUPT || s->told == 0, "an extension of a corrupt hold is lost");
+	explore_expect(memcmp(s, &before, sizeof before) != 0, "a step that never ends");
 }
 
-void
-check_normalise(struct state *s)
-{
+void check_normalise(struct state *s) {
 	explore_sort(s->actors, EACH);
 	explore_sort(s->actors + EACH, ACTORS - EACH);
 }
 
-bool
-check_may(const struct state *s, int who, int what, int *first, int *last)
-{
+bool check_may(const struct state *s, int who, int what, int *first, int *last) {
 	const struct actor *actor = &s->actors[who];
 
 	*first = *last = 0;
@@ -201,9 +178,7 @@ check_may(const struct state *s, int who, int what, int *first, int *last)
 	    (who < EACH ? what == SHORT || what == LONG : what == LOOK);
 }
 
-bool
-check_begin(struct state *first, int trial, bool large)
-{
+bool check_begin(struct state *first, int trial, bool large) {
 	(void)large;
 	if ((size_t)trial >= sizeof trials / sizeof *trials)
 		return false;

@@ -46,8 +46,7 @@ enum {
 
 enum operation { IDLE, WITHDRAW, DEPOSIT, REFUND, OPERATIONS };
 
-static const char *const names_of[OPERATIONS] = { "nothing", "withdraw",
-	"deposit", "refund" };
+static const char *const names_of[OPERATIONS] = { "nothing", "withdraw", "deposit", "refund" };
 
 /* A process. States are compared as bytes. */
 struct actor {
@@ -107,19 +106,14 @@ static struct {
 } run;
 
 /* A word of the window in ten bits, and back. */
-static uint16_t
-shorten(uint64_t word)
-{
-	if (epoch_of(word) >= EPOCHS || successes_of(word) > 7 ||
-	    retries_of(word) > 7)
+static uint16_t shorten(uint64_t word) {
+	if (epoch_of(word) >= EPOCHS || successes_of(word) > 7 || retries_of(word) > 7)
 		errx(2, "not a word of a small window");
-	return (uint16_t)(epoch_of(word) << 7 | sealed(word) << 6 |
-	    successes_of(word) << 3 | retries_of(word));
+	return (uint16_t)(epoch_of(word) << 7 | sealed(word) << 6 | successes_of(word) << 3 |
+	    retries_of(word));
 }
 
-static uint64_t
-lengthen(uint16_t word)
-{
+static uint64_t lengthen(uint16_t word) {
 	return (uint64_t)(word >> 7) << 33 | (uint64_t)(word >> 6 & 1) << 32 |
 	    (uint64_t)(word >> 3 & 7) << 16 | (word & 7);
 }
@@ -128,9 +122,7 @@ lengthen(uint16_t word)
  * Accesses
  */
 
-static uint64_t
-load(const _Atomic uint64_t *at)
-{
+static uint64_t load(const _Atomic uint64_t *at) {
 	struct actor *actor = run.actor;
 
 	if (run.read == actor->count) {
@@ -144,12 +136,9 @@ load(const _Atomic uint64_t *at)
 
 /* What the word is after this access replaces what the actor has read before:
  * so it need not be swapped again, nor fail again. */
-static bool
-exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
-{
+static bool exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired) {
 	uint64_t was = word_at(epoch_of(desired), *expected);
-	bool counts = desired == was + RETRY || desired == was + SUCCESS ||
-	    desired == was - RETRY;
+	bool counts = desired == was + RETRY || desired == was + SUCCESS || desired == was - RETRY;
 	bool swapped = *at == *expected;
 
 	explore_access();
@@ -160,8 +149,7 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 	if (swapped && counts)
 		run.counted = epoch_of(desired);
 	else
-		run.actor->reads[run.read - 1] =
-		    shorten(swapped ? desired : *expected);
+		run.actor->reads[run.read - 1] = shorten(swapped ? desired : *expected);
 	return swapped;
 }
 
@@ -169,9 +157,7 @@ exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
  * Invariants
  */
 
-void
-check_examine(const struct state *s)
-{
+void check_examine(const struct state *s) {
 	const struct terms *limits = &run.trial->limits;
 
 	for (int end = 0; end < EPOCHS; end++) {
@@ -183,24 +169,21 @@ check_examine(const struct state *s)
 				successes += s->truth[i].successes;
 		}
 		least = (int)(successes * limits->ratio / WINDOW_RATIO_ONE);
-		explore_expect(s->truth[end].retries == 0 || retries <= least ||
-			retries <= limits->min,
+		explore_expect(
+		    s->truth[end].retries == 0 || retries <= least || retries <= limits->min,
 		    "a window with too many retries");
 	}
 }
 
-static void
-judge_word(const struct state *s, uint16_t was, uint16_t is)
-{
+static void judge_word(const struct state *s, uint16_t was, uint16_t is) {
 	uint64_t before = lengthen(was), word = lengthen(is);
 
 	if (word == 0)
 		return;
 	explore_expect(epoch_of(word) <= s->clock, "a word of a future slice");
-	explore_expect(epoch_of(word) >= epoch_of(before),
-	    "a word that goes back in time");
-	explore_expect(epoch_of(word) != epoch_of(before) || !sealed(before) ||
-		word == before || word == before - RETRY,
+	explore_expect(epoch_of(word) >= epoch_of(before), "a word that goes back in time");
+	explore_expect(epoch_of(word) != epoch_of(before) || !sealed(before) || word == before ||
+		word == before - RETRY,
 	    "a sealed word that changes");
 	explore_expect(retries_of(word) == s->truth[epoch_of(word)].retries &&
 		successes_of(word) == s->truth[epoch_of(word)].successes,
@@ -211,17 +194,14 @@ judge_word(const struct state *s, uint16_t was, uint16_t is)
  * Steps
  */
 
-void
-check_operate(struct state *s, struct actor *actor)
-{
+void check_operate(struct state *s, struct actor *actor) {
 	const struct terms *limits = &run.trial->limits;
 	struct window_sums sums;
 	enum window_answer answer = WINDOW_DENIED;
 	uint8_t paid = actor->paid;
 
 	if (actor->operation == WITHDRAW) {
-		answer =
-		    window_withdraw(&run.window, limits, actor->epoch, &sums);
+		answer = window_withdraw(&run.window, limits, actor->epoch, &sums);
 		paid = answer == WINDOW_GRANTED ? (uint8_t)(sums.epoch + 1) : 0;
 	} else if (actor->operation == DEPOSIT) {
 		answer = window_deposit(&run.window, actor->epoch);
@@ -231,16 +211,13 @@ check_operate(struct state *s, struct actor *actor)
 	}
 	/* Only an actor whose clock is a window behind may take the window for
 	 * corrupt. */
-	explore_expect(
-	    answer != WINDOW_CORRUPT || s->clock > actor->epoch + WINDOW_WORDS,
+	explore_expect(answer != WINDOW_CORRUPT || s->clock > actor->epoch + WINDOW_WORDS,
 	    "a sound window is taken for corrupt");
 	/* Of an idle actor, only what is left to do matters. */
 	*actor = (struct actor){ .left = actor->left, .paid = paid };
 }
 
-void
-check_make(struct state *s, int who, int what, int now)
-{
+void check_make(struct state *s, int who, int what, int now) {
 	const struct state before = *s;
 	struct actor *actor = &s->actors[who];
 	int refund; /* the slice that it takes a retry from; -1: none */
@@ -269,21 +246,16 @@ check_make(struct state *s, int who, int what, int now)
 		s->truth[run.counted].retries++;
 	for (int i = 0; i < WINDOW_WORDS; i++)
 		judge_word(s, before.words[i], s->words[i]);
-	explore_expect(
-	    memcmp(s, &before, sizeof before) != 0, "a step that never ends");
+	explore_expect(memcmp(s, &before, sizeof before) != 0, "a step that never ends");
 }
 
-void
-check_normalise(struct state *s)
-{
+void check_normalise(struct state *s) {
 	explore_sort(s->actors, EACH);
 	explore_sort(s->actors + EACH, ACTORS - EACH);
 }
 
 /* The clock moves only when a question begins: before, nobody would notice. */
-bool
-check_may(const struct state *s, int who, int what, int *first, int *last)
-{
+bool check_may(const struct state *s, int who, int what, int *first, int *last) {
 	const struct actor *actor = &s->actors[who];
 
 	*first = *last = 0;
@@ -292,13 +264,11 @@ check_may(const struct state *s, int who, int what, int *first, int *last)
 	if (what == REFUND)
 		return actor->operation == IDLE && actor->paid > 0;
 	*last = run.trial->last;
-	return what == (who < EACH ? WITHDRAW : DEPOSIT) &&
-	    actor->operation == IDLE && actor->left > 0;
+	return what == (who < EACH ? WITHDRAW : DEPOSIT) && actor->operation == IDLE &&
+	    actor->left > 0;
 }
 
-bool
-check_begin(struct state *first, int trial, bool large)
-{
+bool check_begin(struct state *first, int trial, bool large) {
 	run.trial = large ? &larger[trial] : &small[trial];
 	for (int i = 0; i < ACTORS; i++)
 		first->actors[i].left = run.trial->left[i];

@@ -6,8 +6,7 @@
 
 load ../user/helper
 
-setup_file()
-{
+setup_file() {
 	! "$PYTHON" -c 'import yaml' 2>/dev/null || "$PYTHON" -c '
 import json, sys, yaml
 json.dump(yaml.safe_load(sys.stdin), sys.stdout)' \
@@ -15,8 +14,7 @@ json.dump(yaml.safe_load(sys.stdin), sys.stdout)' \
 		>"$BATS_FILE_TMPDIR/action.json"
 }
 
-setup()
-{
+setup() {
 	helper_setup
 	here=$BATS_TEST_DIRNAME/../..
 	job=("$PYTHON" -IS "$here/tests/package/action.py" "$PWD/tree/packaging/action"
@@ -31,8 +29,7 @@ setup()
 }
 
 # action STATUS INPUT=VALUE...: it ends so; the log is in ./log.
-action()
-{
+action() {
 	local want=$1 got=0
 	shift
 	"${job[@]}" "$@" >log 2>&1 3>&- || got=$?
@@ -45,15 +42,13 @@ action()
 }
 
 # output NAME: prints an output of the action.
-output()
-{
+output() {
 	sed -n "s/^$1=//p" outputs
 }
 
 # options INPUT=VALUE...: prints the options that the inputs become, one a line,
 # without those that are always there. A program of this name prints its words.
-options()
-{
+options() {
 	rm bin/retry
 	printf '%s\n' '#!/bin/sh' \
 		'case "$*" in --dry-run*) exec "$RETRY" "$@" ;; esac' \
@@ -67,8 +62,7 @@ options()
 }
 
 # become OPTIONS INPUT=VALUE...
-become()
-{
+become() {
 	local wanted=$1
 	shift
 	diff <(tr ' ' '\n' <<<"$wanted") <(options "$@")
@@ -235,8 +229,7 @@ assert json.load(sys.stdin)["attempts"][1]["status"] == 1'
 }
 
 # refuses TEXT INPUT=VALUE...: the log has TEXT, and nothing is run
-refuses()
-{
+refuses() {
 	action 1 command=true "${@:2}" && grep -qF -- "$1" log &&
 		has_line attempts=0 outputs && has_line status=125 outputs &&
 		has_line reason=internal outputs
@@ -275,8 +268,7 @@ refuses()
 
 # A program of make's name makes a program where it is told to, if it is asked
 # for one of the kinds in $kinds: static, -static or plain.
-fake_make()
-{
+fake_make() {
 	cat >bin/make <<-'END'
 		#!/bin/sh
 		kind=plain

@@ -3,8 +3,7 @@
 
 load ../user/helper
 
-setup()
-{
+setup() {
 	helper_setup
 	[ -x "$RETRY" ] && "$RETRY" --version >version
 	grep -q '^retry ' version
@@ -12,21 +11,18 @@ setup()
 }
 
 # Runs make in the checkout, as if the program under test had been built there.
-build()
-{
+build() {
 	make -s -C "$BATS_TEST_DIRNAME/../.." -o "$RETRY" BIN="$RETRY" \
 		DESTDIR="$root" "$@" 3>&-
 }
 
 # Lists what is installed.
-installed()
-{
+installed() {
 	(cd "$root" && find . ! -type d | sort)
 }
 
 # Lists what is to be installed.
-wanted()
-{
+wanted() {
 	local page
 	cd "$BATS_TEST_DIRNAME/../.." || return
 	{

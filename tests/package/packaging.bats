@@ -5,14 +5,12 @@
 load ../user/helper
 
 # Most tests look at one and the same tarball.
-setup_file()
-{
+setup_file() {
 	SOURCE_DATE_EPOCH=1000000000 make -s -C "$BATS_TEST_DIRNAME/../.." dist \
 		B="$BATS_FILE_TMPDIR" 3>&-
 }
 
-setup()
-{
+setup() {
 	helper_setup
 	here=$BATS_TEST_DIRNAME/../..
 	version=$("$RETRY" --version | head -n 1)
@@ -23,14 +21,12 @@ setup()
 }
 
 # dist TREE DIRECTORY: `make dist` of a source tree.
-dist()
-{
+dist() {
 	make -s -C "$1" dist B="$PWD/$2" 3>&- | diff - <(echo "$PWD/$2/$name.tar.gz")
 }
 
 # packed FILE: lists what is in a tarball.
-packed()
-{
+packed() {
 	tar -tf "$1" | sed "s,^$name/,,"
 }
 
@@ -113,8 +109,7 @@ packed()
 }
 
 # recipe FILE FIELD: what a recipe of a package says of the field.
-recipe()
-{
+recipe() {
 	sed -nE "s/^$2(=|: *)//p" "$here/packaging/$1" | tr -d '"'\'
 }
 
@@ -135,8 +130,7 @@ recipe()
 }
 
 # Makes ./path, which has all programs that PATH has.
-gather()
-{
+gather() {
 	local directory
 	mkdir path
 	while IFS= read -rd : directory; do
@@ -164,8 +158,7 @@ gather()
 }
 
 # The lines of the Dockerfile in doc/install.md.
-dockerfile()
-{
+dockerfile() {
 	sed -n '/^```dockerfile$/,/^```$/p' "$here/doc/install.md" | sed '1d; $d'
 }
 

@@ -6,9 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-pid_t
-child_fork(int signal)
-{
+pid_t child_fork(int signal) {
 	pid_t parent = getpid(), child = fork();
 
 	if (child == -1)
@@ -21,9 +19,7 @@ child_fork(int signal)
 	return 0;
 }
 
-nanos
-child_cpu(int whose)
-{
+nanos child_cpu(int whose) {
 	struct rusage usage;
 
 	if (getrusage(whose, &usage) == -1)
@@ -32,9 +28,7 @@ child_cpu(int whose)
 	    (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
-nanos
-clock_now(void)
-{
+nanos clock_now(void) {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);

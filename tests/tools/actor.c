@@ -104,42 +104,32 @@ enum { LIFE = 60, MANY = 3000, STORM = 300 };
 static const struct {
 	const char *name;
 	int number;
-} signals[] = { { "HUP", SIGHUP }, { "INT", SIGINT }, { "QUIT", SIGQUIT },
-	{ "ILL", SIGILL }, { "TRAP", SIGTRAP }, { "ABRT", SIGABRT },
-	{ "BUS", SIGBUS }, { "FPE", SIGFPE }, { "KILL", SIGKILL },
-	{ "USR1", SIGUSR1 }, { "SEGV", SIGSEGV }, { "USR2", SIGUSR2 },
-	{ "PIPE", SIGPIPE }, { "ALRM", SIGALRM }, { "TERM", SIGTERM },
-	{ "CHLD", SIGCHLD }, { "CONT", SIGCONT }, { "WINCH", SIGWINCH },
-	{ "SYS", SIGSYS }, { "XFSZ", SIGXFSZ }, { "STOP", SIGSTOP },
-	{ "TSTP", SIGTSTP }, { "TTIN", SIGTTIN }, { "TTOU", SIGTTOU } };
+} signals[] = { { "HUP", SIGHUP }, { "INT", SIGINT }, { "QUIT", SIGQUIT }, { "ILL", SIGILL },
+	{ "TRAP", SIGTRAP }, { "ABRT", SIGABRT }, { "BUS", SIGBUS }, { "FPE", SIGFPE },
+	{ "KILL", SIGKILL }, { "USR1", SIGUSR1 }, { "SEGV", SIGSEGV }, { "USR2", SIGUSR2 },
+	{ "PIPE", SIGPIPE }, { "ALRM", SIGALRM }, { "TERM", SIGTERM }, { "CHLD", SIGCHLD },
+	{ "CONT", SIGCONT }, { "WINCH", SIGWINCH }, { "SYS", SIGSYS }, { "XFSZ", SIGXFSZ },
+	{ "STOP", SIGSTOP }, { "TSTP", SIGTSTP }, { "TTIN", SIGTTIN }, { "TTOU", SIGTTOU } };
 
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
-static void
-fail(const char *what)
-{
+static void fail(const char *what) {
 	perror(what);
 	exit(99);
 }
 
-static int
-number(const char *text)
-{
+static int number(const char *text) {
 	return (int)strtol(text, NULL, 10);
 }
 
-static int
-signal_number(const char *name)
-{
+static int signal_number(const char *name) {
 	for (int i = 0; i < SIGNALS; i++)
 		if (strcmp(signals[i].name, name) == 0)
 			return signals[i].number;
 	return number(name);
 }
 
-static void
-say_signal(const char *before, int which)
-{
+static void say_signal(const char *before, int which) {
 	if (getenv("NUMBERS") != NULL) {
 		printf("%s%d\n", before, which);
 		return;
@@ -155,9 +145,7 @@ say_signal(const char *before, int which)
 		printf("%s%d\n", before, which);
 }
 
-static void
-handle(int which, void (*how)(int))
-{
+static void handle(int which, void (*how)(int)) {
 	struct sigaction action = { .sa_handler = how };
 	/* As the kernel has it, for what libc keeps to itself. */
 	const uintptr_t words[32] = { (uintptr_t)how };
@@ -166,28 +154,21 @@ handle(int which, void (*how)(int))
 		syscall(SYS_rt_sigaction, which, words, NULL, 8);
 }
 
-static void
-linger(long milliseconds)
-{
-	struct timespec left = { milliseconds / 1000,
-		milliseconds % 1000 * 1000000 };
+static void linger(long milliseconds) {
+	struct timespec left = { milliseconds / 1000, milliseconds % 1000 * 1000000 };
 
 	while (nanosleep(&left, &left) == -1 && errno == EINTR)
 		continue;
 }
 
 /* The rest of a life, or of a thread's. */
-static void *
-stay(void *unused)
-{
+static void *stay(void *unused) {
 	(void)unused;
 	linger(LIFE * 1000L);
 	_exit(98);
 }
 
-static pid_t
-spawn(void)
-{
+static pid_t spawn(void) {
 	pid_t child = fork();
 
 	if (child == -1)
@@ -195,16 +176,12 @@ spawn(void)
 	return child;
 }
 
-static void
-run(char **command)
-{
+static void run(char **command) {
 	execvp(command[0], command);
 	fail(command[0]);
 }
 
-static void
-fresh(char **args)
-{
+static void fresh(char **args) {
 	sigset_t none;
 
 	for (int i = 1; i <= SIGRTMAX; i++)
@@ -214,33 +191,25 @@ fresh(char **args)
 	run(args);
 }
 
-static void
-ignoring(char **args)
-{
+static void ignoring(char **args) {
 	handle(signal_number(args[0]), SIG_IGN);
 	run(args + 1);
 }
 
 /* All of them, those that libc keeps to itself, too. */
-static void
-block_all(sigset_t *all)
-{
+static void block_all(sigset_t *all) {
 	memset(all, 0xff, sizeof *all);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, all, NULL, 8);
 }
 
-static void
-blocking(char **args)
-{
+static void blocking(char **args) {
 	sigset_t all;
 
 	block_all(&all);
 	run(args);
 }
 
-static void
-pending(char **args)
-{
+static void pending(char **args) {
 	union sigval value = { .sival_int = 4711 };
 	sigset_t all;
 
@@ -249,27 +218,20 @@ pending(char **args)
 	run(args + 1);
 }
 
-static void
-reaper(char **args)
-{
+static void reaper(char **args) {
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	run(args);
 }
 
-static void
-as(char **args)
-{
+static void as(char **args) {
 	unsigned id = (unsigned)number(args[0]);
 
-	if (setgroups(0, NULL) == -1 || setresgid(id, id, id) == -1 ||
-	    setresuid(id, id, id) == -1)
+	if (setgroups(0, NULL) == -1 || setresgid(id, id, id) == -1 || setresuid(id, id, id) == -1)
 		fail(args[0]);
 	run(args + 1);
 }
 
-static void
-how(char **args)
-{
+static void how(char **args) {
 	pid_t child = spawn();
 	int status;
 
@@ -295,19 +257,14 @@ static struct {
 	const char *last;
 } terminal;
 
-static bool
-ended(void)
-{
-	if (terminal.pid > 0 &&
-	    waitpid(terminal.pid, &terminal.status, WNOHANG) > 0)
+static bool ended(void) {
+	if (terminal.pid > 0 && waitpid(terminal.pid, &terminal.status, WNOHANG) > 0)
 		terminal.pid = 0;
 	return terminal.pid == 0;
 }
 
 /* Takes what comes within 10 ms; whether there is any hope of more. */
-static bool
-take(void)
-{
+static bool take(void) {
 	struct pollfd one = { .fd = terminal.line, .events = POLLIN };
 	enum { CHUNK = 65536 };
 	ssize_t some;
@@ -324,37 +281,28 @@ take(void)
 	return true;
 }
 
-static long
-milliseconds(void)
-{
+static long milliseconds(void) {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return now.tv_sec * 1000L + now.tv_nsec / 1000000;
 }
 
-static void
-print_came(void)
-{
+static void print_came(void) {
 	for (size_t i = 0; i < terminal.length; i++)
 		if (terminal.came[i] != '\r' || i + 1 == terminal.length ||
 		    terminal.came[i + 1] != '\n')
 			putchar(terminal.came[i]);
 }
 
-static char *
-find(const char *text)
-{
-	return terminal.came == NULL
-	    ? NULL
-	    : memmem(terminal.came + terminal.seen,
-		  terminal.length - terminal.seen, text, strlen(text));
+static char *find(const char *text) {
+	return terminal.came == NULL ? NULL
+				     : memmem(terminal.came + terminal.seen,
+					   terminal.length - terminal.seen, text, strlen(text));
 }
 
 /* Takes what comes until done, which is given text, says that it is done. */
-static void
-wait_until(bool (*done)(const char *), const char *text)
-{
+static void wait_until(bool (*done)(const char *), const char *text) {
 	const long end = milliseconds() + 20000;
 
 	while (!done(text)) {
@@ -375,9 +323,7 @@ wait_until(bool (*done)(const char *), const char *text)
 	}
 }
 
-static bool
-seen(const char *text)
-{
+static bool seen(const char *text) {
 	const char *at = find(text);
 
 	if (at == NULL)
@@ -387,9 +333,7 @@ seen(const char *text)
 	return true;
 }
 
-static bool
-seen_next(const char *text)
-{
+static bool seen_next(const char *text) {
 	const char *last = find(terminal.last), *at = find(text);
 
 	if (last != NULL && (at == NULL || last < at)) {
@@ -400,31 +344,23 @@ seen_next(const char *text)
 	return seen(text);
 }
 
-static bool
-exists(const char *name)
-{
+static bool exists(const char *name) {
 	return access(name, F_OK) == 0;
 }
 
-static bool
-over(const char *unused)
-{
+static bool over(const char *unused) {
 	(void)unused;
 	return ended();
 }
 
-static void
-let_come(double seconds)
-{
+static void let_come(double seconds) {
 	const long end = milliseconds() + (long)(seconds * 1000);
 
 	while (take() && milliseconds() < end)
 		continue;
 }
 
-static void
-type(const char *text)
-{
+static void type(const char *text) {
 	char keys[4096];
 	size_t length = 0;
 
@@ -440,9 +376,7 @@ type(const char *text)
 		fail("write");
 }
 
-static void
-at_terminal(char **args)
-{
+static void at_terminal(char **args) {
 	char **command = args;
 	struct winsize size = { 0 };
 
@@ -496,9 +430,7 @@ at_terminal(char **args)
 					: 128 + WTERMSIG(terminal.status));
 }
 
-static void
-systemd(char **args)
-{
+static void systemd(char **args) {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int ear = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), status;
 	struct pollfd one = { .fd = ear, .events = POLLIN };
@@ -516,8 +448,7 @@ systemd(char **args)
 		unlink(args[0]);
 	if (heard == NULL ||
 	    bind(ear, (void *)&address,
-		(socklen_t)((size_t)length +
-		    offsetof(struct sockaddr_un, sun_path))) == -1)
+		(socklen_t)((size_t)length + offsetof(struct sockaddr_un, sun_path))) == -1)
 		fail(args[0]);
 	setenv("NOTIFY_SOCKET", args[0], 1);
 	if ((child = spawn()) == 0)
@@ -527,8 +458,7 @@ systemd(char **args)
 		while (poll(&one, 1, 10) == 1) {
 			length = recv(ear, message, sizeof message, 0);
 			for (ssize_t i = 0; i < length; i++)
-				putc(message[i] == '\n' ? '|' : message[i],
-				    heard);
+				putc(message[i] == '\n' ? '|' : message[i], heard);
 			putc('\n', heard);
 		}
 	} while (!over);
@@ -537,9 +467,7 @@ systemd(char **args)
 }
 
 /* Two sockets of TCP that are connected, in place of a socketpair. */
-static void
-connect_pair(int pair[2])
-{
+static void connect_pair(int pair[2]) {
 	struct sockaddr_in address = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct linger abort = { 1, 0 };
@@ -547,8 +475,7 @@ connect_pair(int pair[2])
 	int server = socket(AF_INET, SOCK_STREAM, 0);
 
 	pair[0] = socket(AF_INET, SOCK_STREAM, 0);
-	if (bind(server, (void *)&address, size) == -1 ||
-	    listen(server, 1) == -1 ||
+	if (bind(server, (void *)&address, size) == -1 || listen(server, 1) == -1 ||
 	    getsockname(server, (void *)&address, &size) == -1 ||
 	    connect(pair[0], (void *)&address, size) == -1 ||
 	    (pair[1] = accept(server, NULL, NULL)) == -1)
@@ -557,9 +484,7 @@ connect_pair(int pair[2])
 	close(server);
 }
 
-static int
-special(const char *kind)
-{
+static int special(const char *kind) {
 	sigset_t none;
 	int fd = -1;
 
@@ -573,8 +498,7 @@ special(const char *kind)
 		fd = signalfd(-1, &none, 0);
 	else if (strcmp(kind, "path") == 0)
 		fd = open("/", O_PATH);
-	else if (strcmp(kind, "memory") == 0 &&
-	    (fd = memfd_create("x", 0)) != -1 &&
+	else if (strcmp(kind, "memory") == 0 && (fd = memfd_create("x", 0)) != -1 &&
 	    (write(fd, "any", 3) != 3 || lseek(fd, 1, SEEK_SET) != 1))
 		fail(kind);
 	if (fd == -1)
@@ -582,9 +506,7 @@ special(const char *kind)
 	return fd;
 }
 
-static void
-read_from(char **args)
-{
+static void read_from(char **args) {
 	char *what = strchr(args[0], ':'), bytes[65536];
 	const char *kind = args[0];
 	int pair[2], type, file = -1, status;
@@ -618,8 +540,7 @@ read_from(char **args)
 		send(pair[1], bytes, (size_t)length, 0);
 	}
 	if (what != NULL && type != SOCK_STREAM)
-		for (what = strtok(what, ","); what != NULL;
-		     what = strtok(NULL, ","))
+		for (what = strtok(what, ","); what != NULL; what = strtok(NULL, ","))
 			if (send(pair[1], what, strlen(what), 0) == -1)
 				fail(kind);
 	if ((child = spawn()) == 0) {
@@ -638,8 +559,7 @@ read_from(char **args)
 		shutdown(pair[1], SHUT_WR);
 	}
 	if (reset) {
-		while (access("go", F_OK) == -1 &&
-		    (over = waitpid(child, &status, WNOHANG)) == 0)
+		while (access("go", F_OK) == -1 && (over = waitpid(child, &status, WNOHANG)) == 0)
 			linger(10);
 		linger(100); /* for a reader to block */
 		close(pair[1]);
@@ -650,9 +570,7 @@ read_from(char **args)
 	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-static void
-entries(char **unused)
-{
+static void entries(char **unused) {
 	DIR *all = fdopendir(0);
 	int count = 0;
 
@@ -664,23 +582,18 @@ entries(char **unused)
 	printf("%d\n", count);
 }
 
-static void
-receive(char **args)
-{
+static void receive(char **args) {
 	char bytes[256];
 	ssize_t got = recv(0, bytes, (size_t)number(args[0]), 0);
 
 	exit(got > 0 ? 7 : got == 0 ? 0 : errno == ECONNRESET ? 8 : 9);
 }
 
-static void
-unread(char **args)
-{
+static void unread(char **args) {
 	int left = 0;
 
 	for (int i = 0; i < LIFE * 50; i++) {
-		if (ioctl(number(args[0]), FIONREAD, &left) == 0 &&
-		    left >= number(args[1]))
+		if (ioctl(number(args[0]), FIONREAD, &left) == 0 && left >= number(args[1]))
 			exit(0);
 		linger(20);
 	}
@@ -689,31 +602,24 @@ unread(char **args)
 
 /* Copies what comes from a descriptor to another, with pauses in milliseconds.
  */
-static void
-copy(int from, int to, long pause)
-{
+static void copy(int from, int to, long pause) {
 	char bytes[65536];
 	ssize_t length;
 
 	while ((length = read(from, bytes, sizeof bytes)) > 0) {
 		for (ssize_t at = 0, some; at < length; at += some)
-			if ((some = write(
-				 to, bytes + at, (size_t)(length - at))) < 0)
+			if ((some = write(to, bytes + at, (size_t)(length - at))) < 0)
 				fail("write");
 		linger(pause);
 	}
 }
 
-static void
-sip(char **unused)
-{
+static void sip(char **unused) {
 	(void)unused;
 	copy(0, 1, 1);
 }
 
-static void
-hear(char **args)
-{
+static void hear(char **args) {
 	struct timespec patience = { LIFE, 0 };
 	int left = number(args[0]), which;
 	sigset_t all;
@@ -728,9 +634,7 @@ hear(char **args)
 	exit(left > 0 ? 98 : number(args[1]));
 }
 
-static void
-answer(char **args)
-{
+static void answer(char **args) {
 	struct timespec more = { 0, 300000000 };
 	int which = signal_number(args[0]);
 	sigset_t one;
@@ -743,9 +647,7 @@ answer(char **args)
 	exit(3);
 }
 
-static void
-mask(char **unused)
-{
+static void mask(char **unused) {
 	struct sigaction action;
 	sigset_t blocked, waiting;
 
@@ -753,8 +655,7 @@ mask(char **unused)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &blocked, 8);
 	sigpending(&waiting);
 	for (int i = 1; i <= SIGRTMAX; i++) {
-		if (sigaction(i, NULL, &action) == 0 &&
-		    action.sa_handler == SIG_IGN)
+		if (sigaction(i, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
 			say_signal("ignored ", i);
 		if (sigismember(&blocked, i) == 1)
 			say_signal("blocked ", i);
@@ -764,50 +665,37 @@ mask(char **unused)
 }
 
 /* Whatever libc thinks of it. */
-static void
-die(char **args)
-{
+static void die(char **args) {
 	kill(getpid(), signal_number(args[0]));
 	exit(98);
 }
 
-static void
-flags(char **unused)
-{
+static void flags(char **unused) {
 	(void)unused;
 	for (int fd = 0; fd <= 2; fd++)
 		printf("flags of %d: %o\n", fd, (unsigned)fcntl(fd, F_GETFL));
 }
 
-static void
-stubborn(char **unused)
-{
+static void stubborn(char **unused) {
 	(void)unused;
 	handle(SIGTERM, SIG_IGN);
 	puts("ready");
 	stay(NULL);
 }
 
-static void
-hidden(char **unused)
-{
+static void hidden(char **unused) {
 	prctl(PR_SET_DUMPABLE, 0);
 	stubborn(unused);
 }
 
-static void
-own(char **args)
-{
-	if (geteuid() == getuid() ||
-	    setresuid(geteuid(), geteuid(), geteuid()) == -1)
+static void own(char **args) {
+	if (geteuid() == getuid() || setresuid(geteuid(), geteuid(), geteuid()) == -1)
 		fail("setresuid");
 	printf("pid %d\n", (int)getpid());
 	linger(number(args[0]) * 1000L);
 }
 
-static void
-dead(char **args)
-{
+static void dead(char **args) {
 	int count = number(args[0]);
 
 	for (int i = 0; i < count && i < MANY; i++)
@@ -820,9 +708,7 @@ dead(char **args)
 	stay(NULL);
 }
 
-static void
-chain(char **args)
-{
+static void chain(char **args) {
 	int left = number(args[0]);
 
 	handle(SIGTERM, SIG_IGN);
@@ -840,17 +726,13 @@ chain(char **args)
 /* How many of a crowd there are: one word that all of them share. */
 static _Atomic int *crowded;
 
-static void
-multiply(int unused)
-{
+static void multiply(int unused) {
 	(void)unused;
 	if (++*crowded < STORM)
 		(void)fork();
 }
 
-static void
-crowd(char **args)
-{
+static void crowd(char **args) {
 	int most = number(args[0]);
 
 	handle(SIGTERM, multiply);
@@ -862,16 +744,12 @@ crowd(char **args)
 	stay(NULL);
 }
 
-static void
-heed(int unused)
-{
+static void heed(int unused) {
 	(void)unused;
 	++*crowded;
 }
 
-static void
-audience(char **args)
-{
+static void audience(char **args) {
 	sigset_t none, term;
 
 	handle(SIGTERM, heed);
@@ -894,17 +772,13 @@ audience(char **args)
 	printf("heard %d\n", *crowded);
 }
 
-static void *
-beget(void *unused)
-{
+static void *beget(void *unused) {
 	if (spawn() == 0)
 		stubborn(NULL);
 	return stay(unused);
 }
 
-static void
-thread(char **unused)
-{
+static void thread(char **unused) {
 	pthread_t other;
 
 	(void)unused;
@@ -913,16 +787,12 @@ thread(char **unused)
 	stay(NULL);
 }
 
-static void *
-carry_on(void *unused)
-{
+static void *carry_on(void *unused) {
 	puts("ready");
 	return stay(unused);
 }
 
-static void
-headless(char **unused)
-{
+static void headless(char **unused) {
 	pthread_t other;
 
 	(void)unused;
@@ -936,11 +806,8 @@ headless(char **unused)
  * Who is traced stops once more on its way out, even if it was KILL that sent
  * it there, and stays until its tracer lets go or ends.
  */
-static void
-hold(char **args)
-{
-	if (ptrace(PTRACE_SEIZE, number(args[0]), NULL,
-		(void *)PTRACE_O_TRACEEXIT) == -1)
+static void hold(char **args) {
+	if (ptrace(PTRACE_SEIZE, number(args[0]), NULL, (void *)PTRACE_O_TRACEEXIT) == -1)
 		fail("ptrace");
 	if (creat(args[1], 0600) == -1)
 		fail(args[1]);
@@ -984,9 +851,7 @@ static const struct {
 };
 
 /* Opens a file in the directory REPLAY. */
-static int
-replayed(const char *name, int flags)
-{
+static int replayed(const char *name, int flags) {
 	char path[4096];
 	int fd;
 
@@ -997,9 +862,7 @@ replayed(const char *name, int flags)
 	return fd;
 }
 
-static int
-replay(char **argv)
-{
+static int replay(char **argv) {
 	if (write(replayed("runs", O_WRONLY | O_CREAT | O_APPEND), "x", 1) != 1)
 		fail("runs");
 	for (; argv[0] != NULL && argv[1] != NULL; argv++)
@@ -1015,20 +878,17 @@ replay(char **argv)
 	return number(getenv("STATUS"));
 }
 
-int
-main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
 	if (getenv("REPLAY") != NULL)
 		return replay(argv);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
-	crowded = mmap(NULL, sizeof *crowded, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	crowded =
+	    mmap(NULL, sizeof *crowded, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (crowded == MAP_FAILED)
 		fail("mmap");
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-		if (argc > 1 && strcmp(verbs[i].name, argv[1]) == 0 &&
-		    argc - 2 >= verbs[i].args) {
+		if (argc > 1 && strcmp(verbs[i].name, argv[1]) == 0 && argc - 2 >= verbs[i].args) {
 			verbs[i].act(argv + 2);
 			return 0;
 		}

@@ -55,9 +55,7 @@ static const char jitters[][16] = {
 	[JITTER_NONE] = "none",
 };
 
-static struct conditions
-conditions_of(const char *list, struct watches *watches)
-{
+static struct conditions conditions_of(const char *list, struct watches *watches) {
 	struct conditions set = { .fail = false };
 	struct conditions_error error = { "", "", 0 };
 
@@ -67,9 +65,7 @@ conditions_of(const char *list, struct watches *watches)
 }
 
 /* Reads "1s,2s". */
-static void
-read_spans(char *text, struct spans *spans)
-{
+static void read_spans(char *text, struct spans *spans) {
 	char *part;
 
 	spans->count = 0;
@@ -80,9 +76,7 @@ read_spans(char *text, struct spans *spans)
 	}
 }
 
-static void
-read_value(struct script *script, struct asked *asked, char *text)
-{
+static void read_value(struct script *script, struct asked *asked, char *text) {
 	struct policy *policy = &asked->policy;
 	struct script value = script_of(text);
 	struct limit *limit = &asked->limits[policy->limits];
@@ -91,9 +85,8 @@ read_value(struct script *script, struct asked *asked, char *text)
 
 	switch (options[i].type) {
 	case NUMBER:
-		*(int64_t *)field = strcmp(text, "inf") == 0
-		    ? POLICY_UNLIMITED
-		    : script_number(&value);
+		*(int64_t *)field =
+		    strcmp(text, "inf") == 0 ? POLICY_UNLIMITED : script_number(&value);
 		break;
 	case SPAN:
 		*(nanos *)field = script_span(&value);
@@ -104,13 +97,11 @@ read_value(struct script *script, struct asked *asked, char *text)
 	case KIND:
 		script_next(&value);
 		policy->backoff.grows = true;
-		policy->backoff.kind =
-		    (enum backoff_kind)SCRIPT_NAME(&value, kinds);
+		policy->backoff.kind = (enum backoff_kind)SCRIPT_NAME(&value, kinds);
 		break;
 	case JITTER:
 		script_next(&value);
-		policy->backoff.jitter =
-		    (enum jitter)SCRIPT_NAME(&value, jitters);
+		policy->backoff.jitter = (enum jitter)SCRIPT_NAME(&value, jitters);
 		break;
 	case FACTOR:
 		policy->backoff.factor = strcmp(text, "ever") == 0
@@ -124,25 +115,21 @@ read_value(struct script *script, struct asked *asked, char *text)
 		break;
 	case LIST:
 		text = strcpy(asked->lists[asked->count++], text);
-		*(struct conditions *)field =
-		    conditions_of(text, &policy->watches);
+		*(struct conditions *)field = conditions_of(text, &policy->watches);
 		break;
 	}
 }
 
-void
-asked_read(struct script *script, struct asked *asked)
-{
+void asked_read(struct script *script, struct asked *asked) {
 	struct script before = *script;
 
-	*asked =
-	    (struct asked){ .policy = { .attempts = 9,
-				.consecutive = 1,
-				.backoff = { .jitter = JITTER_NONE,
-				    .factor = INT64_C(2) * BACKOFF_FACTOR_ONE,
-				    .delays = { { NANOS_SECOND }, 1 },
-				    .cap = 30 * NANOS_SECOND },
-				.max_retry_after = 5 * NANOS_MINUTE } };
+	*asked = (struct asked){ .policy = { .attempts = 9,
+				     .consecutive = 1,
+				     .backoff = { .jitter = JITTER_NONE,
+					 .factor = INT64_C(2) * BACKOFF_FACTOR_ONE,
+					 .delays = { { NANOS_SECOND }, 1 },
+					 .cap = 30 * NANOS_SECOND },
+				     .max_retry_after = 5 * NANOS_MINUTE } };
 	asked->policy.watches.list = asked->watches;
 	for (; script_next(script); before = *script) {
 		char *value = strchr(script->word, '=');
@@ -159,9 +146,7 @@ asked_read(struct script *script, struct asked *asked)
 	}
 }
 
-struct policy
-asked_policy(const char *text)
-{
+struct policy asked_policy(const char *text) {
 	struct script script = script_of(text);
 	struct asked asked;
 

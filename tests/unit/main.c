@@ -7,8 +7,6 @@
  */
 #include "unit.h"
 
-int
-main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
 	return argc > 0 ? unit_run(argv + 1) : EXIT_FAILURE;
 }

@@ -1,32 +1,25 @@
 #include "unit.h"
 #include "script.h"
 
-struct script
-script_of(const char *row)
-{
+struct script script_of(const char *row) {
 	return (struct script){ .row = row, .rest = row };
 }
 
-bool
-script_next(struct script *script)
-{
+bool script_next(struct script *script) {
 	size_t length;
 
 	script->rest += strspn(script->rest, " ");
 	length = strcspn(script->rest, " ");
 	if (length > 1 && script->rest[length - 1] == ',')
 		length--;
-	snprintf(script->word, sizeof script->word, "%.*s", (int)length,
-	    script->rest);
+	snprintf(script->word, sizeof script->word, "%.*s", (int)length, script->rest);
 	if (length >= sizeof script->word)
 		script_refuse(script);
 	script->rest += length;
 	return length > 0;
 }
 
-bool
-scene_next(struct scene *scene)
-{
+bool scene_next(struct scene *scene) {
 	struct script *script = &scene->script, before = *script, time;
 
 	for (; script_next(script); before = *script)
@@ -37,13 +30,11 @@ scene_next(struct scene *scene)
 				scene->left = atoi(script->word + 1);
 			if (--scene->left > 0)
 				*script = scene->step;
-		} else if (!scene->goes_on &&
-		    strchr("+-0123456789", script->word[0]) != NULL) {
+		} else if (!scene->goes_on && strchr("+-0123456789", script->word[0]) != NULL) {
 			bool later = script->word[0] == '+';
 
 			time = script_of(script->word + later);
-			scene->now =
-			    (later ? scene->now : 0) + script_span(&time);
+			scene->now = (later ? scene->now : 0) + script_span(&time);
 		} else {
 			if (!scene->goes_on)
 				scene->step = before;
@@ -53,15 +44,11 @@ scene_next(struct scene *scene)
 	return false;
 }
 
-bool
-script_is(const struct script *script, const char *word)
-{
+bool script_is(const struct script *script, const char *word) {
 	return strcmp(script->word, word) == 0;
 }
 
-int64_t
-script_number(struct script *script)
-{
+int64_t script_number(struct script *script) {
 	char *end;
 	int64_t number;
 
@@ -72,9 +59,7 @@ script_number(struct script *script)
 	return number;
 }
 
-nanos
-script_span(struct script *script)
-{
+nanos script_span(struct script *script) {
 	const char *text;
 	char unit[3] = "";
 	nanos span;
@@ -85,17 +70,14 @@ script_span(struct script *script)
 	text = script->word + minus;
 	if (strcmp(text, "ever") == 0)
 		return NANOS_MAX;
-	if ((sscanf(text, "%" SCNd64 "%2s", &span, unit) != 2 ||
-		strcmp(unit, "ns") != 0) &&
+	if ((sscanf(text, "%" SCNd64 "%2s", &span, unit) != 2 || strcmp(unit, "ns") != 0) &&
 	    !duration_parse(text, strlen(text), &span))
 		script_refuse(script);
 	return minus ? -span : span;
 }
 
-bool
-script_read(struct script *script, const struct script_field *fields,
-    size_t count, void *object)
-{
+bool script_read(
+    struct script *script, const struct script_field *fields, size_t count, void *object) {
 	for (size_t i = 0; i < count; i++) {
 		char *at = (char *)object + fields[i].offset;
 
@@ -112,10 +94,7 @@ script_read(struct script *script, const struct script_field *fields,
 	return false;
 }
 
-int
-script_name(
-    const struct script *script, const void *names, size_t size, size_t count)
-{
+int script_name(const struct script *script, const void *names, size_t size, size_t count) {
 	for (size_t i = 0; i < count; i++)
 		if (script_is(script, (const char *)names + i * size))
 			return (int)i;
@@ -123,9 +102,7 @@ script_name(
 }
 
 /* The place of a word among others; -1: none. */
-static int64_t
-place_of(const char *word, const char *words)
-{
+static int64_t place_of(const char *word, const char *words) {
 	struct script script = script_of(words);
 
 	for (int64_t i = 0; script_next(&script); i++)
@@ -134,10 +111,7 @@ place_of(const char *word, const char *words)
 	return -1;
 }
 
-bool
-script_check(
-    const struct script *script, const struct script_fact *facts, size_t count)
-{
+bool script_check(const struct script *script, const struct script_fact *facts, size_t count) {
 	bool is = script->word[0] != '!', known = false;
 	const char *word = script->word + !is;
 	size_t length = strcspn(word, "=");
@@ -147,8 +121,7 @@ script_check(
 	for (size_t i = 0; i < count; i++) {
 		int64_t want = -1;
 
-		if (strlen(facts[i].name) != length ||
-		    strncmp(facts[i].name, word, length) != 0)
+		if (strlen(facts[i].name) != length || strncmp(facts[i].name, word, length) != 0)
 			continue;
 		known = true;
 		if (word[length] == '\0') {
@@ -159,17 +132,14 @@ script_check(
 			want = place_of(text, facts[i].names);
 		value.rest = text;
 		if (want < 0)
-			want = text[strspn(text, "-0123456789")] == '\0'
-			    ? script_number(&value)
-			    : script_span(&value);
+			want = text[strspn(text, "-0123456789")] == '\0' ? script_number(&value)
+									 : script_span(&value);
 		EQUAL(script->rest, facts[i].value, want);
 	}
 	return known;
 }
 
-_Noreturn void
-script_refuse(const struct script *script)
-{
+_Noreturn void script_refuse(const struct script *script) {
 	printf("[%s] cannot be read at \"%s\"\n", script->row, script->word);
 	exit(1);
 }

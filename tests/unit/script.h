@@ -60,8 +60,8 @@ struct script_field {
 };
 
 /* Reads the field that the last word names; false if it names none. */
-bool script_read(struct script *script, const struct script_field *fields,
-    size_t count, void *object);
+bool script_read(
+    struct script *script, const struct script_field *fields, size_t count, void *object);
 
 /* What is true, by its name; several facts may have the same. */
 struct script_fact {
@@ -74,15 +74,12 @@ struct script_fact {
  * Checks the last word, "NAME=VALUE", a number, length of time or name; or
  * "NAME" for a fact that is not 0, or "!NAME"; false if there is none.
  */
-bool script_check(
-    const struct script *script, const struct script_fact *facts, size_t count);
+bool script_check(const struct script *script, const struct script_fact *facts, size_t count);
 
 /* The last word as one of so many names, each in a field of size bytes. */
-int script_name(
-    const struct script *script, const void *names, size_t size, size_t count);
+int script_name(const struct script *script, const void *names, size_t size, size_t count);
 #define SCRIPT_NAME(script, names) \
-	script_name( \
-	    script, names, sizeof(names)[0], sizeof(names) / sizeof(names)[0])
+	script_name(script, names, sizeof(names)[0], sizeof(names) / sizeof(names)[0])
 
 /* The last word means nothing here. */
 _Noreturn void script_refuse(const struct script *script);

@@ -4,9 +4,7 @@ static int passed, failed;
 static struct unit_test *tests; /* by file and line */
 
 /* Counts a check; true if it failed and the caller has more to say of it. */
-static bool
-fails(bool value, const struct unit_place *at)
-{
+static bool fails(bool value, const struct unit_place *at) {
 	if (value) {
 		passed++;
 		return false;
@@ -16,42 +14,32 @@ fails(bool value, const struct unit_place *at)
 	return true;
 }
 
-void
-unit_holds(struct unit_place at, bool value)
-{
+void unit_holds(struct unit_place at, bool value) {
 	if (fails(value, &at))
 		printf(": does not hold\n");
 }
 
-void
-unit_equal(struct unit_place at, int64_t got, int64_t want)
-{
+void unit_equal(struct unit_place at, int64_t got, int64_t want) {
 	if (fails(got == want, &at))
 		printf(": got %" PRId64 ", want %" PRId64 "\n", got, want);
 }
 
-void
-unit_same(struct unit_place at, const char *got, const char *want)
-{
+void unit_same(struct unit_place at, const char *got, const char *want) {
 	got = got == NULL ? "(none)" : got;
 	want = want == NULL ? "(none)" : want;
 	if (fails(strcmp(got, want) == 0, &at))
 		printf(": got \"%s\", want \"%s\"\n", got, want);
 }
 
-void
-unit_alike(struct unit_place at, const char *const *texts, size_t most,
-    const char *(*show)(const char *text))
-{
+void unit_alike(struct unit_place at, const char *const *texts, size_t most,
+    const char *(*show)(const char *text)) {
 	for (size_t i = 1; i < most && texts[i] != NULL; i++) {
 		at.row = texts[i];
 		unit_same(at, show(texts[i]), texts[0]);
 	}
 }
 
-void
-unit_add(struct unit_test *test)
-{
+void unit_add(struct unit_test *test) {
 	struct unit_test **at = &tests;
 	int order;
 
@@ -64,9 +52,7 @@ unit_add(struct unit_test *test)
 	*at = test;
 }
 
-static bool
-is_wanted(const struct unit_test *test, char **words)
-{
+static bool is_wanted(const struct unit_test *test, char **words) {
 	if (*words == NULL)
 		return true;
 	for (; *words != NULL; words++)
@@ -75,15 +61,11 @@ is_wanted(const struct unit_test *test, char **words)
 	return false;
 }
 
-int
-unit_failures(void)
-{
+int unit_failures(void) {
 	return failed;
 }
 
-int
-unit_run(char **words)
-{
+int unit_run(char **words) {
 	for (const struct unit_test *test = tests; test; test = test->next)
 		if (is_wanted(test, words))
 			test->run();

@@ -37,8 +37,7 @@ void unit_same(struct unit_place at, const char *got, const char *want);
 void unit_alike(struct unit_place at, const char *const *texts, size_t most,
     const char *(*show)(const char *text));
 
-#define UNIT_PLACE(row, what) \
-	((struct unit_place){ __FILE__, __LINE__, row, what })
+#define UNIT_PLACE(row, what) ((struct unit_place){ __FILE__, __LINE__, row, what })
 #define HOLDS(row, value) unit_holds(UNIT_PLACE(row, #value), value)
 #define EQUAL(row, got, want) unit_equal(UNIT_PLACE(row, #got), got, want)
 #define SAME(row, got, want) unit_same(UNIT_PLACE(row, #got), got, want)
@@ -58,10 +57,8 @@ void unit_add(struct unit_test *test);
 
 #define TEST(name) \
 	static void test_##name(void); \
-	static void __attribute__((constructor)) add_##name(void) \
-	{ \
-		static struct unit_test test = { __FILE__, __LINE__, \
-			test_##name, NULL }; \
+	static void __attribute__((constructor)) add_##name(void) { \
+		static struct unit_test test = { __FILE__, __LINE__, test_##name, NULL }; \
 \
 		unit_add(&test); \
 	} \
@@ -69,8 +66,7 @@ void unit_add(struct unit_test *test);
 
 #define TEST_ROWS(name) \
 	static void check_##name(const char *row); \
-	TEST(name) \
-	{ \
+	TEST(name) { \
 		for (size_t i = 0; i < LENGTH(name); i++) \
 			check_##name(name[i]); \
 	} \

@@ -20,8 +20,7 @@
 
 export ACTOR=${ACTOR:-$BATS_FILE_TMPDIR/actor}
 
-setup_file()
-{
+setup_file() {
 	# shellcheck disable=SC2016 # that shell expands
 	flock "$ACTOR.lock" sh -c '[ -x "$ACTOR" ] || exec "$@"' sh \
 	    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -pthread -o "$ACTOR" \
@@ -31,24 +30,20 @@ setup_file()
 # A core that a test asks for is of no use to anybody.
 ulimit -c 0
 
-reached()
-{
+reached() {
 	wait_for reached_or_over "$@" && "$@"
 }
 
-reached_or_over()
-{
+reached_or_over() {
 	# shellcheck disable=SC2154 # start sets it
 	"$@" || gone "$pid"
 }
 
-said()
-{
+said() {
 	has_line "$1" out
 }
 
-told()
-{
+told() {
 	local line lines=()
 	{ mapfile -t lines <err; } 2>/dev/null
 	for line in "${lines[@]}"; do
@@ -57,16 +52,14 @@ told()
 	return 1
 }
 
-is()
-{
+is() {
 	exits "$@" >>out 2>>err 3>&- || {
 		cat err >&2
 		return 1
 	}
 }
 
-pty()
-{
+pty() {
 	local want=$1 got=0
 	shift
 	"$ACTOR" terminal "$@" >out 2>late 3>&- || got=$?
@@ -77,15 +70,13 @@ pty()
 	} >&2
 }
 
-inject()
-{
+inject() {
 	inject=(strace -qq -o /dev/null -e "inject=$1")
 	"${inject[@]}" true 2>/dev/null ||
 		skip "no strace here that could inject $1"
 }
 
-isolate()
-{
+isolate() {
 	isolate=(unshare "$@")
 	"${isolate[@]}" true 2>/dev/null || isolate=(unshare -r "$@")
 	"${isolate[@]}" true 2>/dev/null ||

@@ -9,30 +9,26 @@ load budget
 
 # tried STATUS [OPTION]...: an invocation whose only attempt fails with 7, or one
 # that is held; forgets what was said before
-tried()
-{
+tried() {
 	: >err
 	is "$1" "$RETRY" -B api -n 1 "${@:2}" "${fails[@]}"
 }
 
 # due: makes the segment so old that the probe is due, or its lease over
-due()
-{
+due() {
 	shown '"gate": .*"next_seconds": ([0-9.]+)' && older "${BASH_REMATCH[1]}"
 }
 
 # opened_due [OPTION]...: a breaker that one failure opened, and whose probe is
 # due
-opened_due()
-{
+opened_due() {
 	tried 7 -q "$@"
 	due
 }
 
 # probe OPTION...: begins an invocation that becomes the probe, in the
 # background, and whose command ends with the status that is written to ./go
-probe()
-{
+probe() {
 	mkfifo go
 	start "$RETRY" -B api -n 1 "$@" sh -c 'echo >>probes
 		read -r status <go; exit "$status"'
@@ -40,15 +36,13 @@ probe()
 }
 
 # items COUNT PARALLEL [OPTION]... COMMAND...: COUNT items, so many at once
-items()
-{
+items() {
 	seq "$1" >items
 	start xargs -a items -P "$2" -n 1 "$RETRY" -q -B api "${@:3}"
 }
 
 # all_served COUNT: each of them was, once, and all retries ended with 0
-all_served()
-{
+all_served() {
 	PATIENCE=${PATIENCE:-240} ended 0
 	[ "$(sort -un served | wc -l)" -eq "$1" ]
 	[ "$(lines served)" -eq "$1" ]
@@ -316,8 +310,7 @@ all_served()
 
 # outage SECONDS COUNT PARALLEL LATENCY: COUNT items, so many at once, with a
 # dependency that is down for so long; then all of them are served
-outage()
-{
+outage() {
 	local before most
 	rm -rf up refused served budgets/*
 	before=$(now)

@@ -61,8 +61,7 @@ BOB=61235
 CY=61236
 FRIENDS=61300
 
-make_directory()
-{
+make_directory() {
 	mkdir budgets
 	export RETRY_BUDGET_DIR=$PWD/budgets
 	# Nothing leaves it while a slow machine runs a row that names no window.
@@ -73,20 +72,17 @@ make_directory()
 	works=(sh -c 'echo >>ran')
 }
 
-setup()
-{
+setup() {
 	helper_setup
 	make_directory
 }
 
-scene()
-{
+scene() {
 	make_directory
 	eval "$1"
 }
 
-made()
-{
+made() {
 	local counts=$1
 	shift
 	: >ran
@@ -95,8 +91,7 @@ made()
 	ran "${counts%/*}"
 }
 
-succeed()
-{
+succeed() {
 	local count=$1
 	shift
 	for ((; count > 0; count--)); do
@@ -104,13 +99,11 @@ succeed()
 	done
 }
 
-took_since()
-{
+took_since() {
 	[ "$(($(now) - $1))" -ge "$2" ]
 }
 
-ran()
-{
+ran() {
 	local all=()
 	[ ! -e ran ] || mapfile -t all <ran
 	[ "${#all[@]}" -eq "$1" ] || {
@@ -120,8 +113,7 @@ ran()
 	} >&2
 }
 
-only()
-(
+only() (
 	shopt -s nullglob dotglob
 	found=(budgets/*)
 	[ "${found[*]#budgets/}" = "$*" ] || {
@@ -131,8 +123,7 @@ only()
 )
 
 # shown REGEX: the JSON of api has a part like this; sets BASH_REMATCH
-shown()
-{
+shown() {
 	local json
 	json=$("$RETRY" --budget-status api --json)
 	[[ $json =~ $1 ]] || {
@@ -141,13 +132,11 @@ shown()
 	} >&2
 }
 
-counter()
-{
+counter() {
 	shown "\"totals\": .*\"$1\": ([0-9]+)" && echo "${BASH_REMATCH[1]}"
 }
 
-counted()
-{
+counted() {
 	local totals
 	shown '"totals": [^}]*.' || return
 	totals=${BASH_REMATCH[0]}
@@ -161,8 +150,7 @@ counted()
 }
 
 # put_bytes AT FILE BYTE...: writes bytes to a file
-put_bytes()
-{
+put_bytes() {
 	local at=$1 file=$2 bytes
 	shift 2
 	printf -v bytes '\\x%02x' "$@"
@@ -172,20 +160,17 @@ put_bytes()
 }
 
 # nanos SECONDS: prints them in nanoseconds
-nanos()
-{
+nanos() {
 	local fraction=000000000
 	[[ $1 != *.* ]] || fraction=${1#*.}000000000
 	echo "$((${1%.*} * 1000000000 + 10#${fraction:0:9}))"
 }
 
-older()
-{
+older() {
 	move_back "$(nanos "$1")"
 }
 
-aged()
-{
+aged() {
 	local uptime made
 	made=$(od -An -t d8 -j 24 -N 8 "$api")
 	read -r uptime _ </proc/uptime
@@ -193,8 +178,7 @@ aged()
 }
 
 # move_back NANOS: moves the two instants that a segment counts from
-move_back()
-{
+move_back() {
 	local instants instant byte bytes=()
 	mapfile -t instants < <(od -An -t d8 -w8 -j 24 -N 16 "$api")
 	for instant in "${instants[@]}"; do
@@ -209,8 +193,7 @@ move_back()
 	[ "${#bytes[@]}" -eq 16 ] && put_bytes 24 "$api" "${bytes[@]}"
 }
 
-outdate()
-{
+outdate() {
 	case $(stat -f -c %T budgets) in
 	tmpfs | ramfs) skip 'memory does not outlive a boot' ;;
 	esac
@@ -221,8 +204,7 @@ outdate()
 
 # look_at_notes: sets the array $noted to the lines that ./err has about budgets
 # and breakers
-look_at_notes()
-{
+look_at_notes() {
 	local line all=()
 	noted=()
 	[ ! -e err ] || mapfile -t all <err
@@ -232,8 +214,7 @@ look_at_notes()
 	done
 }
 
-noted()
-{
+noted() {
 	local noted
 	look_at_notes
 	[[ "${#noted[@]} ${noted[*]}" =~ ^"$1 "${2-.*}$ ]] || {
@@ -243,18 +224,15 @@ noted()
 	} >&2
 }
 
-note()
-{
+note() {
 	noted 1 "$1"
 }
 
-quiet()
-{
+quiet() {
 	noted 0
 }
 
-become()
-{
+become() {
 	[ "$EUID" -eq 0 ] || skip 'needs root, to be somebody else'
 	with=(setpriv "--reuid=$1" "--regid=$1" --clear-groups)
 	[ -z "${2-}" ] || with=(setpriv "--reuid=$1" "--regid=$1" "--groups=$2")
@@ -267,8 +245,7 @@ become()
 }
 
 # Paths are relative: the way here may be closed to them.
-shared()
-{
+shared() {
 	become "$ANN" "$FRIENDS"
 	mkdir shared
 	chgrp "$FRIENDS" shared
@@ -276,8 +253,7 @@ shared()
 	export RETRY_BUDGET_DIR=shared
 }
 
-many()
-{
+many() {
 	local count=$1
 	shift
 	seq "$count" | xargs -P 64 -n 1 "$@" >>out 2>>err 3>&- || :

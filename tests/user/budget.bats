@@ -56,8 +56,7 @@ load budget
 }
 
 # paid N: N successes pay for retries
-paid()
-{
+paid() {
 	shown "\"successes\": $1, \"window"
 }
 

@@ -8,21 +8,18 @@ load actor
 load budget
 
 # fail N KEY [OPTION]...: an invocation of N attempts, all of them failures
-fail()
-{
+fail() {
 	is 1 "$RETRY" -q -B "$2" -n "$1" -d 0 "${@:3}" false
 }
 
 # status KEY [OPTION]...: what --budget-status writes, in $shown
-status()
-{
+status() {
 	shown=$("$RETRY" --budget-status "$@"; echo .)
 	shown=${shown%.}
 }
 
 # has PATTERN...: $shown has a part like each of these
-has()
-{
+has() {
 	local pattern
 	for pattern; do
 		# shellcheck disable=SC2053 # a pattern
@@ -34,8 +31,7 @@ has()
 }
 
 # shows KEY PATTERN: its line in the table is like this, whatever the width
-shows()
-{
+shows() {
 	status "$1"
 	shown=$(tail -n +2 <<<"${shown%$'\n'}" | tr -s ' ')
 	# shellcheck disable=SC2053 # a pattern
@@ -46,15 +42,13 @@ shows()
 }
 
 # json KEY PATTERN...: its object, or the array of all, has these parts
-json()
-{
+json() {
 	status "$1" --json
 	has "${@:2}"
 }
 
 # prom KEY 'METRIC VALUE'...: so it is in the format of Prometheus
-prom()
-{
+prom() {
 	local metric
 	status "$1" --prom
 	for metric in "${@:2}"; do
@@ -65,8 +59,7 @@ prom()
 # says STATUS LINES [WORD]...: retry with these words ends so, writes these lines,
 # which have a bar between them, to standard error, in any order, each after
 # "retry: ", and nothing else
-says()
-{
+says() {
 	local want=$1 lines=${2//|/$'\n'} got=0
 	shift 2
 	"${with[@]}" "$RETRY" "$@" >out 2>err 3>&- || got=$?
@@ -80,8 +73,7 @@ says()
 
 # collecting: begins a collection, in the background, that is stopped when it
 # is about to look at the only budget that there is
-collecting()
-{
+collecting() {
 	inject getppid:signal=STOP
 	start strace -D -o trace -e trace=flock -e inject=flock:signal=STOP \
 	    "$RETRY" -v --budget-gc
@@ -89,8 +81,7 @@ collecting()
 }
 
 # goes_on: it does, and ends with 0
-goes_on()
-{
+goes_on() {
 	kill -CONT "$pid"
 	ended
 	[ "$status" -eq 0 ]

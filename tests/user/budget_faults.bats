@@ -10,8 +10,7 @@ load actor
 load budget
 
 # two [OPTION]...: two attempts that fail, ended if they hang
-two()
-{
+two() {
 	: >ran
 	: >err
 	is 7 timeout --foreground -k 1 30 "${with[@]}" "$RETRY" -B api -n 2 -d 0 "$@" \
@@ -19,8 +18,7 @@ two()
 }
 
 # unusable WHY [OPTION]...: the segment is not used; the reason matches WHY
-unusable()
-{
+unusable() {
 	local why=$1
 	shift
 	two "$@" &&
@@ -28,15 +26,13 @@ unusable()
 }
 
 # usable [OPTION]...: the segment is used, without a message
-usable()
-{
+usable() {
 	two --budget-required "$@"
 	quiet
 }
 
 # required WHY [OPTION]...: nothing runs, because the budget is required
-required()
-{
+required() {
 	local why=$1
 	shift
 	: >ran
@@ -49,24 +45,21 @@ required()
 }
 
 # unharmed: no message is about the budget, except that it is exhausted
-unharmed()
-{
+unharmed() {
 	local noted
 	look_at_notes
 	[[ "${noted[*]/*exhausted*/}" != *[^\ ]* ]]
 }
 
 # fresh [OPTION]...: makes the segment, with what a first attempt leaves
-fresh()
-{
+fresh() {
 	rm -f "$api"
 	is 7 "$RETRY" -q -B api -n 1 "$@" "${fails[@]}"
 	: >ran
 }
 
 # spoil AT COUNT: overwrites a part of the segment with bytes that look random
-spoil()
-{
+spoil() {
 	local count bytes=()
 	RANDOM=1
 	for ((count = $2; count > 0; count--)); do
@@ -76,8 +69,7 @@ spoil()
 }
 
 # kept CMD...: CMD does not change the segment
-kept()
-{
+kept() {
 	local before
 	before=$(stat -c '%f %u %h %s' "$api" && md5sum "$api")
 	"$@"
@@ -85,15 +77,13 @@ kept()
 }
 
 # all_there: what is in ./budgets, and what it holds
-all_there()
-{
+all_there() {
 	stat -c '%n %f %u %h %s' budgets/*
 	find budgets -type f -size -100k -exec md5sum {} +
 }
 
 # alien WHY CODE: CODE makes something that is not used, and not changed
-alien()
-{
+alien() {
 	rm -rf "$api" budgets/*
 	eval "$2"
 	all_there >before
@@ -165,8 +155,7 @@ alien()
 
 # meanwhile WHY ACTION [OPTION]...: of three attempts the second does this to $S,
 # the segment; then it cannot be used because of WHY, or can if that is empty
-meanwhile()
-{
+meanwhile() {
 	local why=$1 action=$2
 	shift 2
 	: >ran
@@ -231,8 +220,7 @@ meanwhile()
 
 # mounted OPTIONS SETUP: the array with runs a command where ./mnt is a tmpfs
 # with these options, once SETUP is done
-mounted()
-{
+mounted() {
 	isolate -m
 	mkdir -p mnt
 	"${isolate[@]}" mount -t tmpfs none mnt 2>/dev/null ||
@@ -303,8 +291,7 @@ mounted()
 
 # outdated: makes the budget api, two retries of which are used, of an earlier
 # boot
-outdated()
-{
+outdated() {
 	made 3/9 -q --budget-min 2
 	rm ran
 	outdate
@@ -425,8 +412,7 @@ outdated()
 # boundaries CMD...: prints NAME NTH of each system call that CMD makes from
 # where retry begins, its own and not its children's. In short runs those are
 # left out that nobody else sees, and between which it changes nothing.
-boundaries()
-{
+boundaries() {
 	strace -o trace "$@" >/dev/null 2>&1 3>&- || :
 	awk -F'[( ]' -v long="${LONG-}" '
 		/^[a-z]/ {
@@ -442,8 +428,7 @@ boundaries()
 
 # occasion NAME: sets a stage: nobody has used the budget, somebody has, or all
 # of it is used
-occasion()
-{
+occasion() {
 	rm -f budgets/*
 	[ "$1" = first ] || fresh --budget-min 2 --budget-window 1h
 	[ "$1" != denied ] || is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
@@ -453,8 +438,7 @@ occasion()
 
 # sweep SIGNAL CHECK: CHECK holds for an invocation, $scene, that gets this signal
 # at $name, a system call, for the $nth time, on each $occasion
-sweep()
-{
+sweep() {
 	local occasion name nth occasions=(first)
 	inject "getppid:signal=$1"
 	[ -z "${LONG-}" ] || occasions+=(found denied)

@@ -16,8 +16,7 @@ says=(sh -c 'for word in a b; do
 
 # together STATUS OPTION... COMMAND...: as finishes, but both streams are the
 # same pipe; what comes out of it is in ./both
-together()
-{
+together() {
 	local want=$1 got=0
 	shift
 	{
@@ -35,8 +34,7 @@ together()
 
 # both LINE STATUS [OPTION]... COMMAND...: so it ends, and so does its output, of
 # which lines have a bar between them
-both()
-{
+both() {
 	together "${@:2}" && [ "$(tr '\n' '|' <both)" = "${1:+$1|}" ] || {
 		cat both
 		return 1

@@ -8,8 +8,7 @@
 load helper
 load actor
 
-setup()
-{
+setup() {
 	helper_setup
 	top=${BATS_TEST_FILENAME%/*}/../..
 	export TOP=$top HOME=$PWD/home XDG_CONFIG_HOME=$PWD/xdg RETRY_BUDGET_DIR=$PWD/shm
@@ -32,8 +31,7 @@ setup()
 # at the cursor.
 #
 
-in_bash()
-{
+in_bash() {
 	# shellcheck disable=SC1090,SC2030,SC2317
 	(
 		set +e
@@ -54,8 +52,7 @@ in_bash()
 }
 
 # What manuals say of commands is not asked for: apropos takes its time.
-in_fish()
-{
+in_fish() {
 	mapfile -t lines
 	lines=("${lines[@]//\'\'}")
 	fish --no-config -c '
@@ -70,8 +67,7 @@ in_fish()
 
 # takes LEAST WORDS: of the values that the shell offers behind these words, LEAST
 # at least, retry takes each. Of some it offers the beginning.
-takes()
-{
+takes() {
 	local option=${2%% *} value given=()
 	for value in $(in_$name <<<"$2"); do
 		[[ $value != P[OA]* ]] || continue
@@ -82,16 +78,14 @@ takes()
 }
 
 # offers WORDS <WORDS: the shell offers these in any order.
-offers()
-{
+offers() {
 	sort >these
 	in_$name <<<"$1" | tr -s ' ' '\n' | sort | diff these -
 }
 
 # What the shell called $name offers are the options of --help, values of options,
 # and an option after the argument of another, or what the command has.
-offers_options()
-{
+offers_options() {
 	local letter option argument
 	sed 's/^\(.\) \([^ ]*\).*/-\1\n--\2/' options | grep -vx -- -- | offers -
 	while read -r letter option argument; do
@@ -121,8 +115,7 @@ offers_options()
 }
 
 # The values of --preset and what each means, with a tab between them.
-preset_words()
-{
+preset_words() {
 	"$RETRY" --preset list | sed -E 's/ \(.*//; s/ +/\t/'
 	printf '%s\t%s\n' auto 'the preset for the command' \
 		none 'take back all presets' list 'print all presets'
@@ -133,8 +126,7 @@ preset_words()
 # "{{line}}" and empty it.
 #
 
-start_bash()
-{
+start_bash() {
 	cat >init <<-'END'
 		PS1=
 		[ -z "$HELPERS" ] || . "$HELPERS"
@@ -148,8 +140,7 @@ start_bash()
 	shell=(env INPUTRC=/dev/null bash --norc --noprofile -i)
 }
 
-start_zsh()
-{
+start_zsh() {
 	cat >init <<-'END'
 		fpath=($TOP/completions ${fpath:#*/(X|Debian|Linux|vendor-completions)})
 		autoload -U compinit
@@ -166,8 +157,7 @@ start_zsh()
 	shell=(zsh -f -i)
 }
 
-start_fish()
-{
+start_fish() {
 	cat >init <<-'END'
 		source $TOP/completions/retry.fish
 		complete -c fooey -f -a argument
@@ -190,8 +180,7 @@ start_fish()
 # becomes <LINES: each has what is typed behind "retry ", followed by a Tab, a
 # semicolon, and what becomes of it, less the blank or comma at its end. Without
 # the latter it stays as it is. What is behind a $ is run by the shell itself.
-becomes()
-{
+becomes() {
 	local line steps=('type:. ./init^M' see:READY ${reads:+"$reads"})
 	sed '/^#/d; /^\$/!s/^[^;]*$/&;&/' >lines
 	while IFS= read -r line; do
@@ -212,8 +201,7 @@ becomes()
 
 # all_become [AFTER]: what is the same in every shell, but for what it puts after
 # an option that takes an argument.
-all_become()
-{
+all_become() {
 	local after=${1-}
 	mkdir -p {xdg,home/.config}/retry
 	touch file monthly.conf xdg/retry/nightly.conf \

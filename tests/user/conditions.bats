@@ -12,8 +12,7 @@ load helper
 # without delay, makes TIMES of them and exits with STATUS; its last line ends
 # with WORDS. No words: it says nothing; an asterisk: whatever it says. COMMAND
 # is counted in ./ran.
-tries()
-{
+tries() {
 	local times=$1 want=$2 words=$3 status=0 said
 	shift 3
 	: >ran

@@ -7,8 +7,7 @@ load helper
 
 # ends STATUS REASON VERDICTS OPTION... -- COMMAND...: retry ends so, after attempts
 # that were judged so; its report is in ./report.
-ends()
-{
+ends() {
 	local want="$1 $2 $3" status=0 got
 	shift 3
 	"$RETRY" -v -d 1ms --report report "$@" >out 2>err || status=$?
@@ -21,8 +20,7 @@ ends()
 }
 
 # The command fails in these attempts.
-failing_in()
-{
+failing_in() {
 	printf 'case " %s " in *" $RETRY_ATTEMPT "*) exit 7 ;; esac' "$*"
 }
 

@@ -10,15 +10,13 @@ load helper
 
 # announced [OPTION]... COMMAND...: runs retry, whose status is not looked at;
 # the delays it announces are then in $delays, in milliseconds
-announced()
-{
+announced() {
 	"$RETRY" "$@" 2>err 3>&- || :
 	read_delays
 }
 
 # read_delays: sets $delays to what ./err announces, $least and $most to their ends
-read_delays()
-{
+read_delays() {
 	mapfile -t delays < <(exec awk '
 		!sub(/.*, retrying in /, "") { next }
 		/^[0-9.]+ms$/ { $0 = 0 + $0 }
@@ -30,8 +28,7 @@ read_delays()
 
 # waits 'DELAYS' [OPTION]...: these are the delays before the retries of a
 # command that always fails, one attempt more than delays
-waits()
-{
+waits() {
 	announced -n $(($(wc -w <<<"$1") + 1)) "${@:2}" false
 	[ "${delays[*]}" = "$1" ] || {
 		echo "waited '${delays[*]}' instead of '$1': ${*:2}"
@@ -42,8 +39,7 @@ waits()
 
 # nth_wait N DELAY [OPTION]...: the wait before the N-th retry is announced
 # like this (the wait itself is cut short by TERM)
-nth_wait()
-{
+nth_wait() {
 	local n=$1 want=$2 said
 	start "$RETRY" -n inf "${@:3}" false
 	wait_for eval '[ "$(lines err)" -ge '"$n ]"
@@ -57,8 +53,7 @@ nth_wait()
 
 # took MS OPTION... COMMAND...: retry with these takes MS at least, and ends with
 # $want, or as a command that a limit ended
-took()
-{
+took() {
 	local began
 	began=$(now)
 	exits "${want:-124}" timeout --foreground 20 "$RETRY" "${@:2}" >out 2>err 3>&- &&
@@ -104,8 +99,7 @@ took()
 }
 
 # drawn LEAST MOST [OPTION]...: delays are in this range, and in both outer thirds
-drawn()
-{
+drawn() {
 	local third=$((($2 - $1) / 3))
 	announced -n 13 --seed 11 -d 12ms -b constant "${@:3}" false
 	((${#delays[@]} == 12 && least >= $1 && least < $1 + third &&

@@ -7,8 +7,7 @@
 load helper
 load actor
 
-setup()
-{
+setup() {
 	top=${BATS_TEST_FILENAME%/*}/../..
 	pages=("$top"/retry.1 "$top"/man/*.[57])
 	helper_setup
@@ -17,8 +16,7 @@ setup()
 # section PAGE TITLE...: the lines of these sections of a page's source, without
 # those of their subsections. \& at the end of EXAMPLES hides the name from
 # mandoc, which expects that section near the end of a page.
-section()
-{
+section() {
 	local page=$1 title
 	shift
 	for title; do
@@ -33,39 +31,33 @@ section()
 }
 
 # Source of the manual to plain text.
-plain()
-{
+plain() {
 	sed -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" -e 's/\\(dq/"/g' -e 's/\\&//g' -e 's/\\e/\\/g'
 }
 
 # items PAGE TITLE...: the items and rows of these sections as plain text, a tab
 # between columns.
-items()
-{
+items() {
 	section "$@" | sed -n 's/^\.It //p' | plain | sed 's/ *\<Ta /\t/g; s/ , /, /g'
 }
 
 # display PAGE TITLE: what this section shows between .Bd and .Ed.
-display()
-{
+display() {
 	section "$@" | plain | sed -n '/^\.Bd/,/^\.Ed/p' | sed '1d;$d'
 }
 
 # shown PAGE...: pages of the manual, as a terminal of 80 columns has them.
-shown()
-{
+shown() {
 	mandoc -Tascii -Owidth="${width-80}" "$@" | sed 's/.\x08//g'
 }
 
 # The words of a page on standard input, a line each, without its header.
-words_of()
-{
+words_of() {
 	sed '1d; s/ -- / - /' | tr '`' "'" | tr -s ' ' '\n'
 }
 
 # set_by_groff PAGE: the same by man-db, which leaves two columns free.
-set_by_groff()
-{
+set_by_groff() {
 	groff -mdoc -Tascii -P-c -rLL="${width-78}n" "$1" 2>&1 | sed 's/.\x08//g'
 }
 
@@ -236,8 +228,7 @@ set_by_groff()
 }
 
 # Makes a ./curl that fails with this answer: a status, and header fields.
-answer()
-{
+answer() {
 	[ -x curl ] || {
 		printf '%s\n' '#!/bin/sh' 'cat answer >"$RETRY_HTTP_STATUS"' \
 			'exit 22' >curl
@@ -248,8 +239,7 @@ answer()
 
 # Ends for a reason of this name, which "giving up: " has in these words; of three
 # reasons it names the rule.
-ends()
-{
+ends() {
 	local name=$1 words=$2
 	shift 2
 	output=$("$RETRY" -v "$@" 2>&1) || :
@@ -300,8 +290,7 @@ ends()
 
 # Messages on standard input to their parts, a line each, in which N is any number
 # or time, X any quoted text, E any error of the system and DIR any directory.
-parts()
-{
+parts() {
 	local errors='No such|No space|Permission|Operation|Read-only|Too many open|Resource|Cannot allocate|Input/|Connection '
 	sed -E "s/'[^']*'/X/g; s,(^|: |\()($errors)[^,;)(]*,\1E,g
 		s,$PWD|\<none\>|/(run/retry|dev/shm),DIR,g
@@ -316,8 +305,7 @@ parts()
 }
 
 # The same of each message that the manual has.
-described()
-{
+described() {
 	{
 		sed -n 's/^\.It Li //; T; / Ta /!s/ , /\n/g; p' "$top/man/retry-messages.7" | plain |
 			sed -E '/ Ta /{ s/ Ta .*//; s/ (Li|Ar|Ns)\>//g; s/\( /(/; s/ ([,)])/\1/g }'
@@ -329,8 +317,7 @@ described()
 }
 
 # says WORD...: adds to ./said what retry says with these words.
-says()
-{
+says() {
 	"$RETRY" "$@" 2>>said || :
 }
 
@@ -397,14 +384,12 @@ says()
 }
 
 # fields FILE: the names of fields in JSON, in order.
-fields()
-{
+fields() {
 	grep -o '"[a-z_]*":' "$1" | tr -d '":'
 }
 
 # table_of PAGE TITLE: the first column, where it is a name.
-table_of()
-{
+table_of() {
 	items "$@" | sed -n 's/^\([a-z_]*\)\t.*/\1/p'
 }
 
@@ -508,8 +493,7 @@ table_of()
 }
 
 # meant CODE WORDS: --http does with this status as these words of the manual say.
-meant()
-{
+meant() {
 	local reason=attempts
 	[[ $2 != 'not retried' && $2 != *' where '* ]] || reason=not-retryable
 	answer "$1"
@@ -537,8 +521,7 @@ meant()
 
 # Programs for examples: they fail at the first attempt, as somebody might
 # who cannot reach a host, and tell that they were called.
-stage()
-{
+stage() {
 	mkdir bin
 	cat >bin/retry <<-'END'
 		#!/bin/sh
@@ -590,8 +573,7 @@ stage()
 
 # Sets $count to the retries in a file that run a command. Five successes in a row
 # after a failure are three times two attempts, as if there were three.
-count_retries()
-{
+count_retries() {
 	local code
 	count=0
 	while IFS= read -r code; do
@@ -604,8 +586,7 @@ count_retries()
 }
 
 # Runs a command, in which each retry makes two attempts.
-example()
-{
+example() {
 	local called=() said=''
 	: >calls
 	"$@" 2>err && mapfile -t called <calls &&
@@ -694,8 +675,7 @@ example()
 # function_runs N BEFORE SHELL...: runs the n-th block of that section by a shell,
 # after what is defined BEFORE. It makes two attempts, and the second writes the
 # file.
-function_runs()
-{
+function_runs() {
 	local number=$1 count=1
 	command -v "$3" || return 0
 	{

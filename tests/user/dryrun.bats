@@ -8,8 +8,7 @@ load helper
 
 # plan WORD...: writes the output of --dry-run to ./plan, and to ./line with
 # single blanks.
-plan()
-{
+plan() {
 	local words
 	"$RETRY" --dry-run "$@" >plan 2>err || return
 	[ ! -s err ] && while read -ra words; do
@@ -18,8 +17,7 @@ plan()
 }
 
 # tells LINE [WORD]...: with these options one line of the output is LINE.
-tells()
-{
+tells() {
 	plan "${@:2}" && has_line "$1" line || {
 		echo "no '$1': ${*:2}"
 		cat plan

@@ -24,16 +24,14 @@
 fleet_pid=
 fleet_db=0
 
-fleet_setup()
-{
+fleet_setup() {
 	helper_setup
 	# Nothing leaves it while a slow machine runs a test that names no window.
 	export RETRY_BUDGET_WINDOW=60s
 	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
 }
 
-fleet_teardown()
-{
+fleet_teardown() {
 	local got=0
 	helper_teardown || got=1 # rows beside may still use the server
 	fleet_stop
@@ -42,8 +40,7 @@ fleet_teardown()
 
 # A port may be taken before the server binds it: then another one is tried.
 # shellcheck disable=SC2120 # most tests need no option
-fleet_start()
-{
+fleet_start() {
 	local tries
 	fleet_stop
 	fleet_socket=$PWD/fleet.socket
@@ -65,8 +62,7 @@ fleet_start()
 	return 1
 }
 
-fleet_share()
-{
+fleet_share() {
 	local place=$PWD
 	cd "$BATS_FILE_TMPDIR" || return
 	if [ ! -e fleet ]; then
@@ -82,8 +78,7 @@ fleet_share()
 	fleet_pid=
 }
 
-teardown_file()
-{
+teardown_file() {
 	[ ! -e "$BATS_FILE_TMPDIR/fleet" ] || {
 		read -r fleet_pid _ <"$BATS_FILE_TMPDIR/fleet"
 		fleet_stop
@@ -91,8 +86,7 @@ teardown_file()
 }
 
 # Waits until the server answers, or has ended.
-fleet_up()
-{
+fleet_up() {
 	local tries
 	for tries in {1..400}; do
 		[ ! -S "$fleet_socket" ] || ! fleet_cli PING || return 0
@@ -102,8 +96,7 @@ fleet_up()
 	return 1
 }
 
-fleet_free_port()
-{
+fleet_free_port() {
 	"$PYTHON" -IS -c 'import socket
 while True:
     one, other = socket.socket(), socket.socket()
@@ -117,21 +110,18 @@ while True:
         pass'
 }
 
-fleet_stop()
-{
+fleet_stop() {
 	[ -n "$fleet_pid" ] || return 0
 	kill -KILL "$fleet_pid" || :
 	wait "$fleet_pid" || :
 	fleet_pid=
 } 2>/dev/null
 
-fleet_account()
-{
+fleet_account() {
 	sed -n '/^ACL SETUSER/,/^\.Ed/p' "${BATS_TEST_FILENAME%/*}/../../man/retry-fleet.7" |
 		sed '/^\.Ed/d; s/\\e$//; s/\\(ti/~/; s/\\-/-/g' | xargs
 }
 
-fleet_cli()
-{
+fleet_cli() {
 	"${FLEET_SERVER%server}cli" -s "$fleet_socket" -n "$fleet_db" "$@"
 }

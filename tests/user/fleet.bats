@@ -9,22 +9,19 @@ load actor
 load budget
 load fleet
 
-setup()
-{
+setup() {
 	fleet_setup
 	fleet_share
 	fails=(sh -c 'echo >>ran; exit 7')
 }
 
-teardown()
-{
+teardown() {
 	fleet_teardown
 }
 
 # hosts CODE: evaluates CODE, a row of `rows`, with three hosts and a database of
 # its own
-hosts()
-{
+hosts() {
 	mkdir one two three
 	api=$PWD/one/retry-v5.$EUID.api
 	fleet_db=$((30 * BATS_TEST_NUMBER + row_number))
@@ -34,30 +31,26 @@ hosts()
 
 # ends STATUS HOST [OPTION]... COMMAND: the host runs it in the fleet, and it ends
 # so, with a new ./err.
-ends()
-{
+ends() {
 	: >err
 	is "$1" "$RETRY" -B api --budget-dir "$2" -d 0 --fleet "$url" \
 		--fleet-timeout 5s "${@:3}"
 }
 
 # fails HOST N [OPTION]...: the host fails, although it may make N attempts.
-fails()
-{
+fails() {
 	: >ran
 	ends 7 "$1" -n "${@:2}" -- "${fails[@]}"
 }
 
 # retries HOST N [OPTION]...: the host makes N retries that fail.
-retries()
-{
+retries() {
 	fails "$1" "$(($2 + 1))" "${@:3}"
 	ran "$(($2 + 1))"
 }
 
 # stored FIELD VALUE...: the server's budget has these numbers
-stored()
-{
+stored() {
 	while [ $# -gt 0 ]; do
 		[ "$(fleet_cli HGET retry:1:api "$1")" = "$2" ] || return
 		shift 2
@@ -66,8 +59,7 @@ stored()
 
 # warned LINE...: these lines, patterns of bash, are about the fleet, and no
 # others
-warned()
-{
+warned() {
 	local line bad=0
 	while IFS= read -r line; do
 		[[ $line == 'retry: fleet '* ]] || continue
@@ -83,8 +75,7 @@ warned()
 
 # asks HOST TIMEOUT [OPTION]...: starts a retry, and waits until it asks. Another
 # process has been elected to tell of successes.
-asks()
-{
+asks() {
 	local words=(-B api --budget-dir "$1" --budget-window 1h --fleet "$url")
 	is 0 "$RETRY" "${words[@]}" -- true
 	: >ran
@@ -93,8 +84,7 @@ asks()
 	wait_for is_connected
 }
 
-is_connected()
-{
+is_connected() {
 	[ -s ran ] && [[ $(readlink "/proc/$pid/fd/"*) == *socket:* ]]
 }
 
@@ -353,8 +343,7 @@ is_connected()
 
 # greets VIA: a command needs the server's answer, but the first question stops retry
 # for longer than it may take. VIA serves the second one.
-greets()
-{
+greets() {
 	local first='read -r _ _ _ retry _ <"/proc/$PPID/stat"; kill -STOP "$retry"'
 	start "$RETRY" -B api --budget-dir one --fleet "$url" --fleet-timeout 1s \
 		--fleet-via "[ -e asked ] && exec $1; >asked; $first; exec sleep 60" \
@@ -381,8 +370,7 @@ greets()
 }
 
 # refuses HOST WHY: on a new host, the server refuses with WHY, a pattern.
-refuses()
-{
+refuses() {
 	mkdir "$1"
 	fails "$1" 2
 	warned "refused: $2; this host alone, 1 retry in 60s"
@@ -412,8 +400,7 @@ refuses()
 }
 
 # other WORD...: sends a request to the other server of a cluster.
-other()
-{
+other() {
 	"${FLEET_SERVER%server}cli" -s other.socket "$@"
 }
 

@@ -9,36 +9,31 @@ load helper
 load budget
 load fleet
 
-setup()
-{
+setup() {
 	helper_setup
 	[ -z "$FLEET_SERVER" ] || fleet_share
 	also=(touch ran)
 	make_directory
 }
 
-teardown()
-{
+teardown() {
 	fleet_teardown
 }
 
 # taken WORD...: with these words the command is run.
-taken()
-{
+taken() {
 	"$RETRY" "$@" touch ran && rm ran
 }
 
 # secret LINE [MODE]: makes the file auth, which only its owner can read.
-secret()
-{
+secret() {
 	rm -f auth
 	(umask 077 && printf '%s\n' "$1" >auth)
 	chmod "${2-600}" auth
 }
 
 # inside VARIABLE OPTION...: what the command has in this variable.
-inside()
-{
+inside() {
 	"$RETRY" "${@:2}" -- sh -c 'eval "echo \${$0-unset}"' "$1"
 }
 
@@ -145,16 +140,14 @@ inside()
 }
 
 # Sets $fleet to the URL of a database of the row's own.
-serve()
-{
+serve() {
 	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
 	fleet_db=$((30 * BATS_TEST_NUMBER + row_number))
 	fleet="unix://$fleet_socket?db=$fleet_db"
 }
 
 # told_server KEY: the server knows 20 of 40 retries, 200 successes, 3 hosts.
-told_server()
-{
+told_server() {
 	local now
 	now=$(fleet_cli TIME | head -n 1)
 	fleet_cli HSET "retry:1:$1" w 1000000 q 200000 m 5 e "$now" \
@@ -163,21 +156,18 @@ told_server()
 
 # columns WANT [WORD]...: the first two columns and the last one of HOSTS that
 # --budget-status prints, without the header.
-columns()
-{
+columns() {
 	"$RETRY" --budget-status "${@:2}" >table
 	gives 0 "$1" awk 'NR > 1 { print $1, $2, $6 }' table
 }
 
 # field VALUE PATH: of the JSON in ./seen, as jq has it.
-field()
-{
+field() {
 	gives 0 "$1" jq -r "$2" seen
 }
 
 # fails LINE WORD...: retry --budget-status fails so, with what it shows in ./seen
-fails()
-{
+fails() {
 	local line=$1 got=0
 	shift
 	"$RETRY" --budget-status "$@" >seen 2>err || got=$?

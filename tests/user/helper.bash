@@ -89,8 +89,7 @@ for name in "${directories[@]}"; do
 done
 PATH=$reachable
 
-helper_setup()
-{
+helper_setup() {
 	started=()
 	row_number=0
 	failed=()
@@ -105,8 +104,7 @@ helper_setup()
 
 # bats records the place of each command of a test in case it fails, which takes
 # as long as most tests. Since bash 5.1 it can do so after a command has failed.
-look_where_it_fails()
-{
+look_where_it_fails() {
 	declare -F bats_debug_trap >/dev/null || return 0
 	((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 501)) || return 0
 	trap - DEBUG
@@ -125,8 +123,7 @@ if [ -n "${EPOCHREALTIME-}" ]; then
 fi
 
 # Ends only processes that start() has begun and that are still our children.
-helper_teardown()
-{
+helper_teardown() {
 	local job place name got
 	for job in "${beside[@]}"; do
 		read -r job place name <<<"$job"
@@ -147,15 +144,13 @@ helper_teardown()
 }
 
 # Sets $place to a new directory. Sixteen are made at a time.
-next_row()
-{
+next_row() {
 	local rows=$BATS_TEST_TMPDIR/row n=$((++row_number))
 	place=$rows$n
 	[ -d "$place" ] || eval mkdir '"$rows"'"{$n..$((n + 15))}"
 }
 
-run_row()
-(
+run_row() (
 	started=() failed=() beside=() in_vain=
 	trap helper_teardown EXIT
 	cd "$place" || exit
@@ -165,8 +160,7 @@ run_row()
 	"$@"
 ) >"$place.said" 2>&1
 
-row_ended()
-{
+row_ended() {
 	[ "$1" -eq 0 ] || {
 		failed+=("$3")
 		echo "row fails: $3"
@@ -174,8 +168,7 @@ row_ended()
 	}
 }
 
-row()
-{
+row() {
 	local name=$1 got place
 	shift
 	next_row
@@ -186,8 +179,7 @@ row()
 	row_ended "$got" "$place" "$name"
 }
 
-beside()
-{
+beside() {
 	local name=$1 place
 	shift
 	next_row
@@ -195,8 +187,7 @@ beside()
 	beside+=("$! $place $name")
 }
 
-rows()
-{
+rows() {
 	local how=$1 lines name='' code='' line
 	shift
 	mapfile -t lines
@@ -210,8 +201,7 @@ rows()
 	done
 }
 
-with()
-{
+with() {
 	while [[ $1 == *=* ]]; do
 		local -x "${1?}"
 		shift
@@ -219,8 +209,7 @@ with()
 	"$@"
 }
 
-is_root()
-{
+is_root() {
 	local count all=0
 	while read -r _ _ count; do
 		((all += count))
@@ -228,20 +217,17 @@ is_root()
 	((EUID == 0 && all > 65534))
 }
 
-not()
-{
+not() {
 	if "$@"; then
 		return 1
 	fi
 }
 
-need()
-{
+need() {
 	command -v "$1" >/dev/null || skip "no $1 here"
 }
 
-gives()
-{
+gives() {
 	local want=$1 text=$2 got=0 output
 	shift 2
 	output=$("$@") || got=$?
@@ -252,34 +238,29 @@ gives()
 	fi
 }
 
-setup()
-{
+setup() {
 	helper_setup
 }
 
-teardown()
-{
+teardown() {
 	helper_teardown
 }
 
-now()
-{
+now() {
 	local moment
 	look_at_clock
 	echo "$moment"
 }
 
 # Sets $moment to milliseconds: the clock has hundredths.
-look_at_clock()
-{
+look_at_clock() {
 	read -r moment _ </proc/uptime
 	moment=$((10#${moment/./}))0
 }
 
 # A read from a pipe into which nothing is ever written is a sleep without a
 # process.
-wait_for()
-{
+wait_for() {
 	local never=$BATS_FILE_TMPDIR/never pause=10 moment until
 	[ -p "$never" ] || mkfifo "$never" 2>/dev/null || : # a row beside was faster
 	look_at_clock
@@ -295,42 +276,36 @@ wait_for()
 	done
 }
 
-gone()
-{
+gone() {
 	local stat
 	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
 	stat=${stat##*) }
 	[[ ${stat%% *} == [ZX] ]]
 }
 
-childless()
-{
+childless() {
 	[ -z "$(<"/proc/$1/task/$1/children")" ]
 }
 
-why()
-{
+why() {
 	local said
 	said=$("$RETRY" -- "$1" 2>&1 >/dev/null) || :
 	echo "${said##*: }"
 }
 
-lines()
-{
+lines() {
 	local all=()
 	[ ! -e "$1" ] || mapfile -t all <"$1"
 	echo "${#all[@]}"
 }
 
-has_line()
-{
+has_line() {
 	local text=
 	{ IFS= read -rd '' text <"$2"; } 2>/dev/null || :
 	[[ $'\n'$text$'\n' == *$'\n'"$1"$'\n'* ]]
 }
 
-holds()
-{
+holds() {
 	local file=$1 text lines
 	shift
 	printf -v lines '%s\n' "$@"
@@ -343,8 +318,7 @@ holds()
 
 # With job control: without it bash has background commands ignore SIGINT and
 # SIGQUIT, and a signal that is ignored on entry stays ignored.
-start()
-{
+start() {
 	set -m
 	"$@" >>out 2>>err 3>&- &
 	pid=$!
@@ -352,8 +326,7 @@ start()
 	started+=("$pid")
 }
 
-ended()
-{
+ended() {
 	wait_for gone "$pid" || return
 	status=0
 	wait "$pid" 2>/dev/null || status=$?
@@ -363,14 +336,12 @@ ended()
 	}
 }
 
-ended_by()
-{
+ended_by() {
 	kill -s "$1" "$pid"
 	ended "${2-$((128 + $(kill -l "$1")))}"
 }
 
-exits()
-{
+exits() {
 	local got=0
 	"${@:2}" || got=$?
 	[ "$got" -eq "$1" ] || {
@@ -379,8 +350,7 @@ exits()
 	}
 }
 
-values()
-{
+values() {
 	local text all=()
 	text=$(<"${2-report}")
 	while [[ $text =~ \"$1\":\ \"?([^,}\"]*)(.*) ]]; do
@@ -390,14 +360,12 @@ values()
 	echo "${all[*]}"
 }
 
-none_left()
-{
+none_left() {
 	local mark=MARK=$MARK
 	! MARK='' grep -qszxF "$mark" /proc/[0-9]*/environ
 }
 
-table()
-{
+table() {
 	local rows row count=0 bad=0
 	mapfile -t rows
 	for row in "${rows[@]}"; do
@@ -414,8 +382,7 @@ table()
 		echo "$BATS_TEST_DESCRIPTION" >>"${results:-.}/row-passes"
 }
 
-finishes()
-{
+finishes() {
 	exits "$1" "$RETRY" -d 0 "${@:2}" >o 2>e 3>&- || {
 		cat e
 		return 1
@@ -423,8 +390,7 @@ finishes()
 }
 
 also=()
-refused()
-{
+refused() {
 	local line="retry: $1" got=0
 	shift
 	"$RETRY" "$@" "${also[@]}" >out 2>err || got=$?
@@ -435,14 +401,12 @@ refused()
 	holds err "$line" "Try '${RETRY##*/} -h' for more information."
 }
 
-most()
-{
+most() {
 	gives 0 "$1" "$RETRY" "${@:2}" sh -c 'echo "$RETRY_MAX_ATTEMPTS"'
 }
 
 to=1 # standard output
-stuck()
-{
+stuck() {
 	mkfifo pipe
 	exec 7<>pipe
 	start sh -c 'to=$1; shift
@@ -450,8 +414,7 @@ stuck()
 		exec "$@" 7>&-' sh "$to" "$RETRY" "$@"
 }
 
-choke()
-{
+choke() {
 	mkfifo "$1"
 	exec 5<>"$1"
 	dd if=/dev/zero bs=4096 count=64 oflag=nonblock of="$1" 2>/dev/null || :

@@ -19,15 +19,13 @@ full='No space left on device'
 large='File too large'
 
 # wrote OUT ERR: the last retry wrote these
-wrote()
-{
+wrote() {
 	[ "$(<o)" = "$1" ] && [ "$(<e)" = "$2" ] || {
 		tail -n 5 o e
 		return 1
 	}
 }
-nothing()
-{
+nothing() {
 	[ ! -s "$1" ] || {
 		echo "there is something in $1:"
 		head -n 5 "$1"
@@ -37,20 +35,17 @@ nothing()
 
 # leaves STATUS OUT ERR OPTION... -- COMMAND...: retry without delays ends with
 # STATUS, and has written these
-leaves()
-{
+leaves() {
 	finishes "$1" "${@:4}" && wrote "$2" "$3"
 }
 
 # drops STATUS OPTION... -- COMMAND...: it writes nothing to its output
-drops()
-{
+drops() {
 	finishes "$@" && nothing o && grep -q '^retry: .*, giving up: ' e
 }
 
 # big: three megabytes of any bytes in $bytes, which take more than one send
-big()
-{
+big() {
 	export bytes=$BATS_FILE_TMPDIR/any
 	[ -e "$bytes" ] || head -c 3000000 /dev/urandom >"$bytes"
 }
@@ -59,20 +54,17 @@ big()
 copies='[ "$RETRY_ATTEMPT" -eq 2 ] || { echo wrong; exit 7; }; exec cat "$bytes"'
 
 # Waits until ./pipe is full.
-choked()
-{
+choked() {
 	"$ACTOR" unread 7 60000
 }
 
 # past TIME: now() is TIME or later
-past()
-{
+past() {
 	(($(now) >= $1))
 }
 
 # dies_of SIGNAL: retry does, in the background
-dies_of()
-{
+dies_of() {
 	kill -"$1" "$pid"
 	ended
 	[ "$status" -eq $((128 + $(kill -l "$1"))) ]
@@ -193,8 +185,7 @@ dies_of()
 
 # writes_later WORDS: for a shell: a process that writes WORDS when retry has
 # learnt that the shell has ended. Such is a process substitution.
-writes_later()
-{
+writes_later() {
 	echo "(while [ -d /proc/\$\$ ]; do :; done; echo '$1') &"
 }
 
@@ -254,8 +245,7 @@ os.write(1, b"HEADER")'
 }
 
 # late OPTION...: what a process of the first attempt writes during the second one
-late()
-{
+late() {
 	mkfifo gate written
 	leaves 0 two '' -q -O -E "$@" -- sh -c 'case $RETRY_ATTEMPT in
 		1)	(read -r line; echo straggler; echo straggler >&2
@@ -350,8 +340,7 @@ late()
 
 # told_above N STATUS: the line of an attempt that ended with STATUS, or was ended
 # as soon as retry had looked
-told_above()
-{
+told_above() {
 	tail -n 1 e | grep -qxE "retry: attempt 1/$1 (failed \(exit $2\)|killed by SIGTERM), $above"
 }
 
@@ -459,8 +448,7 @@ assert child.wait() == 0'
 
 # undelivered WORDS COMMAND...: COMMAND, which runs retry, ends with 125 and
 # tells with these words why it could not deliver output
-undelivered()
-{
+undelivered() {
 	rm -f out err
 	is 125 "${@:2}" && nothing out &&
 	    holds err "retry: cannot write to standard output: $1"
@@ -470,8 +458,7 @@ to_full=(sh -c 'exec "$@" >/dev/full' sh "$RETRY" -d 0)
 stderr_to_full=(sh -c 'exec "$@" 2>/dev/full' sh "$RETRY" -q -d 0 -n 2 -E)
 
 # limited BLOCKS COMMAND...: COMMAND may write that much to a file
-limited()
-{
+limited() {
 	ulimit -f "$1"
 	"${@:2}"
 }
@@ -517,8 +504,7 @@ limited()
 
 # read_once COMMAND...: the first line is read of what COMMAND writes, and
 # COMMAND ends with $status
-read_once()
-{
+read_once() {
 	status=$("$@" | head -n 1 >first; echo "${PIPESTATUS[0]}")
 	has_line 1 first
 }
@@ -583,8 +569,7 @@ read_once()
 }
 
 # Copies what $bytes has, as it comes from the ./pipe of stuck.
-slow_reader()
-{
+slow_reader() {
 	timeout 60 head -c "$(stat -c %s "$bytes")" <&7
 }
 

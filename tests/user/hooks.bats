@@ -7,8 +7,7 @@ load helper
 load actor
 
 # gives_up STATUS WORD...: retry with these words runs --on-give-up once
-gives_up()
-{
+gives_up() {
 	rm -f hook
 	is "$1" "$RETRY" -d 0 --on-give-up 'echo >>hook' "${@:2}" &&
 		[ "$(lines hook)" -eq 1 ]
@@ -60,8 +59,7 @@ gives_up()
 }
 
 # masked HOW...: a hook has the signals that retry was given
-masked()
-{
+masked() {
 	is 1 "$@" "$RETRY" -q -n 2 -d 0 --on-retry 'exec "$ACTOR" mask' -- false
 	diff <("$@" sh -c 'exec "$ACTOR" mask') err
 }
@@ -240,8 +238,7 @@ masked()
 
 # hooked SIGNAL STATUS OPTION...: one of these options runs a hook, which makes
 # ./began; retry is sent a signal, ends with STATUS, and leaves no process.
-hooked()
-{
+hooked() {
 	start "$ACTOR" fresh "$RETRY" -d 60 -j none "${@:3}" -- sh -c 'exit 7'
 	reached test -e began
 	ended_by "$1" "$2"
@@ -300,8 +297,7 @@ hooked()
 }
 
 # late HOOK [OPTION]...: the deadline comes while --on-retry runs HOOK
-late()
-{
+late() {
 	is 7 "$RETRY" -T 3 -d 0.1 --on-retry "$1" "${@:2}" -- sh -c 'exit 7'
 	told 'retry: --on-retry ended by the deadline'
 	told 'retry: giving up before attempt 2: deadline'

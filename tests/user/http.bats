@@ -11,8 +11,7 @@ load helper
 load actor
 
 # No .curlrc and no proxies of the user who runs the tests.
-setup()
-{
+setup() {
 	helper_setup
 	unset CURL_HOME XDG_CONFIG_HOME {http,https,all}_proxy {HTTPS,ALL}_PROXY
 	export HOME=$PWD no_proxy='*'
@@ -22,8 +21,7 @@ setup()
 
 # serve: a fresh server (server.py) at $url, which writes ./log; nothing listens
 # at $refused.
-serve()
-{
+serve() {
 	local server=$BATS_FILE_TMPDIR/server port closed connection
 	command -v curl >/dev/null || skip 'no curl here'
 	if [ ! -e "$server" ]; then # one for all tests
@@ -40,8 +38,7 @@ serve()
 	refused=http://127.0.0.1:$closed
 }
 
-teardown_file()
-{
+teardown_file() {
 	local pid
 	[ ! -e "$BATS_FILE_TMPDIR/server" ] || {
 		read -r pid _ <"$BATS_FILE_TMPDIR/server"
@@ -51,15 +48,13 @@ teardown_file()
 
 # ends STATUS [OPTION]... COMMAND...: retry, with up to two attempts without
 # delay, ends with STATUS. Its output is in ./o and ./e.
-ends()
-{
+ends() {
 	finishes "$1" -n 2 "${@:2}"
 }
 
 # tells WORDS: the last line of ./e ends so; no words: ./e is empty; an asterisk:
 # whatever it is.
-tells()
-{
+tells() {
 	local text
 	text=$(<e)
 	[ "$1" = '*' ] || [[ -z $1 && -z $text ]] ||
@@ -72,8 +67,7 @@ tells()
 
 # counted TIMES: the command, each run of which adds a byte to ./runs, ran so
 # often.
-counted()
-{
+counted() {
 	local got
 	IFS= read -rd '' got <runs || :
 	[ "${#got}" -eq "$1" ] || {
@@ -85,8 +79,7 @@ counted()
 
 # runs STATUS TIMES WORDS [OPTION]... COMMAND...: retry ends with STATUS, the
 # command ran TIMES times, and retry tells WORDS.
-runs()
-{
+runs() {
 	: >runs
 	ends "$1" "${@:4}" && tells "$3" && counted "$2"
 }
@@ -94,8 +87,7 @@ runs()
 # curls STATUS TIMES WORDS EXIT HEADS [OPTION]... COMMAND...: the same where the
 # command has a $curl, which gets the responses HEADS, the first one without its
 # "HTTP/1.1 ", writes them behind --dump-header and exits with EXIT.
-curls()
-{
+curls() {
 	local -x STATUS=$4 REPLAY=$PWD
 	: >out
 	: >err
@@ -106,8 +98,7 @@ curls()
 # leaves STATUS TIMES WORDS EXIT TEXT [OPTION]...: the same of a command that
 # leaves TEXT in the status file $F and exits with EXIT.
 export F=status
-leaves()
-{
+leaves() {
 	runs "${@:1:3}" --http-status "$F" "${@:6}" -- sh -c \
 	    'printf "%b" "$0" >"$F"; echo >>runs; exit "$1"' "$5" "$4"
 }
@@ -115,8 +106,7 @@ leaves()
 # asks STATUS TIMES WORDS [OPTION]... -- COMMAND...: retry ends with STATUS, the
 # server has got TIMES requests, and retry tells WORDS. A word like /503/200 is
 # a URL of the server, a script of its own in each row.
-asks()
-{
+asks() {
 	local times=$2 got word words=()
 	for word; do
 		[[ $word != /[1-5][0-9][0-9]* ]] ||
@@ -134,8 +124,7 @@ asks()
 }
 
 # says LINE [FILE]: ./e, or FILE, has this line of retry's, and has it once.
-says()
-{
+says() {
 	[ "$(grep -cxF "retry: $1" "${2-e}")" -eq 1 ] || {
 		echo "not said once: $1"
 		cat "${2-e}"
@@ -144,22 +133,19 @@ says()
 }
 
 # missed WORDS: one line says that no status was found, and WORDS, the remedy.
-missed()
-{
+missed() {
 	says "no HTTP status found: $1"
 	[ "$(grep -c 'no HTTP status found' e)" -eq 1 ]
 }
 
 # without WORDS: nothing like this was written to ./e.
-without()
-{
+without() {
 	not grep -F -- "$1" e
 }
 
 # keys: the Idempotency-Key of each request, empty where there is none; keyed
 # KEY...: these were the keys.
-keys()
-{
+keys() {
 	awk -F '\t' '{
 		key = ""
 		for (i = 3; i <= NF; i++)
@@ -171,21 +157,18 @@ keys()
 	}' log
 }
 
-keyed()
-{
+keyed() {
 	keys | holds /dev/stdin "$@"
 }
 
 # shows NAME: ./NAME is a program that shows its words; gets WORDS [OPTION]...
 # COMMAND...: it got these, the name of retry's file as FILE.
-shows()
-{
+shows() {
 	printf '#!/bin/sh\necho "$*"\n' >"$1"
 	chmod +x "$1"
 }
 
-gets()
-{
+gets() {
 	local got
 	ends 0 "${@:2}" || return
 	got=$(sed -E 's,(--dump-header|--config) /[^ ]*,\1 FILE,g' o)
@@ -469,8 +452,7 @@ or curl's own -f"
 }
 
 # slowly MS STATUS TIMES WORDS EXIT HEADS...: curls takes so long at least.
-slowly()
-{
+slowly() {
 	local since
 	since=$(now)
 	curls "${@:2}" && [ $(($(now) - since)) -ge "$(($1 - 10))" ]
@@ -515,14 +497,12 @@ slowly()
 
 # somewhere: temporary files have a directory of their own, ./tmp, in which none
 # is left: spotless.
-somewhere()
-{
+somewhere() {
 	mkdir tmp
 	export TMPDIR=$PWD/tmp
 }
 
-spotless()
-{
+spotless() {
 	[ -z "$(ls -A tmp)" ]
 }
 
@@ -571,8 +551,7 @@ spotless()
 }
 
 # bare COMMAND...: COMMAND with an empty directory where /proc was.
-bare()
-{
+bare() {
 	somewhere
 	start "${isolate[@]}" sh -c 'mount -t tmpfs none /proc; exec "$@"' sh "$@"
 }
@@ -672,8 +651,7 @@ bare()
 }
 
 # irregular PATH WHY: this status file is ignored, as a line of -v says
-irregular()
-{
+irregular() {
 	runs 7 2 '*' -v --http-status "$1" sh -c 'echo >>runs; exit 7' &&
 		grep -q "^retry: status file '$1' ignored: $2" e &&
 		ends 0 --http-status "$1" true && tells ''

@@ -6,8 +6,7 @@
 load helper
 load actor
 
-setup()
-{
+setup() {
 	helper_setup
 	export MARK=$BATS_TEST_TMPDIR
 }
@@ -22,8 +21,7 @@ silent='retry: attempt 1/1 ended after 4s without output, giving up: attempts ex
 
 # through STATUS COMMAND...: COMMAND writes to pipes and ends with STATUS; ./out
 # and ./err get what it writes.
-through()
-{
+through() {
 	local want=$1 got
 	shift
 	{
@@ -91,8 +89,7 @@ through()
 }
 
 # dripping is|through STATUS KIND FD [OPTION]...: with 124 it is silent in the end
-dripping()
-{
+dripping() {
 	local drip=$drip
 	[ "$2" -eq 0 ] || drip+='; sleep 20'
 	"$1" "$2" "${idle[@]}" "${@:5}" -- sh -c "$drip" "$3" "$4"
@@ -101,8 +98,7 @@ dripping()
 }
 
 # outlet KIND COMMAND...: COMMAND with a socket as its output
-outlet()
-{
+outlet() {
 	"$PYTHON" -IS -c 'if True:
 		import os, socket, sys
 		kind = getattr(socket, sys.argv[1])
@@ -112,8 +108,7 @@ outlet()
 }
 
 # buffered STATUS LAST [OPTION]: python's last line, where that is its option
-buffered()
-{
+buffered() {
 	PYTHONUNBUFFERED='' through "$1" "${idle[@]}" -- "$PYTHON" "${@:3}" -c '
 import time
 for i in range(1, 6):
@@ -263,8 +258,7 @@ for i in range(1, 6):
 }
 
 # refused MESSAGE COMMAND...: on a terminal retry, which COMMAND runs, refuses it.
-refused()
-{
+refused() {
 	pty 125 -- "${@:2}" --idle-timeout 20 -- touch ran
 	grep -q "retry: --idle-timeout: cannot watch standard $1" out
 	[ ! -e ran ]
@@ -272,8 +266,7 @@ refused()
 
 # accepted FILE COMMAND...: on a terminal retry, which COMMAND runs, does not
 # refuse it, and its command writes to FILE.
-accepted()
-{
+accepted() {
 	pty 0 -- "${@:2}" --idle-timeout 20 -- echo written
 	has_line written "$1"
 }

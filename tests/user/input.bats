@@ -7,8 +7,7 @@
 load helper
 load actor
 
-setup()
-{
+setup() {
 	helper_setup
 	mkdir tmp
 	export TMPDIR=$PWD/tmp
@@ -17,28 +16,24 @@ setup()
 }
 
 # No copy of an input has left a file with a name.
-teardown()
-{
+teardown() {
 	helper_teardown &&
 		[ -z "$(ls -A "$BATS_TEST_TMPDIR/tmp")" ]
 }
 
 # again N OPTION... -- COMMAND...: N attempts without delay, with -q
-again()
-{
+again() {
 	"$RETRY" -q -d 0 -n "$@"
 }
 
 # twice [COMMAND]...: both attempts of retry, which COMMAND runs, read all of $in
-twice()
-{
+twice() {
 	gives 1 $'1\n2\n3\n1\n2\n3' \
 	    "$@" "$RETRY" -q -n 2 -d 0 sh -c 'cat; exit 1'
 }
 
 # scene CODE: a row whose input is a file $in of its own
-scene()
-{
+scene() {
 	local in=$PWD/in
 	printf '%s\n' 1 2 3 >in
 	eval "$1" <in
@@ -46,8 +41,7 @@ scene()
 
 # attempts N REASON: -v printed to err that retry made N attempts, and why it
 # ended
-attempts()
-{
+attempts() {
 	grep -qE "^retry: ended after $1 attempts? in .*: $2\$" err || {
 		echo "not $1 attempts, $2:"
 		cat err
@@ -57,8 +51,7 @@ attempts()
 
 # consumed [OPTION]: after one attempt retry gave up because input was consumed,
 # and named the remedies, which are others with the option -vI
-consumed()
-{
+consumed() {
 	local advice=': use -I or </dev/null'
 	[ "${1-}" != -vI ] || advice=', and cannot be read again'
 	attempts 1 input-consumed &&
@@ -70,28 +63,24 @@ tells=("$RETRY" -v -n 3 -d 0)
 
 # noticed STATUS COMMAND...: COMMAND, of which $tells is a part, ends with STATUS
 # after one attempt that has read input; $option is -v or -vI
-noticed()
-{
+noticed() {
 	exits "$@" >out 2>err && consumed "${option--v}"
 }
 
 # retried COMMAND...: COMMAND, of which $tells is a part, makes three attempts
-retried()
-{
+retried() {
 	"$@" >out 2>err || :
 	attempts 3 attempts
 }
 
 # ab COMMAND...: COMMAND with a pipe that has two lines
-ab()
-{
+ab() {
 	printf 'a\nb\n' | "$@"
 }
 
 # endless COMMAND...: COMMAND with a pipe that nobody writes to, and that does not
 # end; descriptor 7 writes to it
-endless()
-{
+endless() {
 	local got=0
 	mkfifo pipe
 	exec 7<>pipe
@@ -110,16 +99,14 @@ silent=(strace -qq -o trace -e trace=inotify_add_watch
 
 # piped WORD...: starts retry with these words, and a pipe to which descriptor 7
 # writes
-piped()
-{
+piped() {
 	mkfifo pipe
 	exec 7<>pipe
 	start sh -c 'exec "$@" <pipe 7>&-' sh "$RETRY" "$@"
 }
 
 # spooling: the retry that start has started has made the file for its input
-spooling()
-{
+spooling() {
 	readlink "/proc/$pid/fd/"* | grep -q "^$TMPDIR.*(deleted)"
 }
 
@@ -169,15 +156,13 @@ esac >read.$n
 all=("$RETRY" -q -n 4 -d 0 -I sh -c "$reads")
 
 # more_than_pipe_holds: a megabyte of anything, in $big
-more_than_pipe_holds()
-{
+more_than_pipe_holds() {
 	big=$PWD/big
 	head -c 1M /dev/urandom >big
 }
 
 # all_read COMMAND...: COMMAND, which gives $big to $all, has read the right parts
-all_read()
-{
+all_read() {
 	"$@"
 	[ ! -s read.1 ]
 	[ "$(stat -c %s read.2)" -eq $((512 << 10)) ]
@@ -296,8 +281,7 @@ all_read()
 
 # refuses WORDS COMMAND...: retry, which COMMAND runs, ends with 125, has run
 # nothing, and says one line, which begins with WORDS
-refuses()
-{
+refuses() {
 	exits 125 "${@:2}" 2>err
 	[ ! -e ran ]
 	[ "$(lines err)" -eq 1 ]
@@ -408,8 +392,7 @@ late='switches()
 
 # read_rows COMMAND...: what is noticed of the reads of a pipe, where COMMAND runs
 # retry
-read_rows()
-{
+read_rows() {
 	local tells=("$@" "${tells[@]}")
 	beside 'its first line was read' ab noticed 7 "${tells[@]}" sh -c 'read x; exit 7'
 	beside 'all was read' read_to_end
@@ -421,16 +404,14 @@ read_rows()
 }
 
 # What was read has been written.
-read_to_end()
-{
+read_to_end() {
 	ab noticed 3 "${tells[@]}" sh -c 'cat; exit 3'
 	holds out a b
 }
 
 # ends_unread: while $tells makes its first attempt a pipe ends from which nothing
 # came; then the attempts read
-ends_unread()
-{
+ends_unread() {
 	mkfifo pipe closed
 	exec 8<>closed
 	start sh -c 'exec "$@" <pipe' sh "${tells[@]}" sh -c '
@@ -531,16 +512,14 @@ ends_unread()
 	END
 }
 
-unending()
-{
+unending() {
 	retried "$RETRY" "$1" -n 3 -d 0 sh -c 'head -c 9; exit 1'
 	[ "$(stat -c %s out)" -eq 27 ]
 }
 
 # special OPTION NAME COMMAND...: COMMAND, whose input is what the option -I names
 # so, ends with STATUS after one attempt
-special()
-{
+special() {
 	local option=$1
 	noticed "${@:3}"
 	[ "$1" = -v ] ||
@@ -591,8 +570,7 @@ special()
 
 # reader_left: the first attempt reads a line, and leaves a process that could read
 # on
-reader_left()
-{
+reader_left() {
 	local got=0
 	"${tells[@]}" sh -c 'exec 7<&0; read -r x
 		(exec sleep 20 <&7 7<&- >/dev/null 2>&1) & echo $! >straggler
@@ -725,8 +703,7 @@ reader_left()
 
 # reset STATUS KIND COMMAND...: COMMAND ends with STATUS, and nothing can be read
 # again from its input of this KIND
-reset()
-{
+reset() {
 	is "$1" "$ACTOR" from "$2" "${tells[@]}" "${@:3}"
 	attempts 1 input-reset
 	told '.* giving up: standard input was reset by its other end'

@@ -12,8 +12,7 @@
 # attempts, or of all lines of a log, with a comma between; each of them has to be
 # so great, or so small. A check that is a NAME alone prints the value.
 
-json()
-{
+json() {
 	awk '
 		# Parts are the attempts, or the lines of a log.
 		function read(name, all, i) {

@@ -8,8 +8,7 @@ load actor
 
 # lend: copies to ./retry and ./actor, which other users can run; they may have
 # no access to the directories of the originals. All may write to ./ran.
-lend()
-{
+lend() {
 	cp "$RETRY" retry
 	cp "$ACTOR" actor
 	touch ran
@@ -22,8 +21,7 @@ lend()
 # $under what runs retry. Where the machine stalls the second limit is long enough.
 by=-t
 under=()
-limited()
-{
+limited() {
 	local limit said seen
 	for limit in ${limits-0.5 4 20}; do
 		: >out 2>err
@@ -39,8 +37,7 @@ limited()
 }
 
 # sleeper END OPTION...: a limit of a second in these options ends the command
-sleeper()
-{
+sleeper() {
 	local before
 	before=$(now)
 	is 124 "$RETRY" -n 1 "${@:2}" -- sleep 20
@@ -151,16 +148,14 @@ sleeper()
 pair='"$ACTOR" listen 1 0 & "$ACTOR" stubborn & wait'
 
 # tree COMMAND...: a limit ends the pair where COMMAND runs retry
-tree()
-{
+tree() {
 	local under=("$@") ready=2
 	limited 124 -k 0.2 -- sh -c "$pair"
 	said TERM
 }
 
 # scarce N COMMAND...: COMMAND may have N descriptors, of which three are open.
-scarce()
-(
+scarce() (
 	exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&-
 	ulimit -n "$1"
 	shift
@@ -229,8 +224,7 @@ scarce()
 }
 
 # hears COMMAND...: what the limit ends has heard its signal
-hears()
-{
+hears() {
 	limited 124 -k 20 -- "$@"
 	said TERM
 }
@@ -240,8 +234,7 @@ stopped='trap "echo TERM; exit 0" TERM; echo ready; kill -STOP $$; sleep 20'
 
 # in_time COMMAND...: a limit ends it in several attempts, each before KILL is
 # due: a process that the signal does not reach runs until then.
-in_time()
-{
+in_time() {
 	local before
 	for _ in 1 2 3; do
 		before=$(now)
@@ -323,8 +316,7 @@ in_time()
 }
 
 # spared FILE...: the processes that these files name live on; then they end
-spared()
-{
+spared() {
 	local file
 	for file; do
 		not gone "$(<"$file")"
@@ -341,8 +333,7 @@ awaits='await() {
 # held [OPTION]...: a command that even KILL does not end. It is exiting, and its
 # tracer stops it there, as a disk that does not answer would. Its pid is in
 # ./undead, that of the tracer in ./holder.
-held()
-{
+held() {
 	start "$ACTOR" fresh "$RETRY" -n 2 -d 0 -t 3 -k 0 "$@" -- sh -c '
 		echo "$RETRY_ATTEMPT" >>ran
 		[ "$RETRY_ATTEMPT" = 1 ] || exit 0
@@ -360,8 +351,7 @@ held()
 # foreign COMMAND N: retry runs as nobody. Its command is a shell with COMMAND, which
 # runs ./owned N times, which becomes another user and so cannot be signalled. retry
 # says so of each, and the second attempt succeeds.
-foreign()
-{
+foreign() {
 	lend
 	mv actor owned
 	chown 65533 owned
@@ -518,8 +508,7 @@ exclusive='trap "sleep 0.3 && rmdir running; exit 1" TERM
 
 # overlaps_not SHELL COMMAND...: a limit ends two attempts of the code for a shell,
 # one after the other, where COMMAND runs retry
-overlaps_not()
-{
+overlaps_not() {
 	is 124 "${@:2}" "$RETRY" -n 2 -d 0 -t 0.5 -k 20 -- sh -c "$1" "$exclusive"
 	[ "$(grep -c 'timed out' err)" -eq 2 ]
 	not said overlap
@@ -538,8 +527,7 @@ overlaps_not()
 
 # signalled STATUS NAME LINE [OPTION]... -- COMMAND...: a signal comes once COMMAND
 # has written LINE, and then or before a timeout
-signalled()
-{
+signalled() {
 	start "$ACTOR" fresh "$RETRY" -n 3 -d 0 -t 3 "${@:4}"
 	reached said "$3"
 	ended_by "$2" "$1"
@@ -579,8 +567,7 @@ signalled()
 # misled COMMAND...: in a PID namespace with the /proc of an outer one, COMMAND runs
 # retry, whose limit has to spare a daemon of the attempt. What has the numbers of
 # retry, of its command and of the daemon in that /proc looks like their tree.
-misled()
-{
+misled() {
 	mkfifo never
 	cat >daemon <<-'END'
 		(setsid sh -c 'trap "echo >hit" TERM; echo >began; read x <>never' &)

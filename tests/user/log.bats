@@ -8,16 +8,14 @@ load json
 
 # logs STATUS CHECKS [OPTION]... COMMAND...: retry ends so, and of its lines in JSON
 # these CHECKS hold, one a line.
-logs()
-{
+logs() {
 	local checks
 	mapfile -t checks <<<"$2"
 	finishes "$1" --log-format json "${@:3}" && json log @e "${checks[@]}"
 }
 
 # one_warning: ./e has one workflow command, a warning about retry
-one_warning()
-{
+one_warning() {
 	[ "$(grep -c '^::warning title=.*::retry: ' e) $(grep -c '^::' e)" = '1 1' ] || {
 		cat e
 		return 1
@@ -26,8 +24,7 @@ one_warning()
 
 # warned TITLE TEXT: the last line of ./e, and no other, is a workflow command: a
 # warning with this title and text
-warned()
-{
+warned() {
 	one_warning && [ "$(tail -n 1 e)" = "::warning title=$1::$2" ]
 }
 

@@ -11,8 +11,7 @@ uuid=01234567-89ab-4cde-8f01-23456789abcd
 
 # told NAME [OPTION]... COMMAND...: prints the value of NAME in each attempt, or
 # "unset"; attempts fail with status 7
-told()
-{
+told() {
 	"$RETRY" -q -d 0 "${@:2}" sh -c "echo \"\${$1-unset}\"; exit 7" || :
 }
 
@@ -21,8 +20,7 @@ told()
 # $parent is this process as RETRY_PARENT may tell it. $here begins a deadline of
 # this boot and time namespace; $will is what an outer retry may have set besides
 # RETRY_PARENT, with a deadline that is past.
-outer()
-{
+outer() {
 	local stat fields
 	tick=$((1000000000 / $(getconf CLK_TCK)))
 	read -r stat <"/proc/$$/stat"
@@ -35,8 +33,7 @@ outer()
 }
 
 # uptime: prints the nanoseconds since the boot
-uptime()
-{
+uptime() {
 	local now
 	read -r now _ </proc/uptime
 	echo "${now/./}0000000"
@@ -44,8 +41,7 @@ uptime()
 
 # heir WANT [VARIABLE=VALUE]...: in a retry with these variables WANT is the depth,
 # ancestor, id and deadline that it sets. NEW is an id that no variable has.
-heir()
-{
+heir() {
 	local want=$1 got
 	shift
 	got=$(export "${@?}"; exec "$RETRY" sh -c 'echo "$RETRY_DEPTH" \
@@ -61,8 +57,7 @@ heir()
 
 # under SCRIPT: runs SCRIPT in an attempt of a retry that has 100 s to
 # its deadline; in it, $boot, $space and $end are the parts of RETRY_DEADLINE
-under()
-{
+under() {
 	run --separate-stderr timeout --foreground 20 "$RETRY" -n 1 -T 100 bash -c '
 		IFS=: read -r boot space end <<<"$RETRY_DEADLINE"
 		[ "$end" -gt 0 ] || exit 99
@@ -204,8 +199,7 @@ under()
 }
 
 # dead: those in ./told, each of which a retry has set, are ignored
-dead()
-{
+dead() {
 	mapfile -d '' -t will < <(grep -z ^RETRY_ told)
 	[ "$(printf '%s\n' "${will[@]}" | grep -cE \
 	    '^RETRY_(DEADLINE=[0-9a-f-]*:[0-9:]*|ID=.*|ANCESTOR_RETRY=1)$')" -eq 3 ]
@@ -213,8 +207,7 @@ dead()
 }
 
 # zombie: so is the retry of ./told
-zombie()
-{
+zombie() {
 	local told
 	told=$(grep -z ^RETRY_PARENT= told | tr -d '\0')
 	grep '^State:.Z' "/proc/$(expr "$told" : '.*=\(.*\)\.')/status"
@@ -312,8 +305,7 @@ daemon='setsid sh -c "
 
 # layers OUTER MIDDLE INNER: prints how often a command runs that never
 # succeeds, under three layers of two attempts, each with an option
-layers()
-{
+layers() {
 	local layer words=()
 	for layer; do
 		# shellcheck disable=SC2206 # an option and its argument, or none
@@ -359,8 +351,7 @@ layers()
 }
 
 # seen WORD...: what retry, run by `env WORD...`, has its command see of a budget
-seen()
-{
+seen() {
 	env "$@" env >environment || return
 	grep -E '^RETRY_(BUDGET|NESTED)' environment | sort
 }

@@ -7,8 +7,7 @@ load helper
 load actor
 
 # The PATH has a retry, and a cmd whose attempts end as ./plan says.
-setup()
-{
+setup() {
 	readme=${BATS_TEST_FILENAME%/*}/../../doc/comparison.md
 	helper_setup
 	mkdir bin
@@ -38,8 +37,7 @@ setup()
 
 # Sets $right to the rows of its table for users of NAME: to the left cell belongs
 # the first code of the right cell, or the whole cell if it has none.
-rows()
-{
+rows() {
 	local left code
 	declare -gA right=()
 	while IFS=$'\t' read -r left code; do
@@ -62,8 +60,7 @@ rows()
 }
 
 # here ROW: prints what the row with this left cell has on the right.
-here()
-{
+here() {
 	[ "${right[$1]+there}" ] || {
 		echo "no row in doc/comparison.md: $1" >&2
 		return 1
@@ -73,16 +70,14 @@ here()
 }
 
 # The test has looked up each row.
-all_used()
-{
+all_used() {
 	diff <(printf '%s\n' "${!right[@]}" | sort) <(sort -u used)
 }
 
 # does PLAN ATTEMPTS STATUS LINE: this line for a shell runs cmd so many times, and
 # ends with STATUS, which may be a pattern. Attempts of cmd end as PLAN says; its
 # last status repeats.
-does()
-{
+does() {
 	local got=0
 	echo "$1" >plan
 	rm -f made
@@ -97,8 +92,7 @@ does()
 
 # both PLAN ATTEMPTS STATUS ROW OPTIONS: so does the right side of ROW, and Debian's
 # retry with OPTIONS, if $debian is its path. $input comes before both.
-both()
-{
+both() {
 	local options
 	options=$(here "$4")
 	does "$1" "$2" "$3" "$input retry $options -d 0 -- cmd"
@@ -106,8 +100,7 @@ both()
 }
 
 # Prints the delays that these options mean, on one line.
-delays()
-{
+delays() {
 	eval '"$RETRY" --dry-run '"$1" | awk '$1 + 0 { printf "%s ", $2 }'
 }
 
@@ -212,8 +205,7 @@ delays()
 
 # in_script COMMAND...: types Ctrl-C while a script runs COMMAND, and prints how
 # many SIGINT came to the command until there is a file ./pressed.
-in_script()
-{
+in_script() {
 	rm -f pressed
 	"$ACTOR" terminal see:READY 'type:^C' 'type:x^M' see:GOT -- sh -c '
 		{ read -r _; : >pressed; } </dev/tty &

@@ -15,8 +15,7 @@ full='No space left on device'
 
 # judged WORD OPTION... -- COMMAND...: one attempt is judged as WORD: succeeded,
 # attempts (it would be retried), not-retryable or stop-rule
-judged()
-{
+judged() {
 	local want=$1 said
 	shift
 	"$RETRY" -v -n 1 "$@" >out 2>err || :
@@ -30,22 +29,19 @@ judged()
 
 # printed WORD PATTERN TEXT: an attempt that prints TEXT, a format of printf, is
 # judged so by PATTERN
-printed()
-{
+printed() {
 	judged "$1" --retry-on "stderr:$2" -- sh -c 'printf "$1" >&2; exit 1' sh "$3"
 }
 
 # big_file: three megabytes of any bytes, in ./big
-big_file()
-{
+big_file() {
 	local any=$BATS_FILE_TMPDIR/any
 	[ -e "$any" ] || head -c 3000000 /dev/urandom >"$any"
 	ln "$any" big
 }
 
 # How much the process whose number is in ./command has written so far.
-written_so_far()
-{
+written_so_far() {
 	local name value
 	while read -r name value; do
 		[ "$name" != wchar: ] || echo "$value"
@@ -54,8 +50,7 @@ written_so_far()
 
 # The outer and the inner pipe hold 64 KiB each, and the relay between them at
 # most as much: a writer gets no further than that.
-held_back()
-{
+held_back() {
 	(($(written_so_far) > 120000))
 }
 
@@ -64,8 +59,7 @@ held_back()
 flood='echo $$ >command; exec dd if=/dev/zero bs=2048 count=2048 status=none'
 
 # The process whose number is in ./command has ended.
-command_gone()
-{
+command_gone() {
 	[ -s command ] && gone "$(<./command)"
 }
 
@@ -121,8 +115,7 @@ descriptors='own=$(stat -Lc "%d:%i" /proc/$$/fd/0 /proc/$$/fd/1 /proc/$$/fd/2)
 
 # seen_by COMMAND...: the array under is what COMMAND, which is $descriptors in
 # the end, has as its descriptors 0 to 2
-seen_by()
-{
+seen_by() {
 	"$@" >out 2>err
 	mapfile -t under <fds
 	[ "${#under[@]}" -eq 3 ]
@@ -333,8 +326,7 @@ holding='read -r line <go &'
 }
 
 # whole TO: what is in the pipe at the end, after which retry still runs, is read
-whole()
-{
+whole() {
 	to=$1
 	stuck -q -n 1 "${both[@]}" -- sh -c "seq 20000 >&$to"'
 		echo $$ >command; exit 3'
@@ -347,8 +339,7 @@ whole()
 }
 
 # undelivered TO PATTERN: a success past the deadline is none
-undelivered()
-{
+undelivered() {
 	to=$1
 	stuck -T 2 --fail-on "$2" -- sh -c "exec head -c 110000 /dev/zero >&$1"
 	ended 125
@@ -425,8 +416,7 @@ undelivered()
 
 # read_once COMMAND...: one line is read of what COMMAND writes, in ./first;
 # $status is that of COMMAND
-read_once()
-{
+read_once() {
 	status=$("$@" | head -n 1 >first; echo "${PIPESTATUS[0]}")
 }
 
@@ -499,8 +489,7 @@ read_once()
 
 # slow [OPTION]...: runs a command in whose output retry searches for what takes it
 # minutes.
-slow()
-{
+slow() {
 	local words=() n
 	awk 'BEGIN { while (i++ < 300000) printf rand() < 0.5 ? "a" : "b" }' >letters
 	for n in {1..40}; do

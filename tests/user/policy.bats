@@ -6,8 +6,7 @@
 
 load helper
 
-setup()
-{
+setup() {
 	helper_setup
 	unset XDG_CONFIG_HOME
 	export HOME=$PWD/home
@@ -16,37 +15,32 @@ setup()
 }
 
 # policy LINE...: writes ./policy with these lines.
-policy()
-{
+policy() {
 	printf '%s\n' "$@" >policy
 }
 
 # named DIRECTORY NAME LINE...: writes a policy for this name.
-named()
-{
+named() {
 	mkdir -p "$1"
 	printf '%s\n' "${@:3}" >"$1/$2.conf"
 }
 
 # allows NUMBER BYTES [WORD]...: with a policy of these bytes, printf's %b, retry
 # makes NUMBER attempts at most.
-allows()
-{
+allows() {
 	printf '%b' "$2" >policy
 	most "$1" --policy ./policy "${@:3}"
 }
 
 # refuses BYTES WHY [OPTION]...: such a policy is refused; WHY begins with the
 # number of the line.
-refuses()
-{
+refuses() {
 	printf '%b' "$1" >policy
 	refused "./policy:$2" --policy ./policy "${@:3}"
 }
 
 # hands WANT [OPTION]... NAME: in the command the variable NAME has the value WANT.
-hands()
-{
+hands() {
 	gives 0 "$1" "$RETRY" "${@:2:$#-2}" printenv "${!#}"
 }
 
@@ -326,8 +320,7 @@ hands()
 }
 
 # attempts NUMBER STATUS WORD...: a command that fails so is run NUMBER times.
-attempts()
-{
+attempts() {
 	rm -f ran
 	finishes "$2" -q -n 3 "${@:3}" sh -c 'echo >>ran; exit "$0"' "$2" &&
 		[ "$(lines ran)" -eq "$1" ]
@@ -373,8 +366,7 @@ attempts()
 }
 
 # alike WORDS OTHERS [COMMAND...]: retry plans the same with both.
-alike()
-{
+alike() {
 	# shellcheck disable=SC2086 # words
 	"$RETRY" --dry-run $2 "${@:3}" >plan &&
 		"$RETRY" --dry-run $1 "${@:3}" | diff - plan

@@ -7,8 +7,7 @@
 load helper
 load actor
 
-setup()
-{
+setup() {
 	helper_setup
 	mkdir bin tool
 	: >tool/head # of a curl
@@ -17,8 +16,7 @@ setup()
 
 # stub NAME STATUS [ERR [OUT]]: ./bin/NAME prints these and exits like that, as
 # does any other stub now.
-stub()
-{
+stub() {
 	STATUS=$2
 	printf '%s' "${3-}" >tool/err
 	printf '%s' "${4-}" >tool/out
@@ -30,8 +28,7 @@ stub()
 
 # ran TIMES STATUS WORD...: retry with these words runs a stub TIMES times and
 # exits with STATUS; $said is what it says.
-ran()
-{
+ran() {
 	local times=$1 want=$2 status=0 runs
 	shift 2
 	: >tool/runs
@@ -47,16 +44,14 @@ ran()
 }
 
 # gave_up REASON: retry's last line gives this reason.
-gave_up()
-{
+gave_up() {
 	[[ "${said##*$'\n'}" == "retry: "*", giving up: $1" ]]
 }
 
 # judged TIMES STATUS WORDS ERR OUT [OPTION]... [WORD]... bin/TOOL [WORD]...: a
 # TOOL that prints the lines ERR and OUT and exits with STATUS is run TIMES times
 # of two, and what retry says ends with WORDS. A 0 that failed ends with 1.
-judged()
-{
+judged() {
 	local times=$1 status=$2 words=$3 tool=" ${*:6}"
 	tool=${tool#* bin/}
 	stub "${tool%% *}" "$status" "${4:+$4$'\n'}" "${5:+$5$'\n'}"

@@ -8,8 +8,7 @@
 load helper
 load actor
 
-setup()
-{
+setup() {
 	helper_setup
 	export MARK=$BATS_TEST_TMPDIR HOME=$BATS_TEST_TMPDIR HISTFILE=
 	export TERM=xterm
@@ -18,16 +17,14 @@ setup()
 
 # draws STATUS STEP... -- COMMAND...: pty; in ./out a carriage return is @, and
 # what erases the rest of the line is #.
-draws()
-{
+draws() {
 	pty "$@" || return
 	mv out raw
 	sed -e $'s/\r/@/g' -e $'s/\e\\[K/#/g' raw >out
 }
 
 # shows REGEX...: ./out consists of lines that are all like this.
-shows()
-{
+shows() {
 	local regex
 	printf -v regex '%s\n' "$@"
 	[[ $(<out)$'\n' =~ ^$regex$ ]] || {
@@ -39,8 +36,7 @@ shows()
 
 # plain STATUS [STEP]... -- COMMAND...: no countdown is shown, and nothing else
 # that only a terminal understands.
-plain()
-{
+plain() {
 	draws "$@"
 	grep -qE 'retrying|giving up' out
 	! grep -q '[@#]' out || {
@@ -58,8 +54,7 @@ counted='(@retry: attempt 2/2 in [0-9]+s#@)+(\^C)?@#'
 
 # counts [LINE...] -- COMMAND...: during the endless wait of COMMAND there is a
 # countdown, which Ctrl-C ends, and before it the LINEs.
-counts()
-{
+counts() {
 	local before=()
 	while [ "$1" != -- ]; do
 		before+=("$1")
@@ -70,15 +65,13 @@ counts()
 }
 
 # says TEXT TIME COMMAND...: the countdown has this TEXT and then a time like that.
-says()
-{
+says() {
 	draws 130 "see:$1 in " 'type:^C' -- "${@:3}"
 	grep -qE "@retry: $1 in ($2)#@.*@#\$" out
 }
 
 # Of three waits at least one is counted, though the machine may stall.
-some_counted()
-{
+some_counted() {
 	draws 1 -- "$@" -n 4 -d 1.1,1.1,1.1 -j none -- false
 	grep -q '@retry: attempt [234]/4 in 2s#@' out
 }
@@ -191,8 +184,7 @@ export PS1='person> '
 
 # notified STATUS COMMAND...: what it sends to NOTIFY_SOCKET, which is $address,
 # is in ./heard, one message a line.
-notified()
-{
+notified() {
 	is "$1" "$ACTOR" systemd "$address" "${@:2}"
 }
 
@@ -289,8 +281,7 @@ calm=(strace -qq -o waits -e 'trace=?ppoll,?ppoll_time64')
 
 # calms MOST STATUS COMMAND...: COMMAND, of which $calm is a part, ends with
 # STATUS after some waits, but no more than MOST.
-calms()
-{
+calms() {
 	is "$2" "${@:3}"
 	[ "$(lines waits)" -gt 0 ] && [ "$(lines waits)" -le "$1" ] || {
 		echo "$(lines waits) waits"
@@ -300,8 +291,7 @@ calms()
 }
 
 # The same with a ./pipe that stays open; it is full where $full is set.
-piped()
-{
+piped() {
 	mkfifo pipe
 	exec 7<>pipe
 	[ -z "${full-}" ] || head -c 65536 /dev/zero >&7
@@ -310,8 +300,7 @@ piped()
 
 # vanishing READY MOST STATUS COMMAND...: calms, on a terminal that is gone once
 # READY has come from it.
-vanishing()
-{
+vanishing() {
 	calms "$2" "$3" "$ACTOR" terminal "see:$1" hangup -- \
 	    "$ACTOR" ignoring HUP "${@:4}"
 }

@@ -11,8 +11,7 @@ load budget
 # refuse STATUS SECONDS [OPTION]...: a command with the budget, that makes one
 # attempt as a rule, is refused with this HTTP status and, unless SECONDS is "",
 # this Retry-After
-refuse()
-{
+refuse() {
 	local status=$1 after=${2:+"Retry-After: $2\\r\\n"}
 	shift 2
 	: >err
@@ -21,15 +20,13 @@ refuse()
 }
 
 # held REGEX: so many seconds are left of the hold
-held()
-{
+held() {
 	shown "\"held_seconds\": $1[,.]"
 }
 
 # puts_off STATUS LINE [OPTION]...: a first attempt is not made; the message ends
 # with LINE
-puts_off()
-{
+puts_off() {
 	local status=$1 line=$2
 	shift 2
 	: >err

@@ -6,16 +6,14 @@
 load helper
 load actor
 
-setup()
-{
+setup() {
 	helper_setup
 	export RETRY_BUDGET_DIR=$BATS_TEST_TMPDIR/budgets
 	mkdir budgets
 }
 
 # Makes the budgets api and web, which have nothing left that counts.
-two_budgets()
-{
+two_budgets() {
 	for key in api web; do
 		"$RETRY" -q -n 1 -B "$key" false || :
 	done
@@ -24,8 +22,7 @@ two_budgets()
 
 # lacking COMMAND...: COMMAND with three descriptors and one to spare, which is
 # enough to read a directory and nothing in it
-lacking()
-{
+lacking() {
 	(
 		ulimit -n 4
 		exec "$@"
@@ -33,15 +30,13 @@ lacking()
 }
 
 # refuse FILE WHAT: sets $refusing to a strace that injects WHAT for FILE alone.
-refuse()
-{
+refuse() {
 	inject getppid:error=EIO # where that works, so does the other
 	refusing=(strace -qq -o /dev/null -P "$1" -e "inject=$2")
 }
 
 # unattached OPTION...: in no attempt can a stream of retry be attached.
-unattached()
-{
+unattached() {
 	: >out
 	: >err
 	echo input | is 126 "${inject[@]}" -f "$RETRY" -n 3 -d 0 "$@" -- \

@@ -12,8 +12,7 @@ load json
 # the options say so, below the command $guard. What it writes is in ./out and
 # ./err.
 guard=()
-ends()
-{
+ends() {
 	local want=$1
 	shift
 	: >out
@@ -22,16 +21,14 @@ ends()
 }
 
 # report [@FILE|CHECK]...: json of reports; the first one is ./r.json, or a FILE
-report()
-{
+report() {
 	[[ $1 == @* ]] || set -- @r.json "$@"
 	json report "$@"
 }
 
 # reports STATUS CHECKS [OPTION]... COMMAND...: retry ends so, and these checks of
 # its report hold
-reports()
-{
+reports() {
 	local want=$1 checks=$2
 	shift 2
 	: >r.json
@@ -40,8 +37,7 @@ reports()
 
 # metrics [@FILE|LINE]...: the FILE before a line (./m.prom for want of one) has
 # this line, without the "retry_" at its beginning.
-metrics()
-{
+metrics() {
 	local file=m.prom line wrong=0
 	for line; do
 		if [[ $line == @* ]]; then
@@ -59,15 +55,13 @@ metrics()
 
 # unwritten REPORT METRICS WHY: it says that it cannot write these, and why; one
 # may be empty
-unwritten()
-{
+unwritten() {
 	[ -z "$1" ] || told "retry: cannot write report '$1': $3"
 	[ -z "$2" ] || told "retry: cannot write metrics '$2': $3"
 }
 
 # only FILE...: the directory has these, what tests leave there, and no more.
-only()
-{
+only() {
 	diff <(printf '%s\n' budgets "$@" | sort) \
 	    <(find . -mindepth 1 -maxdepth 1 ! -name out ! -name err \
 		-printf '%P\n' | sort)
@@ -305,8 +299,7 @@ seven=(sh -c 'exit 7')
 
 # explained WHY MESSAGE [OPTION]... COMMAND...: so the report of retry explains
 # an attempt, and the end; a quotation mark in them is written as @.
-explained()
-{
+explained() {
 	local line="\"why\": $1, \"message\": \"$2\","
 	local end=$line
 	line=${line//@/\\\"}
@@ -322,8 +315,7 @@ explained()
 }
 
 # because WHY [OPTION]...: with these, this ends the run of a false.
-because()
-{
+because() {
 	"$RETRY" -q --report r.json "${@:2}" false || [ "$(report why)" = "$1" ]
 }
 
@@ -451,8 +443,7 @@ $(tail -n 1 err | sed 's/^retry: //')" ]
 }
 
 # The attempts are over: ./began says that there was one.
-over()
-{
+over() {
 	[ -e began ] && childless "$pid"
 }
 
@@ -522,8 +513,7 @@ over()
 # that is reached when READY succeeds, and that comes after an attempt with this
 # STATUS, which writes a line to each of $says, a descriptor; ERR is the standard
 # error of retry. No hook runs then but one that was running.
-dies_of()
-{
+dies_of() {
 	choke full
 	start sh -c 'out=$1 err=$2; shift 2; exec "$@" >>"$out" 2>"$err"' \
 	    sh "${out-out}" "$3" "$RETRY" "${@:5}" -- sh -c \
@@ -535,8 +525,7 @@ dies_of()
 	[ ! -e gave-up ]
 }
 
-hooked()
-{
+hooked() {
 	[ -e hooked ]
 }
 
@@ -563,8 +552,7 @@ hooked()
 	beside 'last lines' dies_in_last_lines
 }
 
-dies_in_last_lines()
-{
+dies_in_last_lines() {
 	choke full
 	# They wait for 100 ms only: each wait but the first begins later.
 	inject ppoll:delay_enter=400000:when=2+
@@ -714,8 +702,7 @@ dies_in_last_lines()
 
 # Sets the array as to what runs a command as somebody who may not do anything;
 # ./dir is his, and he has a copy of the program, ./retry.
-powerless()
-{
+powerless() {
 	as=(env)
 	mkdir -p dir
 	cp "$RETRY" retry
@@ -764,8 +751,7 @@ powerless()
 
 # mounted STATUS COMMAND [RETRY'S WORD]...: retry ends so, where ./place is what
 # COMMAND, a line for sh, has mounted or made of it
-mounted()
-{
+mounted() {
 	local want=$1
 	shift
 	isolate -m

@@ -6,41 +6,35 @@
 load helper
 load actor
 
-in_attempt()
-{
+in_attempt() {
 	[ -e ready ] || said ready
 }
 
-in_delay()
-{
+in_delay() {
 	told '.*retrying in .*'
 }
 
 # sent NAME STATUS WHERE COMMAND...: what COMMAND becomes is sent this signal once
 # retry is there, in_attempt or in_delay, and ends with STATUS.
-sent()
-{
+sent() {
 	start "$ACTOR" fresh "${@:4}"
 	reached "$3"
 	ended_by "$1" "$2"
 }
 
 # heard [NAME]...: the signals that came to the command, in order.
-heard()
-{
+heard() {
 	holds out ready "$@"
 }
 
-ends_series()
-{
+ends_series() {
 	sent "$1" 3 in_attempt "$RETRY" -v -d 0 -- "$ACTOR" listen 1 3
 	heard "$1"
 	told 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
 	told 'retry: ended after 1 attempt in .*: interrupted'
 }
 
-fault()
-{
+fault() {
 	sent "$1" "$((128 + $(kill -l "$1")))" \
 	    in_attempt "$RETRY" -d 0 -- "$ACTOR" listen 1 3
 	wait_for said TERM # by the kernel: its parent has died
@@ -121,8 +115,7 @@ manual='eee??????p?pppepcp?ppppppppppp?'
 	END
 }
 
-dies_in_delay()
-{
+dies_in_delay() {
 	start "$ACTOR" fresh "$ACTOR" how "$RETRY" -d 60 -j none -- \
 	    sh -c 'echo "$PPID" >pid; exit 7'
 	reached in_delay
@@ -188,8 +181,7 @@ dies_in_delay()
 
 # ignores COMMAND NAME...: retry, which COMMAND runs, and its command ignore these
 # signals. The second attempt shows them.
-ignores()
-{
+ignores() {
 	local name names=("${@:2}")
 	start "$ACTOR" fresh sh -c "$1" sh "$RETRY" -d 0 -- sh -c '
 		[ "$RETRY_ATTEMPT" = 1 ] || exec "$ACTOR" mask
@@ -242,16 +234,14 @@ ignores()
 }
 
 # make(1) may have left them ignored.
-dies_of()
-{
+dies_of() {
 	is 0 "$ACTOR" fresh "$ACTOR" how "$RETRY" -d 0 -n 2 -- "$ACTOR" die "$1"
 	is 0 "$ACTOR" fresh "$ACTOR" how "$ACTOR" die "$1"
 	[[ $(<out) == killed* && $(sort -u out | wc -l) -eq 1 ]]
 }
 
 # A limit sends it to one of several attempts that has begun to listen.
-limit_sends()
-{
+limit_sends() {
 	is 0 "$RETRY" -n 20 -d 0 -t 0.3 -k 0.3 -s "$1" -- sh -c '
 		! grep -qx "$1" out || exit 0
 		exec "$ACTOR" listen 1 3' sh "$2"
@@ -267,8 +257,7 @@ limit_sends()
 
 # kept WORD COMMAND...: below COMMAND the actor names the same signals, some as
 # WORD, with retry and without
-kept()
-{
+kept() {
 	local direct
 	direct=$("${@:2}" "$ACTOR" mask)
 	[[ $direct == *"$1 "* ]]
@@ -322,8 +311,7 @@ kept()
 }
 
 # stopped PID...: each of these processes is stopped.
-stopped()
-{
+stopped() {
 	local one
 	for one; do
 		grep -q '^State:.*T' "/proc/$one/status" || return
@@ -331,8 +319,7 @@ stopped()
 }
 
 # pause SECONDS: stops retry, and continues it after so long
-pause()
-{
+pause() {
 	kill -STOP "$pid"
 	sleep "$1"
 	kill -CONT "$pid"
@@ -341,8 +328,7 @@ pause()
 # halted NAME WHOM: for longer than a limit of 4 s, WHOM is stopped by this signal,
 # while retry's command waits for ./go. Another signal that comes meanwhile does
 # not shorten the attempt. A limit is longer than a machine stalls.
-halted()
-{
+halted() {
 	mkfifo go
 	start "$ACTOR" fresh "$RETRY" -n 1 -t 4 -- sh -c '
 		trap "" USR1
@@ -410,8 +396,7 @@ halted()
 	END
 }
 
-stops()
-{
+stops() {
 	is 124 "$ACTOR" fresh "${@:2}" "$RETRY" -n 1 -t 0.3 -- \
 	    sh -c "kill -$1 \$\$; exec sleep 20"
 }
@@ -436,8 +421,7 @@ stops()
 }
 
 # flooded SIGNAL OPTION... -- COMMAND: retry, which gets the signal in each wait, ends
-flooded()
-{
+flooded() {
 	start strace -qq -o /dev/null -e "inject=ppoll:signal=$1:delay_exit=2000" \
 		"$RETRY" -j none "${@:2}"
 	ended
@@ -508,8 +492,7 @@ flooded()
 }
 
 # children N: process $one has N children, zombies included.
-children()
-{
+children() {
 	local all=()
 	read -ra all <"/proc/$one/task/$one/children" || : # it has no newline
 	[ "${#all[@]}" -eq "$1" ]
@@ -521,8 +504,7 @@ orphans='for i in 1 2 3 4 5; do (sleep "$0" & :); done
 
 # reaps N WHERE COMMAND...: WHERE it has that many children in the end. As PID 1
 # retry is $one, a child of what was started.
-reaps()
-{
+reaps() {
 	start "${@:3}"
 	reached "$2"
 	one=$pid
@@ -535,8 +517,7 @@ reaps()
 # Ten attempts. Each writes into ./counts how many children retry has, and leaves
 # five zombies, which no shell would wait for any more. Some children of the
 # attempt before may have died late, but not all.
-tidies()
-{
+tidies() {
 	is 124 "$@" -q -n 10 -d 0 -- sh -c '
 		read -r children </proc/$PPID/task/$PPID/children
 		set -- $children
@@ -578,16 +559,14 @@ tidies()
 }
 
 # foretold: what was started has a child, $one, which is PID 1.
-foretold()
-{
+foretold() {
 	read -r one <"/proc/$pid/task/$pid/children" || :
 	[ -n "$one" ]
 }
 
 # first STATUS NAME WHERE WORD...: retry with these words, PID 1, is sent a signal
 # and ends with STATUS.
-first()
-{
+first() {
 	start "${here[@]}" "${@:4}"
 	reached foretold
 	reached "$3"

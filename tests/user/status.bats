@@ -11,8 +11,7 @@ linger='for n in $(seq 200); do sleep 0.1; done'
 
 # For a command to leave in the background: sends retry TERM, or another signal,
 # as soon as retry has written a line.
-then_kill()
-{
+then_kill() {
 	printf '{ for n in $(seq 2000); do [ ! -s err ] || break; sleep 0.01; done
 		kill -%s $PPID; } >/dev/null & exit 7' "$1"
 }
@@ -21,8 +20,7 @@ then_kill()
 # "exited 7" or "killed TERM", which a shell's $? cannot tell apart; its lines are
 # in ./err. A suite in the background has INT and QUIT ignored; here they are as
 # at a keyboard.
-fated()
-{
+fated() {
 	local want=$1 got
 	shift
 	got=$("$ACTOR" how "$ACTOR" fresh "$RETRY" "$@" 2>err)
@@ -34,8 +32,7 @@ fated()
 
 # ends FATE TIMES LINES [OPTION]... COMMAND...: fated, ./ran has TIMES lines, and
 # what retry said is LINES, a pattern with a bar between two lines.
-ends()
-{
+ends() {
 	local want=$2 lines=$3 said
 	: >ran
 	fated "$1" "${@:4}" || { cat err; return 1; }
@@ -54,12 +51,10 @@ leaves='echo >>ran; exit $0'
 
 # obeys SIGNAL COMMAND: a command that does so on this signal. sends: one that
 # sends it to retry.
-obeys()
-{
+obeys() {
 	echo "trap '$2' $1; echo >>ran; $linger"
 }
-sends()
-{
+sends() {
 	echo "trap '$2' $1; echo >>ran; (kill -$1 \$PPID); $linger"
 }
 

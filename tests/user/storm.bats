@@ -7,8 +7,7 @@ load helper
 load actor
 load fleet
 
-setup_file()
-{
+setup_file() {
 	local here=$BATS_TEST_DIRNAME/../simulation name
 	local src=$BATS_TEST_DIRNAME/../../src
 	local flags=(-std=c11 -D_GNU_SOURCE -iquote "$src")
@@ -22,8 +21,7 @@ setup_file()
 		"$src"/budget/{hold,segment,window}.c
 }
 
-setup()
-{
+setup() {
 	helper_setup
 	[ -d /dev/shm ] || skip 'no /dev/shm here, where a storm has its files'
 	export FLEET_SERVER
@@ -31,30 +29,25 @@ setup()
 }
 
 # total KEY: prints the value of KEY in each line of ./totals
-total()
-{
+total() {
 	sed -n "s/.*\<$1=\([0-9]*\).*/\1/p" totals
 }
 
 # Whether clients of the driver $pid, and files, are there; or nothing of it.
-clients_there()
-{
+clients_there() {
 	grep -qszxF "retry-storm-$pid" /proc/[0-9]*/cmdline
 }
 
-files_there()
-{
+files_there() {
 	compgen -G "/dev/shm/retry-storm-$pid-*"
 }
 
-nothing_left()
-{
+nothing_left() {
 	! grep -qsF "retry-storm-$pid" /proc/[0-9]*/cmdline && ! files_there
 }
 
 # With a fleet's server, or none of these tests is run.
-with_fleet()
-{
+with_fleet() {
 	[ -n "$FLEET_SERVER" ] || skip 'no redis-server or valkey-server here'
 }
 
@@ -111,8 +104,7 @@ with_fleet()
 
 # cut_short SIGNAL STATUS: a driver that gets a signal ends with that status, and
 # nothing is left.
-cut_short()
-{
+cut_short() {
 	start "${driver[@]}" drill-endless
 	wait_for clients_there
 	files_there

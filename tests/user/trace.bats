@@ -8,8 +8,7 @@ load helper
 load actor
 load json
 
-setup()
-{
+setup() {
 	helper_setup
 	unset TRACEPARENT TRACESTATE OTEL_SERVICE_NAME OTEL_RESOURCE_ATTRIBUTES
 	mkdir budgets
@@ -25,24 +24,21 @@ tells=(sh -c 'echo "${TRACEPARENT-none} ${TRACESTATE-none}"; exit 7')
 
 # traces STATUS [OPTION]... COMMAND...: so ends retry with --trace t and without
 # delays. What it writes is in ./out and ./err.
-traces()
-{
+traces() {
 	: >out
 	: >err
 	is "$1" "$RETRY" -d 0 --trace t "${@:2}"
 }
 
 # spans [@FILE|CHECK]...: json of traces; the first one is ./t, or a FILE
-spans()
-{
+spans() {
 	[[ $1 == @* ]] || set -- @t "$@"
 	json trace "$@"
 }
 
 # fresh STATUS CHECKS [OPTION]... COMMAND...: retry ends so, and of its trace, the
 # only one in ./t, the CHECKS hold, one a line.
-fresh()
-{
+fresh() {
 	local checks
 	rm -f t
 	mapfile -t checks <<<"$2"
@@ -51,15 +47,13 @@ fresh()
 
 # errs STATUS MESSAGE REASON [OPTION]... COMMAND...: that of the span of the last
 # attempt, and of the invocation
-errs()
-{
+errs() {
 	fresh "$1" "message=$3"$'\n'"process.exit.code=$1" "${@:4}" &&
 	    [[ ,$(spans each.message) == *",$2" ]]
 }
 
 # ms FROM TO: the milliseconds between two of the trace's times
-ms()
-{
+ms() {
 	echo "$((($2 - $1 + 500000) / 1000000))"
 }
 
@@ -160,8 +154,7 @@ ms()
 
 # given: what the attempts were told in ./out, is the ids of their spans in ./t,
 # and the TRACESTATE
-given()
-{
+given() {
 	local ids id
 	IFS=, read -ra ids < <(spans each.spanId)
 	for id in "${ids[@]}"; do
@@ -171,8 +164,7 @@ given()
 
 # twice COMMAND...: COMMAND with two TRACEPARENT in its environment, and a
 # TRACESTATE
-twice()
-{
+twice() {
 	"$PYTHON" -IS -c 'if True:
 		import ctypes, os, sys
 		def array(words):
@@ -365,8 +357,7 @@ other=00-$trace_id-0000000000000001-01
 }
 
 # unwritten FILE WHY: nothing is added to this file, and a warning says why
-unwritten()
-{
+unwritten() {
 	: >err
 	is 7 "$RETRY" -d 0 -n 2 --trace "$1" sh -c 'exit 7' &&
 	    told "retry: cannot write trace '$1': $2" || return

@@ -11,8 +11,7 @@ load helper
 # under retry. What is in $before stands before either, and retry has $options.
 before=()
 options=()
-alike()
-{
+alike() {
 	local direct=0 under=0
 	"${before[@]}" "$@" >direct 3>&- || direct=$?
 	[ -s direct ] && [ "$direct" -ne 0 ] || return
@@ -61,16 +60,14 @@ alike()
 
 # activated OPTION... COMMAND...: retry, as systemd starts a service with a
 # socket and a watchdog
-activated()
-{
+activated() {
 	sh -c 'export LISTEN_PID=$$ WATCHDOG_PID=$$ LISTEN_FDS=1 LISTEN_PIDFDID=7
 		exec "$@"' sh "$RETRY" -q -d 0 "$@" 3</dev/null
 }
 
 # served OPTION... [COMMAND...]: each of two attempts is the process that systemd
 # started, by the rule of sd_listen_fds(3) and sd_watchdog_enabled(3)
-served()
-{
+served() {
 	exits 7 activated "$@" sh -c 'echo $((LISTEN_PID - $$)) $((WATCHDOG_PID - $$)) \
 		$LISTEN_FDS ${LISTEN_PIDFDID-none} $(readlink /proc/self/fd/3)
 		exit 7' >out
@@ -96,8 +93,7 @@ served()
 }
 
 # inherits HOW: an attempt has the signals that env HOW makes
-inherits()
-{
+inherits() {
 	# shellcheck disable=SC2206 # may be two words
 	before=(timeout 20 env $1)
 	alike grep -hsE '^(Sig|Shd)[PBIC]' /proc/self/status nosuch
@@ -152,8 +148,7 @@ echo "$open" >>seen; exit 3'
 
 # looked REDIRECTIONS [OPTION]...: descriptors are alike in two attempts and without
 # retry
-looked()
-{
+looked() {
 	local fd
 	for fd in {0..9}; do
 		echo "$fd" >"f$fd"
@@ -179,8 +174,7 @@ looked()
 }
 
 # unseen REDIRECTIONS: with these and stderr closed messages of retry go nowhere
-unseen()
-{
+unseen() {
 	touch f{3..9}
 	eval 'exits 7 "$RETRY" -v -n 2 -d 0 sh -c "echo >>ran; exit 7" <f3 >f4 2>&- \
 	    3<>f3 4<>f4 5<>f5 6<>f6 7<>f7 8>>f8 9<>f9' "$1"
@@ -189,8 +183,7 @@ unseen()
 }
 
 # hardly MOST CLOSED: nothing is different where that many descriptors are allowed
-hardly()
-{
+hardly() {
 	(
 		eval "exec $2"
 		ulimit -n "$1"
@@ -201,8 +194,7 @@ hardly()
 }
 
 # ordered HOW: lines of retry and of the command keep their order in ./both
-ordered()
-{
+ordered() {
 	eval 'exits 7 "$RETRY" -n 2 -d 0 sh -c "echo theirs >&2; exit 7"' "$1"both
 	holds both theirs 'retry: attempt 1/2 failed (exit 7), retrying in 0s' \
 		theirs \
@@ -255,15 +247,13 @@ ordered()
 
 # start_full [OPTION]... COMMAND...: retry in the background with ./full, a full
 # pipe, as its stderr
-start_full()
-{
+start_full() {
 	choke full
 	start sh -c 'exec "$RETRY" "$@" 2>full 5>&-' sh "$@"
 }
 
 # idle: retry sleeps, and the command has been waited for
-idle()
-{
+idle() {
 	[ -e ran ] && [ -z "$(<"/proc/$pid/task/$pid/children")" ] &&
 		grep -q '^State:.S' "/proc/$pid/status"
 }
@@ -311,8 +301,7 @@ idle()
 	END
 }
 
-full_sockets()
-{
+full_sockets() {
 	timeout --foreground 20 "$PYTHON" -IS - "$RETRY" -d 0 -T 1 sh -c 'echo >>ran; exec sleep 20' \
 	    <<-'END'
 		import os, socket, sys
@@ -383,8 +372,7 @@ print("signal", os.WTERMSIG(end), "core", os.WCOREDUMP(end))' \
 # searched STATUS COMMAND...: along a PATH of $where retry finds and runs COMMAND
 # and ends with STATUS, as execvp(3) would have it, which is what env calls
 where=$PATH
-searched()
-{
+searched() {
 	local want=$1 direct=0 status=0 path=(-u PATH) said=()
 	shift
 	[ -z "${where+set}" ] || path=("PATH=$where")
@@ -404,8 +392,7 @@ searched()
 }
 
 # script FILE [MODE]: an executable that says which it is, and its arguments
-script()
-{
+script() {
 	[[ $1 != */* ]] || mkdir -p "${1%/*}"
 	printf '#!/bin/sh\necho "$0" "$#" "$@"\n' >"$1"
 	chmod "${2:-755}" "$1"

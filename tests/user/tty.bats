@@ -6,16 +6,14 @@
 load helper
 load actor
 
-setup()
-{
+setup() {
 	helper_setup
 	export HOME=$BATS_TEST_TMPDIR HISTFILE=
 }
 
 # typed STATUS [N=REGEX]... STEP... -- COMMAND...: pty, and then N lines of ./out
 # match REGEX as a whole, but for the echo of a key before them.
-typed()
-{
+typed() {
 	local want=$1 counts=() count
 	shift
 	while [[ $1 == [0-9]=* ]]; do
@@ -36,8 +34,7 @@ typed()
 # interactive shell, and "exit" at the end.
 prompt='see:person> '
 export PS1='person> '
-at_prompt()
-{
+at_prompt() {
 	local start=("$1") leave='exit $?'
 	shift
 	while [[ $1 == [0-9]=* ]]; do
@@ -96,8 +93,7 @@ hello=('type:hello^M' see:got:hello)
 
 # resumed NAME: a command stops itself, the shell shows its prompt, and fg
 # continues the command.
-resumed()
-{
+resumed() {
 	at_prompt 4 "\"\$RETRY\" -n 1 -- sh -c \"echo read\y; kill -$1 \\\$\\\$; echo resum\ed; exit 4\"" \
 	    next:ready see:Stopped "$prompt" 'type:fg^M' see:resumed
 }
@@ -221,8 +217,7 @@ resumed()
 
 # hung_up COMMAND...: runs it on a terminal, which hangs up once there is a file
 # ./ready; then no process of it is left.
-hung_up()
-{
+hung_up() {
 	not exits 99 "$ACTOR" terminal exists:ready hangup -- "$@" >out 2>late 3>&-
 	wait_for none_left
 }

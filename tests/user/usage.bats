@@ -7,8 +7,7 @@
 load helper
 
 # refuses OPTION WHY TEXT...: OPTION refuses each TEXT with these words.
-refuses()
-{
+refuses() {
 	local text bad=0
 	for text in "${@:3}"; do
 		refused "--$1: $2: '$text'" "--$1=$text" touch ran || bad=1
@@ -17,14 +16,12 @@ refuses()
 }
 
 # refuses_item OPTION TEXT WHY: OPTION refuses TEXT with these words.
-refuses_item()
-{
+refuses_item() {
 	refused "--$1: $3" "--$1=$2" touch ran
 }
 
 # takes OPTION TEXT...: OPTION, maybe behind others, takes each TEXT.
-takes()
-{
+takes() {
 	local words=() text
 	for text in "${@:2}"; do
 		# shellcheck disable=SC2206 # several words
@@ -34,14 +31,12 @@ takes()
 }
 
 # shows LINE WORD...: retry with these words runs a command that prints LINE.
-shows()
-{
+shows() {
 	gives 0 "$1" "$RETRY" "${@:2}"
 }
 
 # loud LINES WORD...: retry writes this many messages about a success.
-loud()
-{
+loud() {
 	"$RETRY" "${@:2}" sh -c 'echo >>loud' 2>err && [ -e loud ] &&
 	    [ "$(lines err)" -eq "$1" ]
 }
@@ -180,8 +175,7 @@ loud()
 
 # unknown NAME WORD...: retry refuses each WORD as an unknown option, and suggests
 # --NAME, or nothing if NAME is empty.
-unknown()
-{
+unknown() {
 	local word bad=0
 	for word in "${@:2}"; do
 		refused "unknown option '$word'${1:+; did you mean '--$1'?}" \
@@ -521,8 +515,7 @@ PY
 }
 
 # tried PROGRAM NAME: what one is told to ask for help where it was called so
-tried()
-{
+tried() {
 	local said
 	(exec -a "$2" "$1" --nosuch) 2>err && return 1
 	mapfile -t said <err

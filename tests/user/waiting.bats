@@ -5,8 +5,7 @@
 
 load helper
 
-setup()
-{
+setup() {
 	manual=${BATS_TEST_FILENAME%/*}/../../retry.1
 	helper_setup
 	"$RETRY" --version | grep -q '^retry '
@@ -16,8 +15,7 @@ setup()
 
 # example WORD: writes to ./line the example of the section that has this word,
 # for a service on $port of this host, with a shorter delay.
-example()
-{
+example() {
 	awk '/^\.S[hs] / { inside = /Waiting for a service/ } inside' "$manual" |
 		sed -e 's/^\.Dl //' -e 's/\\-/-/g' -e "s/\\\\(aq/'/g" |
 		sed -e ':more' -e '/\\e$/{ N; s/\\e\n\t//; b more' -e '}' |
@@ -35,8 +33,7 @@ example()
 
 # services TOOL...: writes to ./ports a port of 127.0.0.1 for each. A process
 # listens at it once there is a file ./go.TOOL; at that of redis-cli nobody does.
-services()
-{
+services() {
 	start "$PYTHON" -IS -c '
 import os, select, signal, socket, sys
 signal.alarm(60)
@@ -72,8 +69,7 @@ while True:
 
 # waits WORD COMMAND...: the example with this word fails, waits for what COMMAND
 # begins, and ends with 0
-waits()
-{
+waits() {
 	local example
 	example "$1"
 	start sh -c "$(<line)"
@@ -86,8 +82,7 @@ waits()
 }
 
 # redis SERVER: the example waits until the server has its data
-redis()
-{
+redis() {
 	waits redis-cli start "$1" --bind 127.0.0.1 --port "$port" --save '' \
 	    --appendonly no
 	has_line PONG out

@@ -9,8 +9,7 @@ load helper
 # says MS TEXT... -- OPTION...: the command writes each TEXT, a format of
 # printf, to its error output, $head to ./head, and fails; the next attempt is
 # told to wait MS.
-says()
-{
+says() {
 	local want=$1 texts=() got
 	shift
 	while [ "$1" != -- ]; do
@@ -30,8 +29,7 @@ says()
 }
 
 # within_minute TEXT: TEXT, which names a moment in a minute, is told so.
-within_minute()
-{
+within_minute() {
 	local got
 	says '*' "$1" -- --retry-after 'stderr:at ' >said || :
 	got=$(values retry_after_ms)

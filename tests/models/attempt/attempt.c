@@ -104,27 +104,20 @@ static const struct event {
 #define RANGE(first, last) (BIT((last) + 1) - BIT(first))
 
 /* Groups of them. */
-#define OF_COMMAND \
-	(RANGE(COMMAND_EXITS_0, COMMAND_REFUSES) | BIT(END_BY_COMMAND))
+#define OF_COMMAND (RANGE(COMMAND_EXITS_0, COMMAND_REFUSES) | BIT(END_BY_COMMAND))
 #define ENDS RANGE(END_TYPED, END_TWICE)
 #define FORKS RANGE(DEAF_MEMBERS, DAEMON)
-#define ENDS_RETRYING \
-	(BIT(DEADLINE_PASSES) | BIT(BUDGET_DENIES) | BIT(INPUT_CONSUMED))
+#define ENDS_RETRYING (BIT(DEADLINE_PASSES) | BIT(BUDGET_DENIES) | BIT(INPUT_CONSUMED))
 
 /* A signal from another process, or from retry itself. */
-static void
-send(int number, int code, pid_t sender)
-{
-	kernel_post((struct sent){
-	    .number = number, .code = code, .sender = sender, .value = 4711 });
+static void send(int number, int code, pid_t sender) {
+	kernel_post(
+	    (struct sent){ .number = number, .code = code, .sender = sender, .value = 4711 });
 }
 
 /* A new process of the command, or else of the hook. */
-static struct process *
-fork_member(struct temper temper)
-{
-	const struct process *parent =
-	    kernel_alive(kernel.command) ? kernel.command : kernel.hook;
+static struct process *fork_member(struct temper temper) {
+	const struct process *parent = kernel_alive(kernel.command) ? kernel.command : kernel.hook;
 
 	if (!kernel_alive(parent))
 		return NULL;
@@ -132,21 +125,15 @@ fork_member(struct temper temper)
 }
 
 /* A new process whose parent has ended. */
-static struct process *
-fork_orphan(struct temper temper)
-{
-	return kernel_spawn(ROLE_MEMBER,
-	    kernel.subreaper || kernel.self == 1 ? PARENT_SELF : PARENT_INIT,
-	    &temper);
+static struct process *fork_orphan(struct temper temper) {
+	return kernel_spawn(
+	    ROLE_MEMBER, kernel.subreaper || kernel.self == 1 ? PARENT_SELF : PARENT_INIT, &temper);
 }
 
 /* A living member in the list, from a place on; or NULL. */
-static struct process *
-find_member(int first, bool daemons)
-{
+static struct process *find_member(int first, bool daemons) {
 	for (int i = 0; i < KERNEL_PROCESSES; i++) {
-		struct process *process =
-		    &kernel.list[(first + i) % KERNEL_PROCESSES];
+		struct process *process = &kernel.list[(first + i) % KERNEL_PROCESSES];
 
 		if (kernel_alive(process) && process->role == ROLE_MEMBER &&
 		    (!daemons || process->bond == BOND_NONE))
@@ -155,9 +142,7 @@ find_member(int first, bool daemons)
 	return NULL;
 }
 
-static void
-happen(int event, int number)
-{
+static void happen(int event, int number) {
 	const struct setting *set = &invocation.set;
 	struct process *process, *other, *command = kernel.command;
 	nanos left = invocation_until_deadline();
@@ -271,17 +256,15 @@ happen(int event, int number)
 		break;
 	case DEAF_MEMBERS:
 		for (int i = 0; i < 2; i++)
-			fork_member((struct temper){
-			    .life = 40 * SECOND, .deaf = true });
+			fork_member((struct temper){ .life = 40 * SECOND, .deaf = true });
 		break;
 	case REFUSING_MEMBER:
-		fork_member(
-		    (struct temper){ .life = 6 * SECOND, .refuses = true });
+		fork_member((struct temper){ .life = 6 * SECOND, .refuses = true });
 		break;
 	case MEMBER_APART:
 		/* And an orphan in the same session. */
-		process = fork_member((struct temper){
-		    .life = 40 * SECOND, .apart = true, .deaf = true });
+		process = fork_member(
+		    (struct temper){ .life = 40 * SECOND, .apart = true, .deaf = true });
 		if (process == NULL)
 			break;
 		other = fork_orphan(process->temper);
@@ -295,19 +278,17 @@ happen(int event, int number)
 		 * becomes one, whose parent has ended before. */
 		process = find_member(0, true);
 		if (process == NULL) {
-			fork_orphan((struct temper){
-			    .life = 3 * SECOND, .apart = true });
+			fork_orphan((struct temper){ .life = 3 * SECOND, .apart = true });
 			break;
 		}
-		kernel_spawn(ROLE_MEMBER, kernel_place(process),
-		    &(struct temper){ .life = 3 * SECOND });
+		kernel_spawn(
+		    ROLE_MEMBER, kernel_place(process), &(struct temper){ .life = 3 * SECOND });
 		kernel_end(process, 0, 0);
 		break;
 	case MEMBER_ENDS:
 		/* If its parent waits for it, another process may get its
 		 * number at once. */
-		process =
-		    find_member((int)kernel_draw(KERNEL_PROCESSES), false);
+		process = find_member((int)kernel_draw(KERNEL_PROCESSES), false);
 		if (process != NULL)
 			kernel_end(process, 0, 0);
 		break;
@@ -338,37 +319,27 @@ static const struct scene {
 	SCENE(BREAKER_WAIT, 0, 2, { .held_back = true }),
 	SCENE(DELAY, 0, 2, { 0 }),
 	SCENE(BUDGET_WAIT, 0, 2, { .exhausted = true }),
-	SCENE(HOOK_IN_DELAY, 0, 2,
-	    { .on_retry = true, .hook = { .life = 300 * MS } }),
-	SCENE(HOOK_AFTER_DELAY, 0, 2,
-	    { .on_retry = true, .hook = { .life = 5 * SECOND } }),
-	SCENE(HOOK_SIGNALLED, 7, 1,
-	    { .on_retry = true, .deadline = 3 * SECOND, .hook = { DEAF } }),
-	SCENE(HOOK_KILLED, 7, 1,
-	    { .on_retry = true, .deadline = 3 * SECOND, .hook = { BLOCKED } }),
+	SCENE(HOOK_IN_DELAY, 0, 2, { .on_retry = true, .hook = { .life = 300 * MS } }),
+	SCENE(HOOK_AFTER_DELAY, 0, 2, { .on_retry = true, .hook = { .life = 5 * SECOND } }),
+	SCENE(HOOK_SIGNALLED, 7, 1, { .on_retry = true, .deadline = 3 * SECOND, .hook = { DEAF } }),
+	SCENE(HOOK_KILLED, 7, 1, { .on_retry = true, .deadline = 3 * SECOND, .hook = { BLOCKED } }),
 	SCENE(HOOK_UNKILLABLE, 7, 1,
 	    { .on_retry = true, .deadline = 3 * SECOND, .hook = { BLOCKED } }),
 	SCENE(RUNNING, 0, 2, { 0 }),
 	SCENE(RUNNING_DEAD, 0, 2, { 0 }),
 	SCENE(INTERRUPTED, 7, 1,
 	    { .interrupted = true,
-		.commands = { { .life = 300 * MS,
-		    .status = 7,
-		    .deaf = true } } }),
+		.commands = { { .life = 300 * MS, .status = 7, .deaf = true } } }),
 	SCENE(SIGNALLED, 0, 2, { .commands = { { DEAF } } }),
 	SCENE(SIGNALLED_DEAD, 0, 2,
-	    { .commands = { { LASTING } },
-		.has_member = true,
-		.member = { DEAF } }),
+	    { .commands = { { LASTING } }, .has_member = true, .member = { DEAF } }),
 	SCENE(KILLED, 0, 2, { .commands = { { LASTING, .held = 3500 * MS } } }),
 	SCENE(KILLED_DEAD, 0, 2,
 	    { .commands = { { LASTING } },
 		.has_member = true,
 		.member = { DEAF, .held = 3500 * MS } }),
-	SCENE(UNKILLABLE, 0, 2,
-	    { .commands = { { LASTING, .held = 6 * SECOND } } }),
-	SCENE(UNKILLABLE_DEAD, 0, 2,
-	    { .commands = { { LASTING, .held = 6 * SECOND } } }),
+	SCENE(UNKILLABLE, 0, 2, { .commands = { { LASTING, .held = 6 * SECOND } } }),
+	SCENE(UNKILLABLE_DEAD, 0, 2, { .commands = { { LASTING, .held = 6 * SECOND } } }),
 	SCENE(ABANDONED, 124, 1,
 	    { .deadline = 3 * SECOND,
 		.straggling = 50 * MS,
@@ -383,12 +354,9 @@ static const struct scene {
 	SCENE(DELIVERY, 0, 2, { .held = 500 * MS }),
 	SCENE(REPORT, 0, 2, { .report = 500 * MS }),
 	SCENE(LAST_LINES, 0, 2, { .log = 50 * MS }),
-	SCENE(GIVE_UP, 7, 1,
-	    { .attempts = 1, .on_give_up = true, .hook = { .life = SECOND } }),
-	SCENE(GIVE_UP_SIGNALLED, 7, 1,
-	    { .attempts = 1, .on_give_up = true, .hook = { DEAF } }),
-	SCENE(GIVE_UP_KILLED, 7, 1,
-	    { .attempts = 1, .on_give_up = true, .hook = { BLOCKED } }),
+	SCENE(GIVE_UP, 7, 1, { .attempts = 1, .on_give_up = true, .hook = { .life = SECOND } }),
+	SCENE(GIVE_UP_SIGNALLED, 7, 1, { .attempts = 1, .on_give_up = true, .hook = { DEAF } }),
+	SCENE(GIVE_UP_KILLED, 7, 1, { .attempts = 1, .on_give_up = true, .hook = { BLOCKED } }),
 };
 
 /*
@@ -396,9 +364,7 @@ static const struct scene {
  * succeeds; a limit signals after 2 s a command that still runs, and kills it
  * 1 s later.
  */
-static struct setting
-complete(struct setting set)
-{
+static struct setting complete(struct setting set) {
 	static const struct temper fails = { .life = 300 * MS, .status = 7 };
 	static const struct temper succeeds = { .life = 300 * MS };
 
@@ -420,9 +386,7 @@ complete(struct setting set)
 }
 
 /* The state in which an event meets a scene; the command dies there first. */
-static enum state
-state_before(int state)
-{
+static enum state state_before(int state) {
 	if (state == RUNNING_DEAD)
 		return RUNNING;
 	return state == UNKILLABLE_DEAD ? UNKILLABLE : (enum state)state;
@@ -446,10 +410,9 @@ enum {
 #define AFTER_COMMAND (BIT(RUNNING_DEAD) | BIT(SLOW_READER) | BIT(STRAGGLING))
 #define AFTER_LIMIT RANGE(SIGNALLED, UNKILLABLE_DEAD)
 #define COMMAND_LIVES \
-	(BIT(RUNNING) | BIT(INTERRUPTED) | BIT(SIGNALLED) | BIT(KILLED) | \
-	    BIT(UNKILLABLE) | BIT(ABANDONED))
-#define HOOK_LIVES \
-	(RANGE(HOOK_IN_DELAY, HOOK_UNKILLABLE) | RANGE(GIVE_UP, GIVE_UP_KILLED))
+	(BIT(RUNNING) | BIT(INTERRUPTED) | BIT(SIGNALLED) | BIT(KILLED) | BIT(UNKILLABLE) | \
+	    BIT(ABANDONED))
+#define HOOK_LIVES (RANGE(HOOK_IN_DELAY, HOOK_UNKILLABLE) | RANGE(GIVE_UP, GIVE_UP_KILLED))
 
 /* Of the rows that name both a state and an event, the last one holds. */
 static const struct rule {
@@ -462,8 +425,7 @@ static const struct rule {
 	{ BIT(RUNNING), BIT(END_BY_COMMAND), 7 },
 	{ AFTER_COMMAND, ENDS, 7 },
 	{ AFTER_LIMIT, ENDS, 124 },
-	{ BIT(INTERRUPTED) | BIT(ABANDONED) | BIT(ABANDONED_DEAD), ENDS,
-	    UNCHANGED },
+	{ BIT(INTERRUPTED) | BIT(ABANDONED) | BIT(ABANDONED_DEAD), ENDS, UNCHANGED },
 
 	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_EXITS_0), 0 },
 	{ BIT(RUNNING) | BIT(INTERRUPTED), BIT(COMMAND_DIES), DIES_OF_EVENT },
@@ -476,8 +438,7 @@ static const struct rule {
 	{ BEFORE_ATTEMPTS, BIT(BUDGET_DENIES), 75 },
 	{ BETWEEN_ATTEMPTS | BIT(RUNNING) | AFTER_COMMAND, ENDS_RETRYING, 7 },
 	{ AFTER_LIMIT, ENDS_RETRYING, 124 },
-	{ BEFORE_ATTEMPTS | BETWEEN_ATTEMPTS | BIT(RUNNING) | AFTER_COMMAND |
-		AFTER_LIMIT,
+	{ BEFORE_ATTEMPTS | BETWEEN_ATTEMPTS | BIT(RUNNING) | AFTER_COMMAND | AFTER_LIMIT,
 	    BIT(FORKS_FAIL), 125 },
 
 	{ ~COMMAND_LIVES, OF_COMMAND, IMPOSSIBLE },
@@ -488,16 +449,13 @@ static const struct rule {
 /* What each event makes of each scene. */
 static int outcomes[STATES][EVENTS];
 
-static void
-fill_outcomes(void)
-{
+static void fill_outcomes(void) {
 	for (size_t i = 0; i < LENGTH(rules); i++)
 		for (int state = 0; state < STATES; state++)
 			for (int event = 0; event < EVENTS; event++)
 				if ((rules[i].states & BIT(state)) != 0 &&
 				    (rules[i].events & BIT(event)) != 0)
-					outcomes[state][event] =
-					    rules[i].outcome;
+					outcomes[state][event] = rules[i].outcome;
 }
 
 /* How often each cell was met by random_runs. */
@@ -514,9 +472,7 @@ static struct cell {
 	int64_t launched; /* attempts that had begun when the event came */
 } cell;
 
-static void
-enter_cell(nanos until)
-{
+static void enter_cell(nanos until) {
 	enum state from = state_before(cell.state);
 
 	if (cell.reached || invocation_state() != from)
@@ -531,9 +487,7 @@ enter_cell(nanos until)
 	happen(cell.event, cell.number);
 }
 
-static struct ending
-run_cell(const struct cell *which, int around, bool tracing)
-{
+static struct ending run_cell(const struct cell *which, int around, bool tracing) {
 	struct setting set = complete(scenes[which->state].set);
 
 	set.around = around;
@@ -549,10 +503,7 @@ run_cell(const struct cell *which, int around, bool tracing)
  * The time for which retry itself is stopped counts for no limit; where a shell
  * waits, retry stops with its command.
  */
-static bool
-is_as_expected(
-    const struct cell *which, int around, const struct ending *ending)
-{
+static bool is_as_expected(const struct cell *which, int around, const struct ending *ending) {
 	const struct scene *scene = &scenes[which->state];
 	int outcome = outcomes[which->state][which->event];
 	int status = ending->died ? -ending->value : ending->value;
@@ -561,8 +512,7 @@ is_as_expected(
 	    (around & (IS_WATCHED | IS_INIT | IS_LEADER)) == IS_WATCHED)
 		outcome = UNCHANGED;
 	if (outcome == UNCHANGED)
-		return status == scene->status &&
-		    invocation.launched == scene->attempts;
+		return status == scene->status && invocation.launched == scene->attempts;
 	if (outcome == DIES_OF_EVENT)
 		outcome = -which->number;
 	return status == outcome && invocation.launched == cell.launched;
@@ -572,16 +522,13 @@ is_as_expected(
  * Each cell is tried in a quarter of the combinations, in which any three of
  * the surroundings are combined in all ways; the next cell in the next quarter.
  */
-static void
-check_cell(const struct cell *which)
-{
+static void check_cell(const struct cell *which) {
 	static int quarter;
 	char row[128];
 	int failed = unit_failures();
 
 	quarter = (quarter + 1) % 4;
-	for (int around = 0; around < SURROUNDINGS && unit_failures() == failed;
-	     around++) {
+	for (int around = 0; around < SURROUNDINGS && unit_failures() == failed; around++) {
 		/* Whether an odd number of four of them is there, and of four
 		 * others: this divides them into quarters. */
 		int odd = __builtin_parity(around & 0x17);
@@ -591,17 +538,15 @@ check_cell(const struct cell *which)
 		if (!large && odd + 2 * other_odd != quarter)
 			continue;
 		ending = run_cell(which, around, false);
-		snprintf(row, sizeof row, "%s; %s; %d %d %d %d",
-		    scenes[which->state].name, events[which->event].name,
-		    which->state, which->event, which->number, around);
+		snprintf(row, sizeof row, "%s; %s; %d %d %d %d", scenes[which->state].name,
+		    events[which->event].name, which->state, which->event, which->number, around);
 		SAME(row, ending.broken, NULL);
 		HOLDS(row, cell.reached);
 		HOLDS(row, is_as_expected(which, around, &ending));
 	}
 }
 
-TEST(every_cell)
-{
+TEST(every_cell) {
 	for (int state = 0; state < STATES; state++)
 		for (int event = 0; event < EVENTS; event++) {
 			const int *number = events[event].numbers;
@@ -609,9 +554,8 @@ TEST(every_cell)
 			if (outcomes[state][event] == IMPOSSIBLE)
 				continue;
 			do
-				check_cell(&(struct cell){ .state = state,
-				    .event = event,
-				    .number = *number });
+				check_cell(&(struct cell){
+				    .state = state, .event = event, .number = *number });
 			while (*++number != 0);
 		}
 }
@@ -620,12 +564,9 @@ TEST(every_cell)
  * A reader that is slow until after the deadline
  */
 
-static void
-oversleep(nanos until)
-{
+static void oversleep(nanos until) {
 	(void)until;
-	if (invocation_state() != SLOW_READER || cell.reached ||
-	    invocation_until_deadline() > 0)
+	if (invocation_state() != SLOW_READER || cell.reached || invocation_until_deadline() > 0)
 		return;
 	cell.reached = true;
 	if (cell.number > 0) /* retry is stopped, too */
@@ -635,11 +576,9 @@ oversleep(nanos until)
 
 /* The output of two attempts waits for a reader. When retry wakes, its time for
  * the reader is over, but the reader is back: it gets all of the output. */
-TEST(a_late_wake_up_loses_no_output)
-{
-	struct setting set = complete((struct setting){ .attempts = 2,
-	    .deadline = 10 * SECOND,
-	    .commands = { { LASTING } } });
+TEST(a_late_wake_up_loses_no_output) {
+	struct setting set = complete((struct setting){
+	    .attempts = 2, .deadline = 10 * SECOND, .commands = { { LASTING } } });
 
 	for (int i = 0; i < 2; i++) {
 		struct ending ending;
@@ -665,27 +604,20 @@ static int disturbances;
 /* The state before which it meets none; STATES: it meets them everywhere. */
 static int target;
 
-static bool
-one_of(uint64_t most)
-{
+static bool one_of(uint64_t most) {
 	return kernel_draw(most) == 0;
 }
 
-static nanos
-any_span(void)
-{
-	static const nanos spans[] = { 0, 1, MS, 50 * MS, 300 * MS, SECOND,
-		3 * SECOND, 12 * SECOND };
+static nanos any_span(void) {
+	static const nanos spans[] = { 0, 1, MS, 50 * MS, 300 * MS, SECOND, 3 * SECOND,
+		12 * SECOND };
 
 	return spans[kernel_draw(LENGTH(spans))];
 }
 
 /* A command that no limit ends must end by itself. */
-static struct temper
-any_temper(bool limited)
-{
-	static const int signals[] = { SIGSEGV, SIGINT, SIGTERM, SIGKILL,
-		SIGPIPE };
+static struct temper any_temper(bool limited) {
+	static const int signals[] = { SIGSEGV, SIGINT, SIGTERM, SIGKILL, SIGPIPE };
 	static const int statuses[] = { 0, 0, 7, 7, 127 };
 	struct temper temper = { .life = any_span(),
 		.status = statuses[kernel_draw(LENGTH(statuses))],
@@ -705,18 +637,14 @@ any_temper(bool limited)
 	return temper;
 }
 
-static struct setting
-any_setting(void)
-{
-	static const int signals[] = { SIGTERM, SIGTERM, SIGINT, SIGKILL,
-		SIGUSR1 };
-	static const nanos deadlines[] = { 1, 100 * MS, 3 * SECOND, 3 * SECOND,
-		10 * SECOND, NANOS_HOUR };
+static struct setting any_setting(void) {
+	static const int signals[] = { SIGTERM, SIGTERM, SIGINT, SIGKILL, SIGUSR1 };
+	static const nanos deadlines[] = { 1, 100 * MS, 3 * SECOND, 3 * SECOND, 10 * SECOND,
+		NANOS_HOUR };
 	struct setting set = { .attempts = 1 + (int64_t)kernel_draw(4),
 		.timeout = one_of(2) ? any_span() : 0,
 		.kill_after = any_span(),
-		.deadline =
-		    one_of(2) ? 0 : deadlines[kernel_draw(LENGTH(deadlines))],
+		.deadline = one_of(2) ? 0 : deadlines[kernel_draw(LENGTH(deadlines))],
 		.delay = any_span(),
 		.splay = one_of(4) ? any_span() : 0,
 		.patience = any_span(),
@@ -741,20 +669,16 @@ any_setting(void)
 
 	set.around |= (one_of(8) ? IS_INIT : 0) | (one_of(4) ? IS_LEADER : 0) |
 	    (one_of(8) ? 0 : HAS_PIDFDS) | (one_of(4) ? IS_WATCHED : 0);
-	set.consecutive =
-	    one_of(4) ? 1 + (int64_t)kernel_draw((uint64_t)set.attempts) : 1;
+	set.consecutive = one_of(4) ? 1 + (int64_t)kernel_draw((uint64_t)set.attempts) : 1;
 	for (int i = 0; i < COMMANDS; i++)
-		set.commands[i] =
-		    any_temper(set.timeout != 0 || set.deadline != 0);
+		set.commands[i] = any_temper(set.timeout != 0 || set.deadline != 0);
 	set.member = any_temper(true);
 	set.hook = any_temper(set.deadline != 0);
 	return set;
 }
 
 /* An event that can happen in a state: any, or the one that was met least. */
-static int
-find_event(int state, bool anytime, bool any)
-{
+static int find_event(int state, bool anytime, bool any) {
 	int first = (int)kernel_draw(EVENTS), found = EVENTS;
 
 	for (int i = 0; i < EVENTS && (found == EVENTS || !any); i++) {
@@ -768,9 +692,7 @@ find_event(int state, bool anytime, bool any)
 	return found;
 }
 
-static int
-count_numbers(int event)
-{
+static int count_numbers(int event) {
 	int count = 1;
 
 	while (events[event].numbers[count] != 0)
@@ -779,9 +701,7 @@ count_numbers(int event)
 }
 
 /* One of the events that can happen now, with each of its numbers in turn. */
-static void
-disturb(bool anytime)
-{
+static void disturb(bool anytime) {
 	int state = (int)invocation_state();
 	int event = find_event(state, anytime, one_of(2));
 	int times = met[state][event]++;
@@ -792,9 +712,7 @@ disturb(bool anytime)
 }
 
 /* At some time in a wait; always in the state to which the run is steered. */
-static void
-disturb_wait(nanos until)
-{
+static void disturb_wait(nanos until) {
 	int state = (int)invocation_state();
 	nanos nap = until - kernel.now;
 
@@ -809,17 +727,13 @@ disturb_wait(nanos until)
 	}
 	do {
 		if (one_of(2) && nap > 0)
-			kernel_pass(
-			    kernel.now + (nanos)kernel_draw((uint64_t)nap),
-			    false);
+			kernel_pass(kernel.now + (nanos)kernel_draw((uint64_t)nap), false);
 		disturb(false);
 		nap = until - kernel.now;
 	} while (one_of(4));
 }
 
-static void
-disturb_calls(void)
-{
+static void disturb_calls(void) {
 	if (target == STATES && disturbances > 0 && one_of(32))
 		disturb(true);
 }
@@ -828,17 +742,14 @@ disturb_calls(void)
  * Any setting; in some runs the one of the scene whose state has the rarest
  * cell, in any surroundings. So a run depends on the earlier ones.
  */
-static struct ending
-run_any(uint64_t seed, bool tracing)
-{
+static struct ending run_any(uint64_t seed, bool tracing) {
 	struct setting any, set;
 	int least = INT_MAX;
 
 	kernel.random = seed;
 	any = set = any_setting();
 	target = STATES;
-	for (int state = 0, steers = one_of(4); steers && state < STATES;
-	     state++) {
+	for (int state = 0, steers = one_of(4); steers && state < STATES; state++) {
 		int times = met[state][find_event(state, false, false)];
 
 		if (times < least)
@@ -858,14 +769,12 @@ run_any(uint64_t seed, bool tracing)
 	return invocation_run();
 }
 
-TEST(random_runs)
-{
+TEST(random_runs) {
 	char row[32];
 	int most = unit_failures() + 10;
 	uint64_t runs = large ? RUNS_LARGE : RUNS;
 
-	for (uint64_t seed = 1; seed <= runs && unit_failures() < most;
-	     seed++) {
+	for (uint64_t seed = 1; seed <= runs && unit_failures() < most; seed++) {
 		struct ending ending = run_any(seed, false);
 
 		snprintf(row, sizeof row, "unit_attempt %" PRIu64, seed);
@@ -873,18 +782,16 @@ TEST(random_runs)
 	}
 }
 
-TEST(every_cell_was_met)
-{
+TEST(every_cell_was_met) {
 	for (int state = 0; state < STATES; state++)
 		for (int event = 0; event < EVENTS; event++)
 			/* With each of its numbers. */
 			if (outcomes[state][event] != IMPOSSIBLE)
-				HOLDS(scenes[state].name,
-				    met[state][event] >= count_numbers(event));
+				HOLDS(
+				    scenes[state].name, met[state][event] >= count_numbers(event));
 }
 
-SPY(int, main, int argc, char **argv)
-{
+SPY(int, main, int argc, char **argv) {
 	int numbers[4] = { 0 };
 	struct ending ending = { 0 };
 
@@ -895,9 +802,9 @@ SPY(int, main, int argc, char **argv)
 	for (int i = 0; i < 4 && i + 1 < argc; i++)
 		numbers[i] = (int)strtol(argv[i + 1], NULL, 10);
 	if (argc == 5)
-		ending = run_cell(&(struct cell){ .state = numbers[0],
-				      .event = numbers[1],
-				      .number = numbers[2] },
+		ending = run_cell(
+		    &(struct cell){
+			.state = numbers[0], .event = numbers[1], .number = numbers[2] },
 		    numbers[3], true);
 	for (int seed = 1; argc == 2 && seed <= numbers[0]; seed++)
 		ending = run_any((uint64_t)seed, seed == numbers[0]);

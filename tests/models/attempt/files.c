@@ -52,14 +52,11 @@
  * Files
  */
 
-int
-file_open(enum file_kind kind, int64_t of, int flags)
-{
+int file_open(enum file_kind kind, int64_t of, int flags) {
 	for (int i = 0; i < KERNEL_FILES; i++) {
 		if (kernel.files[i].kind != FILE_NONE)
 			continue;
-		kernel.files[i] =
-		    (struct file){ .kind = kind, .of = of, .flags = flags };
+		kernel.files[i] = (struct file){ .kind = kind, .of = of, .flags = flags };
 		if (i == kernel.opened)
 			kernel.opened++;
 		return FIRST + i;
@@ -67,35 +64,27 @@ file_open(enum file_kind kind, int64_t of, int flags)
 	kernel_break("leaves more and more files open");
 }
 
-struct file *
-file_at(int fd)
-{
+struct file *file_at(int fd) {
 	static struct file standard[] = { { .kind = FILE_READ_END },
 		{ .kind = FILE_OUTPUT, .of = OUTPUT_STDOUT },
 		{ .kind = FILE_OUTPUT, .of = OUTPUT_STDERR } };
 
 	if (fd >= STDIN_FILENO && fd <= STDERR_FILENO)
 		return &standard[fd];
-	if (fd < FIRST || fd >= FIRST + KERNEL_FILES ||
-	    kernel.files[fd - FIRST].kind == FILE_NONE)
+	if (fd < FIRST || fd >= FIRST + KERNEL_FILES || kernel.files[fd - FIRST].kind == FILE_NONE)
 		kernel_break("uses a descriptor that is closed");
 	return &kernel.files[fd - FIRST];
 }
 
-int
-file_count(enum file_kind first, enum file_kind last)
-{
+int file_count(enum file_kind first, enum file_kind last) {
 	int count = 0;
 
 	for (int i = 0; i < kernel.opened; i++)
-		count += kernel.files[i].kind >= first &&
-		    kernel.files[i].kind <= last;
+		count += kernel.files[i].kind >= first && kernel.files[i].kind <= last;
 	return count;
 }
 
-nanos
-file_ready(int fd)
-{
+nanos file_ready(int fd) {
 	const struct file *file;
 
 	if (fd == -1)
@@ -115,26 +104,20 @@ file_ready(int fd)
 		if (kernel.files[i].kind == FILE_WRITE_END &&
 		    &kernel.files[kernel.files[i].of] == file)
 			return NANOS_MAX;
-	return kernel.clings && kernel_alive(kernel.command) ? NANOS_MAX
-							     : file->closes;
+	return kernel.clings && kernel_alive(kernel.command) ? NANOS_MAX : file->closes;
 }
 
-bool
-file_awaits(int output)
-{
+bool file_awaits(int output) {
 	for (size_t i = 0; i < kernel.polled_count; i++) {
 		int fd = kernel.polled[i].fd;
 
-		if (fd != -1 && file_at(fd)->kind == FILE_OUTPUT &&
-		    file_at(fd)->of == output)
+		if (fd != -1 && file_at(fd)->kind == FILE_OUTPUT && file_at(fd)->of == output)
 			return true;
 	}
 	return false;
 }
 
-int
-file_pipes(bool ended)
-{
+int file_pipes(bool ended) {
 	int count = 0;
 
 	for (int i = 0; i < kernel.opened; i++)
@@ -144,9 +127,7 @@ file_pipes(bool ended)
 }
 
 /* The command writes to its standard output at once, if retry holds that. */
-void
-file_inherit(void)
-{
+void file_inherit(void) {
 	for (int i = 0; i < kernel.opened; i++) {
 		struct file *file = &kernel.files[i];
 
@@ -157,9 +138,7 @@ file_inherit(void)
 	}
 }
 
-void
-file_leave(bool bytes, nanos closes)
-{
+void file_leave(bool bytes, nanos closes) {
 	for (int i = 0; i < kernel.opened; i++) {
 		struct file *file = &kernel.files[i];
 
@@ -175,8 +154,7 @@ file_leave(bool bytes, nanos closes)
  * blocks again, in the same order.
  */
 
-FAKE(void *, malloc, size_t size)
-{
+FAKE(void *, malloc, size_t size) {
 	static struct {
 		void *bytes;
 		size_t size;
@@ -190,62 +168,49 @@ FAKE(void *, malloc, size_t size)
 	return block->bytes;
 }
 
-FAKE(void, free, void *memory)
-{
+FAKE(void, free, void *memory) {
 }
 
 /*
  * The budget
  */
 
-void
-file_start(const char *key, nanos window)
-{
+void file_start(const char *key, nanos window) {
 	struct terms terms = { .ratio = -1, .min = -1, .window = window };
-	struct origin origin = { .base = kernel_boottime(),
-		.wall = kernel_boottime() };
+	struct origin origin = { .base = kernel_boottime(), .wall = kernel_boottime() };
 
 	segment_make(&kernel.segment, key, &terms, &origin);
 }
 
-void
-file_exhaust(void)
-{
-	struct terms limits =
-	    segment_terms(&kernel.segment, &kernel.segment.header);
+void file_exhaust(void) {
+	struct terms limits = segment_terms(&kernel.segment, &kernel.segment.header);
 	struct window_sums sums;
-	int64_t epoch = window_epoch(kernel.segment.header.slice,
-	    segment_age(&kernel.segment.header, kernel_boottime()));
+	int64_t epoch = window_epoch(
+	    kernel.segment.header.slice, segment_age(&kernel.segment.header, kernel_boottime()));
 
-	while (window_withdraw(&kernel.segment.window, &limits, epoch, &sums) ==
-	    WINDOW_GRANTED)
+	while (window_withdraw(&kernel.segment.window, &limits, epoch, &sums) == WINDOW_GRANTED)
 		;
 }
 
-void
-file_trip(nanos pause)
-{
+void file_trip(nanos pause) {
 	struct breaker_config config = { 1, pause, pause };
 	nanos age = segment_age(&kernel.segment.header, kernel_boottime());
 
 	kernel.segment.breaker = (struct breaker){ 0 };
-	breaker_tell(
-	    &kernel.segment.breaker, &config, RESULT_FAILURE, age, age);
+	breaker_tell(&kernel.segment.breaker, &config, RESULT_FAILURE, age, age);
 }
 
 /*
  * Opening and closing
  */
 
-FAKE(int, open, const char *path, int flags, ...)
-{
+FAKE(int, open, const char *path, int flags, ...) {
 	static const char again[] = "/proc/self/fd/";
 
 	errno = ENOENT;
 	/* The file of a descriptor once more. */
 	if (strncmp(path, again, sizeof again - 1) == 0 && kernel.visible) {
-		struct file file =
-		    *file_at((int)strtol(path + sizeof again - 1, NULL, 10));
+		struct file file = *file_at((int)strtol(path + sizeof again - 1, NULL, 10));
 		int fd = file_open(file.kind, file.of, flags & O_ACCMODE);
 
 		file_at(fd)->size = file.size;
@@ -262,19 +227,16 @@ FAKE(int, open, const char *path, int flags, ...)
 	return -1;
 }
 
-FAKE_RESULT(int, memfd_create, file_open(FILE_PLAIN, 0, O_RDWR),
-    const char *name, unsigned flags)
+FAKE_RESULT(int, memfd_create, file_open(FILE_PLAIN, 0, O_RDWR), const char *name, unsigned flags)
 
-FAKE_RESULT(int, signalfd, file_open(FILE_SIGNALS, 0, O_RDONLY), int fd,
-    const sigset_t *set, int flags)
+FAKE_RESULT(
+    int, signalfd, file_open(FILE_SIGNALS, 0, O_RDONLY), int fd, const sigset_t *set, int flags)
 
-FAKE(int, eventfd, unsigned value, int flags)
-{
+FAKE(int, eventfd, unsigned value, int flags) {
 	return file_open(FILE_ERROR, 0, O_RDWR);
 }
 
-FAKE(int, pipe2, int ends[2], int flags)
-{
+FAKE(int, pipe2, int ends[2], int flags) {
 	errno = EMFILE;
 	if (kernel.pipeless)
 		return -1;
@@ -286,8 +248,7 @@ FAKE(int, pipe2, int ends[2], int flags)
 FAKE_RESULT(int, inotify_init1, file_open(FILE_WATCH, -1, O_RDONLY), int flags)
 
 /* The watch reports only reads from now on. */
-FAKE(int, inotify_add_watch, int fd, const char *path, uint32_t mask)
-{
+FAKE(int, inotify_add_watch, int fd, const char *path, uint32_t mask) {
 	errno = ENOENT;
 	if (!kernel.visible)
 		return -1;
@@ -296,8 +257,7 @@ FAKE(int, inotify_add_watch, int fd, const char *path, uint32_t mask)
 	return 1;
 }
 
-FAKE(int, close, int fd)
-{
+FAKE(int, close, int fd) {
 	file_at(fd)->kind = FILE_NONE;
 	return 0;
 }
@@ -306,8 +266,7 @@ FAKE(int, close, int fd)
  * Reading
  */
 
-FAKE(ssize_t, read, int fd, void *bytes, size_t size)
-{
+FAKE(ssize_t, read, int fd, void *bytes, size_t size) {
 	struct file *file = file_at(fd);
 	int *error = &kernel.last.temper.error;
 	struct sent sent;
@@ -319,8 +278,7 @@ FAKE(ssize_t, read, int fd, void *bytes, size_t size)
 			return -1;
 		sent = invocation_hear();
 		*(struct signalfd_siginfo *)bytes =
-		    (struct signalfd_siginfo){ .ssi_signo =
-						   (uint32_t)sent.number,
+		    (struct signalfd_siginfo){ .ssi_signo = (uint32_t)sent.number,
 			    .ssi_code = sent.code,
 			    .ssi_pid = (uint32_t)sent.sender,
 			    .ssi_int = sent.value };
@@ -345,13 +303,10 @@ FAKE(ssize_t, read, int fd, void *bytes, size_t size)
 		/* Once: standard input was read. An old kernel, which has no
 		 * pidfds either, does not report tee(2), as read_guard.c tries
 		 * with a pipe of its own. */
-		if (file->over ||
-		    !(file->of == STDIN_FILENO ? kernel.consumed
-					       : kernel.pidfds))
+		if (file->over || !(file->of == STDIN_FILENO ? kernel.consumed : kernel.pidfds))
 			return -1;
 		file->over = true;
-		*(struct inotify_event *)bytes =
-		    (struct inotify_event){ .mask = IN_ACCESS };
+		*(struct inotify_event *)bytes = (struct inotify_event){ .mask = IN_ACCESS };
 		return sizeof(struct inotify_event);
 	default:
 		kernel_break("reads what cannot be read");
@@ -359,29 +314,23 @@ FAKE(ssize_t, read, int fd, void *bytes, size_t size)
 }
 
 /* All that is in a temporary file, from an offset on. */
-static ssize_t
-rest_of(const struct file *file, off_t offset, size_t most)
-{
+static ssize_t rest_of(const struct file *file, off_t offset, size_t most) {
 	off_t left = file->size > offset ? file->size - offset : 0;
 
 	return left < (off_t)most ? (ssize_t)left : (ssize_t)most;
 }
 
-FAKE(ssize_t, pread, int fd, void *bytes, size_t size, off_t offset)
-{
+FAKE(ssize_t, pread, int fd, void *bytes, size_t size, off_t offset) {
 	if (file_at(fd)->kind != FILE_SEGMENT)
 		return rest_of(file_at(fd), offset, size);
 	memcpy(bytes, &kernel.segment, size);
 	return (ssize_t)size;
 }
 
-FAKE(void *, mmap, void *address, size_t size, int protection, int flags,
-    int fd, off_t offset)
-{
+FAKE(void *, mmap, void *address, size_t size, int protection, int flags, int fd, off_t offset) {
 	static char document[1 << 16];
 
-	return file_at(fd)->kind == FILE_SEGMENT ? (void *)&kernel.segment
-						 : document;
+	return file_at(fd)->kind == FILE_SEGMENT ? (void *)&kernel.segment : document;
 }
 
 FAKE_RESULT(int, munmap, 0, void *address, size_t size)
@@ -390,8 +339,7 @@ FAKE_RESULT(int, munmap, 0, void *address, size_t size)
  * Writing and copying
  */
 
-FAKE(ssize_t, write, int fd, const void *bytes, size_t size)
-{
+FAKE(ssize_t, write, int fd, const void *bytes, size_t size) {
 	struct file *file = file_at(fd);
 
 	if (file->kind == FILE_WRITE_END)
@@ -408,9 +356,7 @@ FAKE(ssize_t, write, int fd, const void *bytes, size_t size)
 }
 
 /* The whole input comes at once, and is at its end then. */
-FAKE(ssize_t, splice, int from, off_t *in, int to, off_t *out, size_t most,
-    unsigned flags)
-{
+FAKE(ssize_t, splice, int from, off_t *in, int to, off_t *out, size_t most, unsigned flags) {
 	bool first = *out == 0;
 
 	errno = EAGAIN;
@@ -420,19 +366,15 @@ FAKE(ssize_t, splice, int from, off_t *in, int to, off_t *out, size_t most,
 	return first ? INPUT_BYTES : 0;
 }
 
-FAKE(ssize_t, tee, int from, int to, size_t most, unsigned flags)
-{
-	off_t size = from == STDIN_FILENO && !kernel.consumed
-	    ? INPUT_BYTES
-	    : file_at(from)->size;
+FAKE(ssize_t, tee, int from, int to, size_t most, unsigned flags) {
+	off_t size = from == STDIN_FILENO && !kernel.consumed ? INPUT_BYTES : file_at(from)->size;
 
 	kernel.files[file_at(to)->of].size = size;
 	errno = EAGAIN;
 	return size == 0 ? -1 : (ssize_t)size;
 }
 
-FAKE(ssize_t, sendfile, int to, int from, off_t *offset, size_t most)
-{
+FAKE(ssize_t, sendfile, int to, int from, off_t *offset, size_t most) {
 	ssize_t size = rest_of(file_at(from), *offset, most);
 	ssize_t sent = __wrap_write(to, NULL, (size_t)size);
 
@@ -441,8 +383,7 @@ FAKE(ssize_t, sendfile, int to, int from, off_t *offset, size_t most)
 	return sent;
 }
 
-FAKE(off_t, lseek, int fd, off_t offset, int whence)
-{
+FAKE(off_t, lseek, int fd, off_t offset, int whence) {
 	return whence == SEEK_SET ? offset : file_at(fd)->size;
 }
 
@@ -450,8 +391,7 @@ FAKE(off_t, lseek, int fd, off_t offset, int whence)
  * What is known of files
  */
 
-FAKE(int, fcntl, int fd, int command, ...)
-{
+FAKE(int, fcntl, int fd, int command, ...) {
 	if (command == F_GETFL && fd >= FIRST)
 		return file_at(fd)->flags;
 	if (command == F_GETFL)
@@ -460,8 +400,7 @@ FAKE(int, fcntl, int fd, int command, ...)
 	return command == F_SETLEASE && kernel.now < kernel.written ? -1 : 0;
 }
 
-FAKE(int, fstat, int fd, struct stat *stat)
-{
+FAKE(int, fstat, int fd, struct stat *stat) {
 	const struct file *file = file_at(fd);
 
 	*stat = (struct stat){ .st_ino = (ino_t)fd,
@@ -476,22 +415,19 @@ FAKE(int, fstat, int fd, struct stat *stat)
 	return 0;
 }
 
-FAKE(int, stat, const char *path, struct stat *stat)
-{
+FAKE(int, stat, const char *path, struct stat *stat) {
 	*stat = (struct stat){ .st_mode = S_IFIFO };
 	errno = ENOENT;
 	return strcmp(path, "report") == 0 ? 0 : -1;
 }
 
-FAKE(int, fstatfs, int fd, struct statfs *system)
-{
+FAKE(int, fstatfs, int fd, struct statfs *system) {
 	*system = (struct statfs){ .f_type = TMPFS };
 	return 0;
 }
 
 /* FIONREAD: how much can be read. */
-FAKE(int, ioctl, int fd, REQUEST request, ...)
-{
+FAKE(int, ioctl, int fd, REQUEST request, ...) {
 	va_list rest;
 
 	va_start(rest, request);
@@ -504,8 +440,7 @@ FAKE(int, ioctl, int fd, REQUEST request, ...)
  * Only asks, and does not wait. Volatile, because glibc's header says that poll
  * reads nothing from fds.
  */
-FAKE(int, poll, struct pollfd *fds, nfds_t count, int time)
-{
+FAKE(int, poll, struct pollfd *fds, nfds_t count, int time) {
 	struct pollfd *volatile one = fds;
 	bool ready = file_ready(one->fd) <= kernel.now;
 
@@ -519,9 +454,7 @@ FAKE_RESULT(pid_t, tcgetpgrp, kernel.group, int fd)
  * Calls by number
  */
 
-static int
-open_pidfd(pid_t pid)
-{
+static int open_pidfd(pid_t pid) {
 	const struct process *process = kernel_find(pid);
 
 	if (kernel.unsettled != NULL)
@@ -535,20 +468,16 @@ open_pidfd(pid_t pid)
 	errno = ESRCH;
 	if (process != NULL)
 		return file_open(FILE_PIDFD, process->start, 0);
-	return kernel.taken[pid] ? file_open(FILE_PIDFD, KERNEL_STRANGER, 0)
-				 : -1;
+	return kernel.taken[pid] ? file_open(FILE_PIDFD, KERNEL_STRANGER, 0) : -1;
 }
 
-static int
-signal_pidfd(int fd, int number)
-{
+static int signal_pidfd(int fd, int number) {
 	int64_t start = file_at(fd)->of;
 
 	if (start == KERNEL_OURSELVES && number == 0)
 		return 0;
 	for (int i = 0; i < kernel.places; i++)
-		if (kernel.list[i].life != LIFE_NONE &&
-		    kernel.list[i].start == start)
+		if (kernel.list[i].life != LIFE_NONE && kernel.list[i].start == start)
 			return kernel_signal(&kernel.list[i], number);
 	if (start == KERNEL_STRANGER)
 		kernel_break("signals a stranger");
@@ -556,8 +485,7 @@ signal_pidfd(int fd, int number)
 	return -1;
 }
 
-FAKE(long, syscall, long number, ...)
-{
+FAKE(long, syscall, long number, ...) {
 	long result = 0;
 	va_list rest;
 
@@ -580,9 +508,7 @@ FAKE(long, syscall, long number, ...)
 		invocation_poll(va_arg(rest, struct rest *));
 		kernel.polled_count = 0;
 		for (nfds_t i = 0; i < count; i++)
-			fds[i].revents = file_ready(fds[i].fd) <= kernel.now
-			    ? fds[i].events
-			    : 0;
+			fds[i].revents = file_ready(fds[i].fd) <= kernel.now ? fds[i].events : 0;
 		if (kernel.count == 0)
 			invocation_hear();
 	} else {

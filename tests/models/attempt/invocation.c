@@ -54,41 +54,29 @@ static struct invocation *const now = &invocation;
 static const struct {
 	enum state hook, last_hook, command, dead_command;
 } of_limit[] = {
-	[TERMINATION_NONE] = { HOOK_UNKILLABLE, GIVE_UP_KILLED, RUNNING,
-	    RUNNING_DEAD },
-	[TERMINATION_SIGNALLED] = { HOOK_SIGNALLED, GIVE_UP_SIGNALLED,
-	    SIGNALLED, SIGNALLED_DEAD },
-	[TERMINATION_KILLED] = { HOOK_KILLED, GIVE_UP_KILLED, KILLED,
-	    KILLED_DEAD },
-	[TERMINATION_UNKILLABLE] = { HOOK_UNKILLABLE, GIVE_UP_KILLED,
-	    UNKILLABLE, UNKILLABLE_DEAD },
-	[TERMINATION_ABANDONED] = { HOOK_UNKILLABLE, GIVE_UP_KILLED, RUNNING,
-	    RUNNING_DEAD },
+	[TERMINATION_NONE] = { HOOK_UNKILLABLE, GIVE_UP_KILLED, RUNNING, RUNNING_DEAD },
+	[TERMINATION_SIGNALLED] = { HOOK_SIGNALLED, GIVE_UP_SIGNALLED, SIGNALLED, SIGNALLED_DEAD },
+	[TERMINATION_KILLED] = { HOOK_KILLED, GIVE_UP_KILLED, KILLED, KILLED_DEAD },
+	[TERMINATION_UNKILLABLE] = { HOOK_UNKILLABLE, GIVE_UP_KILLED, UNKILLABLE, UNKILLABLE_DEAD },
+	[TERMINATION_ABANDONED] = { HOOK_UNKILLABLE, GIVE_UP_KILLED, RUNNING, RUNNING_DEAD },
 };
 
-enum state
-invocation_state(void)
-{
+enum state invocation_state(void) {
 	if (now->limit != NULL) {
 		enum termination_stage stage = now->limit->stage;
 		enum state state = of_limit[stage].command;
 
-		if (kernel.hook != NULL &&
-		    now->limit->child == kernel.hook->pid)
-			return now->closing ? of_limit[stage].last_hook
-					    : of_limit[stage].hook;
+		if (kernel.hook != NULL && now->limit->child == kernel.hook->pid)
+			return now->closing ? of_limit[stage].last_hook : of_limit[stage].hook;
 		if (!kernel_alive(kernel.command))
 			return of_limit[stage].dead_command;
-		return state == RUNNING && now->ended_by != 0 ? INTERRUPTED
-							      : state;
+		return state == RUNNING && now->ended_by != 0 ? INTERRUPTED : state;
 	}
 	if (now->attempting && now->abandoned)
-		return kernel_alive(kernel.command) ? ABANDONED
-						    : ABANDONED_DEAD;
+		return kernel_alive(kernel.command) ? ABANDONED : ABANDONED_DEAD;
 	if (now->attempting)
-		return file_pipes(false) > 0 || file_awaits(OUTPUT_STDERR)
-		    ? SLOW_READER
-		    : STRAGGLING;
+		return file_pipes(false) > 0 || file_awaits(OUTPUT_STDERR) ? SLOW_READER
+									   : STRAGGLING;
 	if (now->closing && kernel.hook != NULL)
 		return GIVE_UP;
 	if (now->closing && file_awaits(OUTPUT_REPORT))
@@ -96,16 +84,14 @@ invocation_state(void)
 	/* Until held output is delivered, retry writes nothing else. */
 	if (now->closing)
 		return file_awaits(OUTPUT_STDERR) &&
-			(now->set.held == 0 ||
-			    kernel.taken_by[OUTPUT_STDOUT] > 0 ||
+			(now->set.held == 0 || kernel.taken_by[OUTPUT_STDOUT] > 0 ||
 			    kernel.taken_by[OUTPUT_STDERR] > 0)
 		    ? LAST_LINES
 		    : DELIVERY;
 	if (!now->ready)
 		return INPUT;
 	if (kernel.hook != NULL)
-		return kernel_boottime() < now->at ? HOOK_IN_DELAY
-						   : HOOK_AFTER_DELAY;
+		return kernel_boottime() < now->at ? HOOK_IN_DELAY : HOOK_AFTER_DELAY;
 	if (now->denied)
 		return now->begun == 0 ? BREAKER_WAIT : BUDGET_WAIT;
 	return now->begun == 0 ? SPLAY : DELAY;
@@ -115,19 +101,14 @@ invocation_state(void)
  * Promises
  */
 
-nanos
-invocation_until_deadline(void)
-{
+nanos invocation_until_deadline(void) {
 	if (now->set.deadline == 0)
 		return NANOS_MAX;
-	return KERNEL_START + KERNEL_ASLEEP + now->set.deadline -
-	    kernel_boottime();
+	return KERNEL_START + KERNEL_ASLEEP + now->set.deadline - kernel_boottime();
 }
 
 /* The time until retry has to do anything. */
-static nanos
-due(void)
-{
+static nanos due(void) {
 	const struct process *command = kernel.command;
 	enum state state = invocation_state();
 	nanos left = invocation_until_deadline();
@@ -137,13 +118,11 @@ due(void)
 			kernel_break("waits for a command that is buried");
 		/* At the deadline it is abandoned. */
 		if (command->killed != 0)
-			return left > 0 ? number_lesser(left, NANOS_SECOND)
-					: NANOS_SECOND;
+			return left > 0 ? number_lesser(left, NANOS_SECOND) : NANOS_SECOND;
 		if (command->asked != 0)
 			return now->kill - kernel.now;
-		return now->timeout == NANOS_MAX
-		    ? left
-		    : number_lesser(now->timeout - kernel.now, left);
+		return now->timeout == NANOS_MAX ? left
+						 : number_lesser(now->timeout - kernel.now, left);
 	}
 	switch (state) {
 	case SPLAY:
@@ -156,8 +135,7 @@ due(void)
 	case HOOK_AFTER_DELAY:
 		return left;
 	case SLOW_READER:
-		return now->ended_by == 0 && left > STRAGGLERS ? left
-							       : STRAGGLERS;
+		return now->ended_by == 0 && left > STRAGGLERS ? left : STRAGGLERS;
 	case ABANDONED:
 	case ABANDONED_DEAD:
 	case STRAGGLING:
@@ -175,9 +153,7 @@ due(void)
 }
 
 /* A signal reaches the command once: by the terminal, or by retry. */
-static void
-check_passes(void)
-{
+static void check_passes(void) {
 	const struct sent *due_signal = &now->due, *passed = &kernel.passed;
 
 	if (kernel.passes > (now->is_due ? 1 : 0))
@@ -186,28 +162,23 @@ check_passes(void)
 		kernel_break("does not pass a signal on");
 	if (kernel.passes == 1 &&
 	    (passed->number != due_signal->number ||
-		(due_signal->code == SI_QUEUE &&
-		    passed->value != due_signal->value)))
+		(due_signal->code == SI_QUEUE && passed->value != due_signal->value)))
 		kernel_break("passes another signal on");
 	kernel.passes = 0;
 	now->is_due = false;
 }
 
 /* A limit is about to signal the command. */
-void
-invocation_limit(int number)
-{
+void invocation_limit(int number) {
 	const struct process *command = kernel.command;
 	bool mild = now->set.kill_after > 0 && now->set.signal != SIGKILL;
 
 	if (command->asked == 0) {
-		if (kernel.now + SLACK < now->timeout &&
-		    invocation_until_deadline() > SLACK)
+		if (kernel.now + SLACK < now->timeout && invocation_until_deadline() > SLACK)
 			kernel_break("ends an attempt before a limit");
 		if (mild && number != now->set.signal)
 			kernel_break("ends an attempt by another signal");
-	} else if (mild && number == SIGKILL &&
-	    kernel.now + SLACK < now->kill) {
+	} else if (mild && number == SIGKILL && kernel.now + SLACK < now->kill) {
 		kernel_break("kills before the time is over");
 	}
 }
@@ -217,8 +188,7 @@ invocation_limit(int number)
  */
 
 /* An abandoned hook may live on, and is not waited for. */
-SPY(bool, termination_over, const struct termination *limit)
-{
+SPY(bool, termination_over, const struct termination *limit) {
 	bool over = REAL(termination_over)(limit);
 	bool hook = kernel.hook != NULL && kernel.hook->pid == limit->child;
 
@@ -235,9 +205,8 @@ SPY(bool, termination_over, const struct termination *limit)
 	/* The command is dead and its limit is over, or it is abandoned. */
 	if (!over || !now->attempting)
 		return over;
-	if (!kernel_alive(kernel.command) && kernel.last.asked != 0 &&
-	    !now->unkillable && kernel.visible &&
-	    kernel_has_member(&kernel.last, LACK_NOTHING))
+	if (!kernel_alive(kernel.command) && kernel.last.asked != 0 && !now->unkillable &&
+	    kernel.visible && kernel_has_member(&kernel.last, LACK_NOTHING))
 		kernel_break("leaves members behind after a limit");
 	kernel.room[OUTPUT_STDERR] = kernel.now + now->set.owed;
 	file_leave(now->set.owed > 0 || now->set.held > 0,
@@ -245,9 +214,7 @@ SPY(bool, termination_over, const struct termination *limit)
 	return over;
 }
 
-static const struct process *
-top_of(pid_t child)
-{
+static const struct process *top_of(pid_t child) {
 	if (kernel.command != NULL && kernel.command->pid == child)
 		return kernel.command;
 	if (kernel.hook == NULL || kernel.hook->pid != child)
@@ -259,23 +226,18 @@ top_of(pid_t child)
  * A limit looks for daemons until it sends its first signal, whatever comes
  * before; a process that is forked meanwhile may be missed until KILL.
  */
-static void
-note_limit(const struct process *top, const struct termination *limit)
-{
-	enum lack lack =
-	    limit->stage == TERMINATION_SIGNALLED ? LACK_SIGNAL : LACK_KILL;
+static void note_limit(const struct process *top, const struct termination *limit) {
+	enum lack lack = limit->stage == TERMINATION_SIGNALLED ? LACK_SIGNAL : LACK_KILL;
 	bool asks = top == kernel.command;
 
 	kernel.swept = NULL;
 	if (asks && top->killed == 0)
 		now->kill = number_add(top->asked, now->set.kill_after);
-	if (kernel.visible && kernel.meanwhile == NULL &&
-	    kernel_has_member(top, lack))
+	if (kernel.visible && kernel.meanwhile == NULL && kernel_has_member(top, lack))
 		kernel_break("a limit misses a member");
 }
 
-SPY(void, termination_start, struct termination *limit)
-{
+SPY(void, termination_start, struct termination *limit) {
 	const struct process *top = top_of(limit->child);
 
 	kernel_settle(top, false);
@@ -284,8 +246,7 @@ SPY(void, termination_start, struct termination *limit)
 	note_limit(top, limit);
 }
 
-SPY(void, termination_advance, struct termination *limit, bool late)
-{
+SPY(void, termination_advance, struct termination *limit, bool late) {
 	const struct process *top;
 
 	if (limit->stage == TERMINATION_ABANDONED)
@@ -297,9 +258,7 @@ SPY(void, termination_advance, struct termination *limit, bool late)
 		note_limit(top, limit);
 }
 
-SPY(struct step, plan_first, const struct policy *policy,
-    struct history *history, nanos instant)
-{
+SPY(struct step, plan_first, const struct policy *policy, struct history *history, nanos instant) {
 	struct step step = REAL(plan_first)(policy, history, instant);
 
 	now->ready = true;
@@ -308,8 +267,7 @@ SPY(struct step, plan_first, const struct policy *policy,
 }
 
 /* An attempt begins, even if it will get no process. */
-SPY(void, plan_begin, struct history *history)
-{
+SPY(void, plan_begin, struct history *history) {
 	now->begun++;
 	check_passes();
 	if (kernel.command != NULL)
@@ -331,13 +289,11 @@ SPY(void, plan_begin, struct history *history)
 	if (kernel.last.temper.error != 0)
 		kernel_break("leaves an error of exec for the next attempt");
 	for (int i = 0; i < kernel.places && kernel.meanwhile == NULL; i++)
-		if (kernel.list[i].life == LIFE_DEAD &&
-		    kernel.list[i].parent == PARENT_SELF)
+		if (kernel.list[i].life == LIFE_DEAD && kernel.list[i].parent == PARENT_SELF)
 			kernel_break("leaves the dead unburied");
 	if (file_count(FILE_PLAIN, FILE_PLAIN) > PLAIN_MOST)
 		kernel_break("leaves temporary files open");
-	if (file_pipes(true) > 0 ||
-	    file_count(FILE_WRITE_END, FILE_WRITE_END) > 0)
+	if (file_pipes(true) > 0 || file_count(FILE_WRITE_END, FILE_WRITE_END) > 0)
 		kernel_break("leaves a pipe open that it does not need");
 
 	now->denied = now->unkillable = false;
@@ -345,9 +301,7 @@ SPY(void, plan_begin, struct history *history)
 	REAL(plan_begin)(history);
 }
 
-SPY(struct step, plan_next, const struct policy *policy,
-    struct history *history, nanos instant)
-{
+SPY(struct step, plan_next, const struct policy *policy, struct history *history, nanos instant) {
 	const struct outcome *outcome = &history->last;
 	struct step step = REAL(plan_next)(policy, history, instant);
 
@@ -356,8 +310,7 @@ SPY(struct step, plan_next, const struct policy *policy,
 		kernel_break("ends an attempt whose command is not buried");
 	if (now->vain)
 		kernel.pipeless = false;
-	now->cut = now->set.held == 0 && now->attempting &&
-	    kernel.now < kernel.room[OUTPUT_STDERR];
+	now->cut = now->set.held == 0 && now->attempting && kernel.now < kernel.room[OUTPUT_STDERR];
 	/* If retry is stopped after that, the reader may be back too late. */
 	now->stuck = now->cut ||
 	    (now->set.held == 0 && now->set.owed > 0 && now->attempting &&
@@ -371,11 +324,9 @@ SPY(struct step, plan_next, const struct policy *policy,
 	return step;
 }
 
-SPY(struct step, plan_denied, const struct policy *policy,
-    struct history *history, const struct admission *admission, nanos instant)
-{
-	struct step step =
-	    REAL(plan_denied)(policy, history, admission, instant);
+SPY(struct step, plan_denied, const struct policy *policy, struct history *history,
+    const struct admission *admission, nanos instant) {
+	struct step step = REAL(plan_denied)(policy, history, admission, instant);
 
 	now->denied = step.again;
 	now->at = step.at;
@@ -386,20 +337,17 @@ SPY(struct step, plan_denied, const struct policy *policy,
  * The readers of all output are slow from now on. What they have read before is
  * not held output: with -v, -E holds no message of an attempt.
  */
-SPY(int, finish_run, struct run *run, struct step step)
-{
+SPY(int, finish_run, struct run *run, struct step step) {
 	now->closing = true;
 	memset(kernel.taken_by, 0, sizeof kernel.taken_by);
 	kernel.written = kernel.now + now->set.held / 2;
 	kernel.room[OUTPUT_STDOUT] = kernel.now + now->set.held;
 	kernel.room[OUTPUT_STDERR] = kernel.room[OUTPUT_STDOUT] + now->set.log;
-	kernel.room[OUTPUT_REPORT] =
-	    kernel.room[OUTPUT_STDERR] + now->set.report;
+	kernel.room[OUTPUT_REPORT] = kernel.room[OUTPUT_STDERR] + now->set.report;
 	return REAL(finish_run)(run, step);
 }
 
-FAKE(void, _exit, int status)
-{
+FAKE(void, _exit, int status) {
 	kernel_trace("exits itself with", status);
 	kernel.exited = status;
 	longjmp(kernel.back, 1);
@@ -413,8 +361,7 @@ FAKE(void, _exit, int status)
  * Once an attempt begins, a fork is of the command; else it is of a hook. Sets
  * errno where the kernel refuses a process.
  */
-FAKE(pid_t, fork, void)
-{
+FAKE(pid_t, fork, void) {
 	int64_t which = number_lesser(now->launched, COMMANDS - 1);
 	bool command = now->beginning;
 	int *failures = command ? &now->fork_failures : &now->hook_failures;
@@ -426,12 +373,10 @@ FAKE(pid_t, fork, void)
 			kernel.list[i].role = ROLE_SPARED;
 	now->beginning = false;
 	if (!command) {
-		if (kernel.hook != NULL ||
-		    (kernel.command != NULL && !now->abandoned))
+		if (kernel.hook != NULL || (kernel.command != NULL && !now->abandoned))
 			kernel_break("begins a hook beside another process");
 		if (now->ended_by != 0)
-			kernel_break(
-			    "begins a hook after a signal that ends all");
+			kernel_break("begins a hook after a signal that ends all");
 		now->given_up = kernel.now + LONGEST_HOOK;
 	}
 	errno = EAGAIN;
@@ -449,8 +394,7 @@ FAKE(pid_t, fork, void)
 		return process->pid;
 
 	if (now->set.has_member)
-		kernel_spawn(
-		    ROLE_MEMBER, kernel_place(process), &now->set.member);
+		kernel_spawn(ROLE_MEMBER, kernel_place(process), &now->set.member);
 	if (now->set.interrupted)
 		kernel_post((struct sent){ .number = SIGINT, .code = SI_USER });
 	if (++now->launched == 1) {
@@ -462,8 +406,7 @@ FAKE(pid_t, fork, void)
 	file_inherit();
 	now->attempting = true;
 	now->vain = now->halted = now->continued = false;
-	now->timeout =
-	    now->set.timeout == 0 ? NANOS_MAX : kernel.now + now->set.timeout;
+	now->timeout = now->set.timeout == 0 ? NANOS_MAX : kernel.now + now->set.timeout;
 	return process->pid;
 }
 
@@ -472,9 +415,7 @@ FAKE(pid_t, fork, void)
  */
 
 /* The time for which retry was stopped counts for no limit. */
-static void
-postpone(nanos stopped)
-{
+static void postpone(nanos stopped) {
 	now->timeout = number_add(now->timeout, stopped);
 	now->kill = number_add(now->kill, stopped);
 	now->given_up = number_add(now->given_up, stopped);
@@ -485,9 +426,7 @@ postpone(nanos stopped)
  * retry dies of it, or it stops all of the job, and somebody continues that
  * later. PID 1 does neither.
  */
-void
-invocation_unblock(void)
-{
+void invocation_unblock(void) {
 	static const nanos span = 10 * NANOS_SECOND;
 	const struct process *command = kernel.command;
 	int number = kernel.raised;
@@ -504,8 +443,8 @@ invocation_unblock(void)
 	now->halted = false;
 	if (kernel_pends(SIGCONT))
 		kernel_break("stops though somebody has continued it");
-	if (now->attempting && !now->abandoned && command != NULL &&
-	    command->life == LIFE_RUNS && !command->temper.apart)
+	if (now->attempting && !now->abandoned && command != NULL && command->life == LIFE_RUNS &&
+	    !command->temper.apart)
 		kernel_break("stops though its command goes on");
 	if (kernel_orphaned())
 		return;
@@ -520,24 +459,19 @@ invocation_unblock(void)
  * stops too once the command has stopped. It does not where a SIGCONT is
  * pending; a command that may not be signalled then stays stopped.
  */
-static void
-check_halt(void)
-{
+static void check_halt(void) {
 	const struct process *command = kernel.command;
 
 	if (now->continued && command != NULL && command->temper.refuses)
 		return;
-	if (now->attempting && !now->abandoned && command != NULL &&
-	    kernel.count == 0 && kernel.meanwhile == NULL &&
-	    command->life == LIFE_STOPPED && !kernel_orphaned() &&
+	if (now->attempting && !now->abandoned && command != NULL && kernel.count == 0 &&
+	    kernel.meanwhile == NULL && command->life == LIFE_STOPPED && !kernel_orphaned() &&
 	    (now->halted || kernel.watched))
 		kernel_break("waits though its command has stopped");
 }
 
 /* Retry takes the next signal that is pending, or sees that there is none. */
-struct sent
-invocation_hear(void)
-{
+struct sent invocation_hear(void) {
 	struct sent sent = kernel_take();
 
 	kernel_trace("hears", sent.number);
@@ -550,10 +484,9 @@ invocation_hear(void)
 	/* Whether retry has to pass it on. An abandoned command gets no stop:
 	 * it was sent KILL. */
 	now->due = sent;
-	now->is_due = !(now->abandoned && signals_stops(sent.number)) &&
-	    now->attempting && kernel_alive(kernel.command) &&
-	    sent.number != 0 && sent.number != SIGCHLD && !sent.shared &&
-	    sent.sender != kernel.self && sent.sender != kernel.command->pid;
+	now->is_due = !(now->abandoned && signals_stops(sent.number)) && now->attempting &&
+	    kernel_alive(kernel.command) && sent.number != 0 && sent.number != SIGCHLD &&
+	    !sent.shared && sent.sender != kernel.self && sent.sender != kernel.command->pid;
 	if (signals_stops(sent.number))
 		now->halted = now->attempting;
 	if (sent.number == SIGCONT) {
@@ -567,9 +500,7 @@ invocation_hear(void)
  * ppoll(2), with the time that was left where a stop interrupted it. What
  * retry sleeps too long while a SIGCONT is pending counts as a stop.
  */
-void
-invocation_poll(struct rest *rest)
-{
+void invocation_poll(struct rest *rest) {
 	nanos nap = rest->seconds * NANOS_SECOND + rest->nanos;
 	nanos began = kernel.now, left = due(), slept;
 
@@ -592,8 +523,7 @@ invocation_poll(struct rest *rest)
 	kernel_pass(began + nap, false);
 	kernel_pass(kernel.now + now->late, true);
 	now->looked = kernel.now;
-	slept =
-	    number_lesser(kernel.now - began - now->stopped - now->late, nap);
+	slept = number_lesser(kernel.now - began - now->stopped - now->late, nap);
 	rest->seconds = (nap - slept) / NANOS_SECOND;
 	rest->nanos = (nap - slept) % NANOS_SECOND;
 	now->disturbed += now->stopped + now->late;
@@ -602,22 +532,18 @@ invocation_poll(struct rest *rest)
 }
 
 /* Takes what is pending from the start. */
-FAKE(int, sigtimedwait, const sigset_t *set, siginfo_t *info,
-    const struct timespec *timeout)
-{
+FAKE(int, sigtimedwait, const sigset_t *set, siginfo_t *info, const struct timespec *timeout) {
 	if (now->taken == LENGTH(pending_first))
 		return -1;
 	info->si_signo = pending_first[now->taken++];
 	return info->si_signo;
 }
 
-FAKE(int, sigpending, sigset_t *set)
-{
+FAKE(int, sigpending, sigset_t *set) {
 	bool opened = file_count(FILE_SIGNALS, FILE_SIGNALS) > 0;
 
 	sigemptyset(set);
-	for (size_t i = 0;
-	     !opened && now->set.pends && i < LENGTH(pending_first); i++)
+	for (size_t i = 0; !opened && now->set.pends && i < LENGTH(pending_first); i++)
 		sigaddset(set, pending_first[i]);
 	for (size_t i = 0; opened && i < kernel.count; i++)
 		sigaddset(set, kernel.pending[i].number);
@@ -625,9 +551,7 @@ FAKE(int, sigpending, sigset_t *set)
 }
 
 /* No signal is ignored. */
-FAKE(int, sigaction, int number, const struct sigaction *action,
-    struct sigaction *before)
-{
+FAKE(int, sigaction, int number, const struct sigaction *action, struct sigaction *before) {
 	if (before != NULL)
 		*before = (struct sigaction){ .sa_handler = SIG_DFL };
 	return 0;
@@ -648,9 +572,7 @@ struct words {
  * them has no effect as long as nothing happens: the budget allows all retries,
  * and no command has such an output.
  */
-static void
-make_words(struct words *words, const struct setting *set)
-{
+static void make_words(struct words *words, const struct setting *set) {
 	const nanos second = NANOS_SECOND;
 	/* A word, if it is given, and its number in units of 1/scale. */
 	const struct {
@@ -691,16 +613,13 @@ make_words(struct words *words, const struct setting *set)
 		words->list[words->count++] = next;
 		next = stpcpy(next, rows[i].word);
 		if (rows[i].scale > 0)
-			next += strlen(number_put_decimal(
-			    next, rows[i].number, rows[i].scale));
+			next += strlen(number_put_decimal(next, rows[i].number, rows[i].scale));
 		next++;
 	}
 	words->list[words->count] = NULL;
 }
 
-void
-invocation_start(const struct setting *set, uint64_t seed, bool tracing)
-{
+void invocation_start(const struct setting *set, uint64_t seed, bool tracing) {
 	bool leads = (set->around & IS_LEADER) != 0;
 	pid_t self = (set->around & IS_INIT) != 0 ? 1 : 100;
 
@@ -728,23 +647,20 @@ invocation_start(const struct setting *set, uint64_t seed, bool tracing)
 	 * it. */
 	if ((set->around & HAS_ELDER) != 0)
 		kernel_spawn(ROLE_SPARED,
-		    kernel_place(kernel_spawn(ROLE_SPARED, PARENT_SELF,
-			&(struct temper){ .life = 3 * NANOS_SECOND })),
+		    kernel_place(kernel_spawn(
+			ROLE_SPARED, PARENT_SELF, &(struct temper){ .life = 3 * NANOS_SECOND })),
 		    &(struct temper){ .life = NANOS_HOUR });
 }
 
 /* Which promise about every end is broken, or NULL. */
-static const char *
-find_wrong(const struct ending *ending)
-{
+static const char *find_wrong(const struct ending *ending) {
 	const struct process *last = &kernel.last;
 	int status = ending->value;
 	bool limited = now->abandoned || last->asked != 0;
-	bool well = now->launched > 0 && !now->vain && !limited &&
-	    last->temper.signal == 0 && last->temper.status == 0 &&
-	    now->successes >= now->set.consecutive;
-	nanos most = now->set.kill_after + now->set.held + now->set.log +
-	    now->disturbed + 10 * NANOS_SECOND;
+	bool well = now->launched > 0 && !now->vain && !limited && last->temper.signal == 0 &&
+	    last->temper.status == 0 && now->successes >= now->set.consecutive;
+	nanos most =
+	    now->set.kill_after + now->set.held + now->set.log + now->disturbed + 10 * NANOS_SECOND;
 
 	if (now->set.on_give_up)
 		most += LONGEST_HOOK + 10 * NANOS_SECOND;
@@ -763,9 +679,7 @@ find_wrong(const struct ending *ending)
 		    : "dies of a signal that nobody sent";
 	if (status == 0 && !well)
 		return "exits 0 though not enough has succeeded";
-	if (status == 0 &&
-	    (now->cut ||
-		(now->set.held > 0 && kernel.taken_by[OUTPUT_STDOUT] == 0)))
+	if (status == 0 && (now->cut || (now->set.held > 0 && kernel.taken_by[OUTPUT_STDOUT] == 0)))
 		return "exits 0 though output is lost";
 	if (status != 0 && well && !now->stuck)
 		return "fails though the last attempts have succeeded";
@@ -780,9 +694,7 @@ find_wrong(const struct ending *ending)
  * Fills the stack, where main() will have its frame, with nonsense: a variable
  * that nobody sets must not have the right value by chance.
  */
-__attribute__((noinline)) static void
-soil_stack(void)
-{
+__attribute__((noinline)) static void soil_stack(void) {
 	unsigned char bytes[STACK_SOILED];
 
 	memset(bytes, NONSENSE, sizeof bytes);
@@ -790,9 +702,7 @@ soil_stack(void)
 	__asm__ volatile("" : : "r"(bytes) : "memory");
 }
 
-struct ending
-invocation_run(void)
-{
+struct ending invocation_run(void) {
 	static char *nothing[] = { NULL };
 	static struct ending ending;
 	static struct words words;

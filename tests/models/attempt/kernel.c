@@ -30,37 +30,26 @@ struct kernel kernel;
  * The machine
  */
 
-uint64_t
-kernel_draw(uint64_t most)
-{
+uint64_t kernel_draw(uint64_t most) {
 	return random_draw(&kernel.random) % most;
 }
 
-void
-kernel_trace(const char *what, int64_t number)
-{
+void kernel_trace(const char *what, int64_t number) {
 	if (kernel.tracing)
-		printf("%12.6f  %s %lld\n", (double)kernel.now / 1e9, what,
-		    (long long)number);
+		printf("%12.6f  %s %lld\n", (double)kernel.now / 1e9, what, (long long)number);
 }
 
-_Noreturn void
-kernel_break(const char *what)
-{
+_Noreturn void kernel_break(const char *what) {
 	kernel_trace(what, 0);
 	kernel.broken = what;
 	longjmp(kernel.back, 1);
 }
 
-nanos
-kernel_boottime(void)
-{
+nanos kernel_boottime(void) {
 	return kernel.now + kernel.asleep;
 }
 
-void
-kernel_call(void)
-{
+void kernel_call(void) {
 	void (*meanwhile)(void) = kernel.meanwhile;
 
 	if (++kernel.calls > CALLS_MOST)
@@ -77,45 +66,32 @@ kernel_call(void)
  * Processes
  */
 
-int
-kernel_place(const struct process *process)
-{
+int kernel_place(const struct process *process) {
 	return (int)(process - kernel.list);
 }
 
-bool
-kernel_alive(const struct process *process)
-{
-	return process != NULL &&
-	    (process->life == LIFE_RUNS || process->life == LIFE_STOPPED);
+bool kernel_alive(const struct process *process) {
+	return process != NULL && (process->life == LIFE_RUNS || process->life == LIFE_STOPPED);
 }
 
-struct process *
-kernel_find(pid_t pid)
-{
+struct process *kernel_find(pid_t pid) {
 	for (int i = 0; i < kernel.places; i++)
-		if (kernel.list[i].life != LIFE_NONE &&
-		    kernel.list[i].pid == pid)
+		if (kernel.list[i].life != LIFE_NONE && kernel.list[i].pid == pid)
 			return &kernel.list[i];
 	return NULL;
 }
 
 /* The number of a session is not free while it has members. */
-static bool
-is_session(pid_t pid)
-{
+static bool is_session(pid_t pid) {
 	for (int i = 0; i < kernel.places; i++)
-		if (kernel.list[i].life != LIFE_NONE &&
-		    kernel.list[i].session == pid)
+		if (kernel.list[i].life != LIFE_NONE && kernel.list[i].session == pid)
 			return true;
 	return false;
 }
 
-static bool
-is_free(pid_t pid)
-{
-	return pid >= FIRST_PID && !kernel.taken[pid] &&
-	    kernel_find(pid) == NULL && !is_session(pid);
+static bool is_free(pid_t pid) {
+	return pid >= FIRST_PID && !kernel.taken[pid] && kernel_find(pid) == NULL &&
+	    !is_session(pid);
 }
 
 /*
@@ -123,9 +99,7 @@ is_free(pid_t pid)
  * number of a new session was not freed just now: retry tells a session of
  * others, of which all processes have ended, by its number.
  */
-static pid_t
-new_pid(bool leads)
-{
+static pid_t new_pid(bool leads) {
 	if (!leads && is_free(kernel.freed))
 		return kernel.freed;
 	for (int i = 0; i < 2 * KERNEL_PIDS; i++) {
@@ -140,15 +114,11 @@ new_pid(bool leads)
 	abort();
 }
 
-static nanos
-after(nanos span)
-{
+static nanos after(nanos span) {
 	return span == NANOS_MAX ? NANOS_MAX : kernel.now + span;
 }
 
-struct process *
-kernel_spawn(enum role role, int parent, const struct temper *temper)
-{
+struct process *kernel_spawn(enum role role, int parent, const struct temper *temper) {
 	struct process *process = kernel.list;
 
 	while (process->life != LIFE_NONE)
@@ -158,8 +128,7 @@ kernel_spawn(enum role role, int parent, const struct temper *temper)
 		.role = role,
 		.temper = *temper,
 		.pid = new_pid(temper->apart),
-		.session =
-		    parent >= 0 ? kernel.list[parent].session : kernel.session,
+		.session = parent >= 0 ? kernel.list[parent].session : kernel.session,
 		.parent = parent,
 		.bond = parent >= 0 ? kernel.list[parent].bond : BOND_TREE,
 		.start = ++kernel.serial,
@@ -179,9 +148,7 @@ kernel_spawn(enum role role, int parent, const struct temper *temper)
 }
 
 /* A zombie was waited for. Its number is free, and may be taken at once. */
-static void
-bury(struct process *process)
-{
+static void bury(struct process *process) {
 	kernel_trace("is buried", process->pid);
 	if (process == kernel.command)
 		kernel.command = NULL;
@@ -189,28 +156,21 @@ bury(struct process *process)
 		kernel.hook = NULL;
 	process->life = LIFE_NONE;
 	kernel.freed = process->pid;
-	kernel.taken[process->pid] =
-	    !is_session(process->pid) && kernel_draw(2) == 0;
+	kernel.taken[process->pid] = !is_session(process->pid) && kernel_draw(2) == 0;
 }
 
-static void
-post_death(const struct process *process)
-{
-	kernel_post((struct sent){
-	    .number = SIGCHLD, .code = CLD_EXITED, .sender = process->pid });
+static void post_death(const struct process *process) {
+	kernel_post((struct sent){ .number = SIGCHLD, .code = CLD_EXITED, .sender = process->pid });
 }
 
 /* The parent of a process has died. */
-static void
-reparent(struct process *process)
-{
+static void reparent(struct process *process) {
 	int top = process->parent;
 
 	while (top >= 0)
 		top = kernel.list[top].parent;
 	process->order = ++kernel.serial;
-	process->parent = (kernel.subreaper && top == PARENT_SELF) ||
-		kernel.self == KERNEL_INIT
+	process->parent = (kernel.subreaper && top == PARENT_SELF) || kernel.self == KERNEL_INIT
 	    ? PARENT_SELF
 	    : PARENT_INIT;
 	if (process->life != LIFE_DEAD)
@@ -226,9 +186,7 @@ reparent(struct process *process)
  * pidfds all of them: retry cannot know then whether a number still means the
  * same process.
  */
-void
-kernel_end(struct process *process, int status, int signal)
-{
+void kernel_end(struct process *process, int status, int signal) {
 	kernel_trace(signal != 0 ? "dies of" : "exits", signal + status);
 	process->life = LIFE_DEAD;
 	process->temper.status = status;
@@ -244,14 +202,11 @@ kernel_end(struct process *process, int status, int signal)
 	process->ends = kernel.now + NEGLECT;
 	if (process->parent == PARENT_SELF)
 		post_death(process);
-	else if (process->parent < 0 ||
-	    (process->start % 2 != 0 && kernel.pidfds))
+	else if (process->parent < 0 || (process->start % 2 != 0 && kernel.pidfds))
 		bury(process);
 }
 
-static void
-die(struct process *process, int number)
-{
+static void die(struct process *process, int number) {
 	if (kernel.now >= process->free) {
 		kernel_end(process, 0, number);
 		return;
@@ -261,16 +216,12 @@ die(struct process *process, int number)
 		process->ends = process->free;
 }
 
-bool
-kernel_orphaned(void)
-{
+bool kernel_orphaned(void) {
 	return kernel.session == kernel.self || kernel.self == KERNEL_INIT;
 }
 
 /* A signal reaches a process. */
-static void
-hear(struct process *process, int number)
-{
+static void hear(struct process *process, int number) {
 	int waiting = process->waiting;
 
 	if (process->life == LIFE_DEAD || number == 0)
@@ -279,15 +230,14 @@ hear(struct process *process, int number)
 		die(process, number);
 	} else if (signals_stops(number)) {
 		/* It is continued later. */
-		if (!process->temper.deaf && !process->temper.apart &&
-		    !kernel_orphaned())
+		if (!process->temper.deaf && !process->temper.apart && !kernel_orphaned())
 			kernel_stop(process, 3 * NANOS_SECOND);
 	} else if (number == SIGCONT && process->life == LIFE_STOPPED) {
 		process->life = LIFE_RUNS;
 		process->waiting = 0;
 		hear(process, waiting);
-	} else if (process->temper.deaf || number == SIGCHLD ||
-	    number == SIGWINCH || number == SIGCONT) {
+	} else if (process->temper.deaf || number == SIGCHLD || number == SIGWINCH ||
+	    number == SIGCONT) {
 		return;
 	} else if (process->life == LIFE_STOPPED) {
 		process->waiting = number;
@@ -296,9 +246,7 @@ hear(struct process *process, int number)
 	}
 }
 
-void
-kernel_stop(struct process *process, nanos span)
-{
+void kernel_stop(struct process *process, nanos span) {
 	if (process->life != LIFE_RUNS)
 		return;
 	kernel_trace("is stopped", process->pid);
@@ -312,10 +260,8 @@ kernel_stop(struct process *process, nanos span)
  * Whether a process is of a tree, as far as it is known: its parent is, or it
  * is an orphan in a session of the tree's.
  */
-static bool
-joins(const struct process *process, const struct process *top,
-    const bool of_tree[KERNEL_PROCESSES])
-{
+static bool joins(const struct process *process, const struct process *top,
+    const bool of_tree[KERNEL_PROCESSES]) {
 	if (process == top)
 		return true;
 	if (!kernel_alive(process) || process->role != ROLE_MEMBER)
@@ -330,16 +276,13 @@ joins(const struct process *process, const struct process *top,
 	return process->session == kernel.session;
 }
 
-void
-kernel_settle(const struct process *top, bool over)
-{
+void kernel_settle(const struct process *top, bool over) {
 	bool of_tree[KERNEL_PROCESSES] = { false }, grown;
 
 	do {
 		grown = false;
 		for (int i = 0; i < kernel.places; i++) {
-			grown |=
-			    !of_tree[i] && joins(&kernel.list[i], top, of_tree);
+			grown |= !of_tree[i] && joins(&kernel.list[i], top, of_tree);
 			of_tree[i] |= joins(&kernel.list[i], top, of_tree);
 		}
 	} while (grown);
@@ -353,9 +296,7 @@ kernel_settle(const struct process *top, bool over)
 	}
 }
 
-static bool
-is_member(const struct process *process, const struct process *top)
-{
+static bool is_member(const struct process *process, const struct process *top) {
 	while (process->role == ROLE_MEMBER && process->bond == BOND_TREE) {
 		if (process->parent < 0)
 			return process->parent == PARENT_SELF;
@@ -366,16 +307,13 @@ is_member(const struct process *process, const struct process *top)
 	return false;
 }
 
-bool
-kernel_has_member(const struct process *top, enum lack lack)
-{
+bool kernel_has_member(const struct process *top, enum lack lack) {
 	for (int i = 0; i < kernel.places; i++) {
 		const struct process *process = &kernel.list[i];
 
 		if (kernel_alive(process) && is_member(process, top) &&
 		    (lack == LACK_NOTHING ||
-			(lack == LACK_SIGNAL ? process->asked
-					     : process->killed) == 0))
+			(lack == LACK_SIGNAL ? process->asked : process->killed) == 0))
 			return true;
 	}
 	return false;
@@ -385,12 +323,9 @@ kernel_has_member(const struct process *top, enum lack lack)
  * Signals for us
  */
 
-void
-kernel_post(struct sent sent)
-{
+void kernel_post(struct sent sent) {
 	for (size_t i = 0; i < kernel.count; i++)
-		if (kernel.pending[i].number == sent.number &&
-		    sent.number < SIGRTMIN)
+		if (kernel.pending[i].number == sent.number && sent.number < SIGRTMIN)
 			return;
 	if (kernel.count == KERNEL_PENDING)
 		return;
@@ -399,39 +334,29 @@ kernel_post(struct sent sent)
 }
 
 /* Whether what is typed or hung up reaches it. */
-static bool
-at_terminal(const struct process *process)
-{
+static bool at_terminal(const struct process *process) {
 	return process->life != LIFE_NONE && !process->temper.apart;
 }
 
-void
-kernel_type(int number)
-{
+void kernel_type(int number) {
 	struct sent sent = { .number = number, .code = SI_KERNEL };
-	bool alone = number == SIGTERM ||
-	    (number == SIGHUP && kernel.session == kernel.self);
+	bool alone = number == SIGTERM || (number == SIGHUP && kernel.session == kernel.self);
 
-	sent.shared = !alone && kernel_alive(kernel.command) &&
-	    at_terminal(kernel.command);
+	sent.shared = !alone && kernel_alive(kernel.command) && at_terminal(kernel.command);
 	kernel_post(sent);
 	for (int i = 0; !alone && i < kernel.places; i++)
 		if (at_terminal(&kernel.list[i]))
 			hear(&kernel.list[i], number);
 }
 
-bool
-kernel_pends(int number)
-{
+bool kernel_pends(int number) {
 	for (size_t i = 0; i < kernel.count; i++)
 		if (kernel.pending[i].number == number)
 			return true;
 	return false;
 }
 
-struct sent
-kernel_take(void)
-{
+struct sent kernel_take(void) {
 	struct sent sent;
 	size_t lowest = 0;
 
@@ -453,18 +378,13 @@ kernel_take(void)
  */
 
 /* When a process changes by itself. */
-static nanos
-next_of(const struct process *process)
-{
-	if (process->life == LIFE_RUNS ||
-	    (process->life == LIFE_DEAD && process->parent >= 0))
+static nanos next_of(const struct process *process) {
+	if (process->life == LIFE_RUNS || (process->life == LIFE_DEAD && process->parent >= 0))
 		return process->ends;
 	return process->life == LIFE_STOPPED ? process->resumes : NANOS_MAX;
 }
 
-void
-kernel_pass(nanos until, bool anyway)
-{
+void kernel_pass(nanos until, bool anyway) {
 	kernel.calls = 0;
 	for (;;) {
 		nanos next = NANOS_MAX;
@@ -481,8 +401,7 @@ kernel_pass(nanos until, bool anyway)
 			return;
 		for (int i = 0; i < kernel.places; i++)
 			next = number_lesser(next, next_of(&kernel.list[i]));
-		kernel.now =
-		    number_greater(kernel.now, number_lesser(next, until));
+		kernel.now = number_greater(kernel.now, number_lesser(next, until));
 		if (next > until)
 			return;
 		for (int i = 0; i < kernel.places; i++) {
@@ -493,8 +412,7 @@ kernel_pass(nanos until, bool anyway)
 			if (process->life == LIFE_STOPPED)
 				hear(process, SIGCONT);
 			else if (process->life == LIFE_RUNS)
-				kernel_end(process, process->temper.status,
-				    process->temper.signal);
+				kernel_end(process, process->temper.status, process->temper.signal);
 			else
 				bury(process);
 		}
@@ -505,8 +423,7 @@ kernel_pass(nanos until, bool anyway)
  * Calls
  */
 
-FAKE(int, clock_gettime, clockid_t clock, struct timespec *time)
-{
+FAKE(int, clock_gettime, clockid_t clock, struct timespec *time) {
 	nanos now;
 
 	kernel_call();
@@ -521,9 +438,7 @@ FAKE_RESULT(pid_t, getppid, KERNEL_SHELL, void)
 FAKE_RESULT(pid_t, getpgrp, kernel.group, void)
 
 /* The process with a number; no other process can have that number. */
-static struct process *
-known(pid_t pid)
-{
+static struct process *known(pid_t pid) {
 	struct process *process;
 
 	kernel_call();
@@ -533,16 +448,13 @@ known(pid_t pid)
 	return process;
 }
 
-FAKE(pid_t, getsid, pid_t pid)
-{
+FAKE(pid_t, getsid, pid_t pid) {
 	if (pid == KERNEL_SHELL)
 		return kernel.watched ? kernel.session : KERNEL_SHELL;
-	return pid == 0 || pid == kernel.self ? kernel.session
-					      : known(pid)->session;
+	return pid == 0 || pid == kernel.self ? kernel.session : known(pid)->session;
 }
 
-FAKE(pid_t, getpgid, pid_t pid)
-{
+FAKE(pid_t, getpgid, pid_t pid) {
 	const struct process *process;
 
 	if (pid == KERNEL_SHELL)
@@ -551,11 +463,8 @@ FAKE(pid_t, getpgid, pid_t pid)
 	return process->temper.apart ? process->pid : kernel.group;
 }
 
-int
-kernel_signal(struct process *process, int number)
-{
-	kernel_trace(kernel.swept != NULL ? "  a limit signals process"
-					  : "  we signal process",
+int kernel_signal(struct process *process, int number) {
+	kernel_trace(kernel.swept != NULL ? "  a limit signals process" : "  we signal process",
 	    process->pid);
 	kernel_trace("    with", number);
 	if (process->role == ROLE_SPARED)
@@ -581,9 +490,7 @@ kernel_signal(struct process *process, int number)
 }
 
 /* A signal that no limit sends is one that retry passes on to the command. */
-static void
-pass(pid_t pid, struct sent sent)
-{
+static void pass(pid_t pid, struct sent sent) {
 	if (kernel.swept != NULL)
 		return;
 	if (kernel.command == NULL || kernel.command->pid != pid)
@@ -595,15 +502,11 @@ pass(pid_t pid, struct sent sent)
 	kernel.passes++;
 }
 
-static bool
-is_there(pid_t pid)
-{
-	return pid == kernel.self || kernel_find(pid) != NULL ||
-	    kernel.taken[pid];
+static bool is_there(pid_t pid) {
+	return pid == kernel.self || kernel_find(pid) != NULL || kernel.taken[pid];
 }
 
-FAKE(int, kill, pid_t pid, int number)
-{
+FAKE(int, kill, pid_t pid, int number) {
 	struct process *process;
 
 	errno = ESRCH;
@@ -618,18 +521,14 @@ FAKE(int, kill, pid_t pid, int number)
 	return kernel_signal(process, number);
 }
 
-FAKE(int, sigqueue, pid_t pid, int number, const union sigval value)
-{
+FAKE(int, sigqueue, pid_t pid, int number, const union sigval value) {
 	struct process *process = known(pid);
 
-	pass(pid,
-	    (struct sent){
-		.number = number, .code = SI_QUEUE, .value = value.sival_int });
+	pass(pid, (struct sent){ .number = number, .code = SI_QUEUE, .value = value.sival_int });
 	return kernel_signal(process, number);
 }
 
-FAKE(int, waitid, idtype_t type, id_t id, siginfo_t *info, int options)
-{
+FAKE(int, waitid, idtype_t type, id_t id, siginfo_t *info, int options) {
 	struct process *found = NULL; /* which has died first, else any */
 	siginfo_t told = { 0 };
 
@@ -638,13 +537,10 @@ FAKE(int, waitid, idtype_t type, id_t id, siginfo_t *info, int options)
 		struct process *process = &kernel.list[i];
 		bool dead = process->life == LIFE_DEAD;
 
-		if (process->life != LIFE_NONE &&
-		    process->parent == PARENT_SELF &&
+		if (process->life != LIFE_NONE && process->parent == PARENT_SELF &&
 		    (type == P_ALL || process->pid == (pid_t)id) &&
 		    (found == NULL ||
-			(dead &&
-			    (found->life != LIFE_DEAD ||
-				process->order < found->order))))
+			(dead && (found->life != LIFE_DEAD || process->order < found->order))))
 			found = process;
 	}
 	errno = ECHILD;
@@ -660,8 +556,7 @@ FAKE(int, waitid, idtype_t type, id_t id, siginfo_t *info, int options)
 
 		told.si_pid = found->pid;
 		told.si_code = temper->signal != 0 ? CLD_KILLED : CLD_EXITED;
-		told.si_status =
-		    temper->signal != 0 ? temper->signal : temper->status;
+		told.si_status = temper->signal != 0 ? temper->signal : temper->status;
 		if ((options & WNOWAIT) == 0)
 			bury(found);
 	}
@@ -677,8 +572,7 @@ FAKE(int, waitid, idtype_t type, id_t id, siginfo_t *info, int options)
 
 FAKE_RESULT(bool, procfs_visible, kernel.visible, void)
 
-SPY(enum procfs_look, procfs_look, struct procfs *proc, pid_t pid)
-{
+SPY(enum procfs_look, procfs_look, struct procfs *proc, pid_t pid) {
 	const struct process *process;
 
 	if (kernel.visible)
@@ -686,9 +580,9 @@ SPY(enum procfs_look, procfs_look, struct procfs *proc, pid_t pid)
 	if (!kernel.visible || !is_there(pid))
 		return REAL(procfs_look)(proc, pid);
 	process = kernel_find(pid);
-	*proc = (struct procfs){ .parent = KERNEL_INIT,
-		.session = kernel.session,
-		.start = KERNEL_STRANGER };
+	*proc = (struct procfs){
+		.parent = KERNEL_INIT, .session = kernel.session, .start = KERNEL_STRANGER
+	};
 	if (pid == kernel.self)
 		proc->parent = KERNEL_SHELL;
 	if (process == NULL)
@@ -704,9 +598,8 @@ SPY(enum procfs_look, procfs_look, struct procfs *proc, pid_t pid)
 }
 
 /* All that there are as they are listed, in their order. */
-FAKE(bool, procfs_children, pid_t parent,
-    void (*each)(void *to, pid_t pid, pid_t parent), void *to)
-{
+FAKE(bool, procfs_children, pid_t parent, void (*each)(void *to, pid_t pid, pid_t parent),
+    void *to) {
 	const struct process *process, *next;
 	pid_t pids[KERNEL_PROCESSES];
 	int64_t last = 0;
@@ -723,9 +616,8 @@ FAKE(bool, procfs_children, pid_t parent,
 		next = NULL;
 		for (int i = 0; i < kernel.places; i++) {
 			process = &kernel.list[i];
-			if (process->life != LIFE_NONE &&
-			    process->parent == place && process->order > last &&
-			    (next == NULL || process->order < next->order))
+			if (process->life != LIFE_NONE && process->parent == place &&
+			    process->order > last && (next == NULL || process->order < next->order))
 				next = process;
 		}
 		if (next != NULL) {
@@ -738,8 +630,7 @@ FAKE(bool, procfs_children, pid_t parent,
 	return true;
 }
 
-FAKE(int, prctl, int option, ...)
-{
+FAKE(int, prctl, int option, ...) {
 	if (option == PR_SET_CHILD_SUBREAPER)
 		kernel.subreaper = true;
 	return 0;

@@ -33,8 +33,7 @@
 
 /* A function of libc that does nothing but return this. */
 #define FAKE_RESULT(type, name, result, ...) \
-	FAKE(type, name, __VA_ARGS__) \
-	{ \
+	FAKE(type, name, __VA_ARGS__) { \
 		return result; \
 	}
 
@@ -214,8 +213,7 @@ _Noreturn void kernel_break(const char *what);
 nanos kernel_boottime(void);
 
 /* Processes. kernel_spawn returns NULL where there is no room. */
-struct process *
-kernel_spawn(enum role role, int parent, const struct temper *temper);
+struct process *kernel_spawn(enum role role, int parent, const struct temper *temper);
 int kernel_place(const struct process *process);
 bool kernel_alive(const struct process *process);
 void kernel_end(struct process *process, int status, int signal);

@@ -6,9 +6,7 @@
 #include "script.h"
 #include "budget/admission.h"
 
-static struct caller
-caller_of(const struct budget_config *config)
-{
+static struct caller caller_of(const struct budget_config *config) {
 	return (struct caller){ .config = config, .uses_breaker = true };
 }
 
@@ -64,13 +62,11 @@ struct world {
 };
 
 /* As budget_client_visit() makes it. */
-static struct visit
-visit_of(struct world *world, struct caller *caller)
-{
+static struct visit visit_of(struct world *world, struct caller *caller) {
 	struct segment *segment = &world->segment;
 
-	world->terms = segment_agree(
-	    segment, &segment->header, &caller->config->terms, &world->differs);
+	world->terms =
+	    segment_agree(segment, &segment->header, &caller->config->terms, &world->differs);
 	return (struct visit){ .caller = caller,
 		.segment = segment,
 		.header = &segment->header,
@@ -79,14 +75,11 @@ visit_of(struct world *world, struct caller *caller)
 		.age = segment_age(&segment->header, world->now) };
 }
 
-static struct caller
-invocation(char letter)
-{
+static struct caller invocation(char letter) {
 	size_t i = 0;
 	struct caller caller;
 
-	while (
-	    i + 1 < LENGTH(kinds) && strchr(kinds[i].letters, letter) == NULL)
+	while (i + 1 < LENGTH(kinds) && strchr(kinds[i].letters, letter) == NULL)
 		i++;
 	caller = caller_of(&kinds[i].config);
 	caller.uses_breaker = letter != 'I';
@@ -95,16 +88,10 @@ invocation(char letter)
 }
 
 /* Makes an invocation one of a fleet. */
-static void
-join(struct world *world, char letter)
-{
+static void join(struct world *world, char letter) {
 	static const struct fleet_policy policies[] = {
-		{ .terms = { 0, 100, SECONDS(60) },
-		    .timeout = NANOS_SECOND / 4,
-		    .alone = -1 },
-		{ .terms = { 200000, 7, SECONDS(60) },
-		    .timeout = NANOS_SECOND / 4,
-		    .alone = -1 },
+		{ .terms = { 0, 100, SECONDS(60) }, .timeout = NANOS_SECOND / 4, .alone = -1 },
+		{ .terms = { 200000, 7, SECONDS(60) }, .timeout = NANOS_SECOND / 4, .alone = -1 },
 	};
 	struct fleet_caller *fleet = &world->fleets[letter - 'A'];
 
@@ -118,9 +105,7 @@ join(struct world *world, char letter)
 
 /* What becomes of a question to the fleet. False: the word says something
  * else. */
-static bool
-settles(struct world *world, struct script *script)
-{
+static bool settles(struct world *world, struct script *script) {
 	static const struct {
 		const char *word;
 		enum fleet_outcome outcome;
@@ -142,20 +127,16 @@ settles(struct world *world, struct script *script)
 	bool no = script->word[0] == '!';
 
 	if (strcmp(script->word + no, "elected") == 0)
-		EQUAL(script->rest, fleet_host_elect(host, fleet, world->now),
-		    !no);
+		EQUAL(script->rest, fleet_host_elect(host, fleet, world->now), !no);
 	else if (strcmp(script->word + no, "claims") == 0)
 		EQUAL(script->rest,
-		    fleet_host_claim(
-			host, &world->segment.window, fleet, world->now),
-		    !no);
+		    fleet_host_claim(host, &world->segment.window, fleet, world->now), !no);
 	else if (script_is(script, "has-grant"))
 		fleet->granted = true;
 	else {
 		size_t i = 0;
 
-		while (i < LENGTH(outcomes) &&
-		    !script_is(script, outcomes[i].word))
+		while (i < LENGTH(outcomes) && !script_is(script, outcomes[i].word))
 			i++;
 		if (i == LENGTH(outcomes))
 			return false;
@@ -166,16 +147,13 @@ settles(struct world *world, struct script *script)
 			answer.code = FLEET_STALE;
 			answer.now = SERVER + NANOS_SECOND / 10;
 		}
-		fleet_host_store(
-		    host, fleet, outcomes[i].outcome, &answer, world->now);
+		fleet_host_store(host, fleet, outcomes[i].outcome, &answer, world->now);
 	}
 	return true;
 }
 
 /* What an invocation does. False: the word says something else. */
-static bool
-acts(struct world *world, struct script *script)
-{
+static bool acts(struct world *world, struct script *script) {
 	static const struct {
 		const char *word;
 		enum attempt_result result;
@@ -190,12 +168,9 @@ acts(struct world *world, struct script *script)
 		{ "fails", RESULT_FAILURE, false, false, false, 0 },
 		{ "aborts", RESULT_IGNORED, false, false, false, 0 },
 		/* A 503 and a 429 with a Retry-After, and one that is short. */
-		{ "is-put-off", RESULT_FAILURE, false, false, false,
-		    SECONDS(5) },
-		{ "is-limited", RESULT_FAILURE, false, false, true,
-		    SECONDS(5) },
-		{ "is-slowed", RESULT_FAILURE, false, false, true,
-		    NANOS_SECOND - 1 },
+		{ "is-put-off", RESULT_FAILURE, false, false, false, SECONDS(5) },
+		{ "is-limited", RESULT_FAILURE, false, false, true, SECONDS(5) },
+		{ "is-slowed", RESULT_FAILURE, false, false, true, NANOS_SECOND - 1 },
 	};
 	struct caller *caller = world->caller;
 	struct visit here = visit_of(world, caller);
@@ -224,20 +199,17 @@ acts(struct world *world, struct script *script)
 
 		world->admission = admission_ask(&here, retry);
 		script_next(script);
-		EQUAL(
-		    row, world->admission.answer, SCRIPT_NAME(script, answers));
+		EQUAL(row, world->admission.answer, SCRIPT_NAME(script, answers));
 		EQUAL(row, world->admission.breaker.rate > 0,
 		    world->admission.breaker.state == BREAKER_RECOVERING);
 		EQUAL(row, world->admission.terms.min, world->terms.min);
 		EQUAL(row, world->admission.terms.ratio, world->terms.ratio);
 	} else if (script_is(script, "gives-up"))
 		admission_give_up(&here);
-	else if (script_is(script, "foresees-grant") ||
-	    script_is(script, "foresees-denial")) {
+	else if (script_is(script, "foresees-grant") || script_is(script, "foresees-denial")) {
 		bool grant = script_is(script, "foresees-grant");
 
-		world->admission =
-		    admission_foresee(&here, script_span(script));
+		world->admission = admission_foresee(&here, script_span(script));
 		EQUAL(script->rest, world->admission.answer,
 		    grant ? ADMISSION_GRANTED : ADMISSION_DENIED);
 	} else if (script_is(script, "renews"))
@@ -250,9 +222,7 @@ acts(struct world *world, struct script *script)
 }
 
 /* What is done to an invocation or to the segment. False: as above. */
-static bool
-disturbs(struct world *world, struct script *script)
-{
+static bool disturbs(struct world *world, struct script *script) {
 	struct segment *segment = &world->segment;
 
 	if (script_is(script, "opens"))
@@ -260,8 +230,7 @@ disturbs(struct world *world, struct script *script)
 			struct caller other = invocation('Z');
 			struct visit here = visit_of(world, &other);
 
-			admission_tell(&here,
-			    &(struct attempt_end){ .result = RESULT_FAILURE });
+			admission_tell(&here, &(struct attempt_end){ .result = RESULT_FAILURE });
 		}
 	else if (script_is(script, "pauses"))
 		segment->cooldown = (uint64_t)(world->now + SECONDS(2));
@@ -277,12 +246,10 @@ disturbs(struct world *world, struct script *script)
 		segment->waiting = (uint64_t)script_span(script);
 	else if (script_is(script, "others-retry"))
 		for (int64_t i = script_number(script); i > 0; i--)
-			window_withdraw(&segment->window,
-			    &(struct terms){ 0, 1000, 0 },
+			window_withdraw(&segment->window, &(struct terms){ 0, 1000, 0 },
 			    world->now / SECONDS(1), &world->admission.sums);
 	else if (script_is(script, "window-broken"))
-		memset(
-		    &segment->window.words, 0xff, sizeof segment->window.words);
+		memset(&segment->window.words, 0xff, sizeof segment->window.words);
 	else
 		return false;
 	return true;
@@ -292,9 +259,7 @@ disturbs(struct world *world, struct script *script)
 #define DECISIONS "unasked granted denied alone waits asks"
 
 /* What is true of the invocation, of the segment, or of the last answer. */
-static void
-check_fact(struct world *world, struct script *script)
-{
+static void check_fact(struct world *world, struct script *script) {
 	const struct caller *caller = world->caller;
 	struct segment *segment = &world->segment;
 	const struct admission *admission = &world->admission;
@@ -302,8 +267,7 @@ check_fact(struct world *world, struct script *script)
 	struct fleet_question question = { .count = 0 };
 	struct fleet_row told = { .age = 0 };
 	struct window_sums sums = window_look(&segment->window,
-	    window_epoch(segment->header.slice,
-		segment_age(&segment->header, world->now)));
+	    window_epoch(segment->header.slice, segment_age(&segment->header, world->now)));
 	int64_t retries = (int64_t)segment->retries;
 	int granted, refused;
 
@@ -324,8 +288,7 @@ check_fact(struct world *world, struct script *script)
 		{ "never", admission->never, NULL },
 		{ "cooling", admission->cooling, NULL },
 		{ "silent", admission->fleet.silent, NULL },
-		{ "granted", caller->fleet != NULL && caller->fleet->granted,
-		    NULL },
+		{ "granted", caller->fleet != NULL && caller->fleet->granted, NULL },
 		{ "retries", sums.retries, NULL },
 		{ "retries", retries, NULL },
 		{ "admitted", retries, NULL },
@@ -364,9 +327,7 @@ check_fact(struct world *world, struct script *script)
 		{ "asks-min", question.terms.min, NULL },
 		{ "asks-window", question.terms.window, NULL },
 		{ "asks-first", question.first, NULL },
-		{ "clock",
-		    question.by > SERVER ? question.by - SERVER : question.by,
-		    NULL },
+		{ "clock", question.by > SERVER ? question.by - SERVER : question.by, NULL },
 		{ "rows", (int64_t)question.count, NULL },
 		{ "told", told.successes, NULL },
 		{ "told-alone", told.alone, NULL },
@@ -379,15 +340,12 @@ check_fact(struct world *world, struct script *script)
 		EQUAL(script->rest, sums.retries - world->used, granted);
 		EQUAL(script->rest, retries - world->used, granted);
 		EQUAL(script->rest, (int64_t)segment->denied, refused);
-		EQUAL(script->rest,
-		    (int64_t)(segment->firsts + segment->successes), 0);
+		EQUAL(script->rest, (int64_t)(segment->firsts + segment->successes), 0);
 	} else if (!script_check(script, facts, LENGTH(facts)))
 		script_refuse(script);
 }
 
-static void
-play(const char *text)
-{
+static void play(const char *text) {
 	const char *colon = strchr(text, ':');
 	struct terms terms = { -1, -1, SECONDS(60) }; /* slices of 1s */
 	struct world world = { .now = 0 };
@@ -416,8 +374,7 @@ play(const char *text)
 			check_fact(&world, script);
 		else if (script_is(script, "for-ever"))
 			EQUAL(script->rest, world.admission.next, NANOS_MAX);
-		else if (duration_parse(
-			     script->word, strlen(script->word), &span))
+		else if (duration_parse(script->word, strlen(script->word), &span))
 			EQUAL(script->rest, world.admission.next, span);
 		else if (script->word[1] == '\0') {
 			char letter = (char)(first & ~('a' ^ 'A'));
@@ -477,22 +434,18 @@ static const char *const scenes[] = {
 	"granted, 10s u retry granted counts=3/0 state=open",
 
 	/* The turns of a recovery. */
-	"0/4: " RECOVERS
-	"a first granted x4, counts=0/0 probes=0 turns=0, A first held "
+	"0/4: " RECOVERS "a first granted x4, counts=0/0 probes=0 turns=0, A first held "
 	"0.016666666s by=recovering !leased counts=0/1",
-	"0/4: " RECOVERS
-	"a retry granted x4, counts=0/0 probes=0 turns=4, A retry held "
+	"0/4: " RECOVERS "a retry granted x4, counts=0/0 probes=0 turns=4, A retry held "
 	"0.016666666s by=recovering !leased counts=0/1",
 	/* Results from before it are ignored, also those of a retry, and of an
 	 * attempt that did not ask the breaker. */
 	"A first granted, " RECOVERS "B first granted, A fails "
 	"failures=0, B fails failures=1, A succeeds failures=1 successes=1",
-	RECOVERS
-	"9s U retry granted, 10s V retry granted, U fails "
-	"failures=0, V fails failures=1, U succeeds failures=1 successes=1",
+	RECOVERS "9s U retry granted, 10s V retry granted, U fails "
+		 "failures=0, V fails failures=1, U succeeds failures=1 successes=1",
 	/* After it all is as usual. */
-	"0/1: " RECOVERS
-	"30s a retry granted, a retry denied, a first granted x100, "
+	"0/1: " RECOVERS "30s a retry granted, a retry denied, a first granted x100, "
 	"state=closed word=closed counts=1/1 probes=0 turns=0",
 
 	/* A lease is renewed. Stopped for longer than it lasts, an invocation
@@ -706,8 +659,7 @@ static const char *const in_vain[][2] = {
 	    "x2, word=closed counts=0/2 probes=0 turns=0" },
 };
 
-TEST(scenes)
-{
+TEST(scenes) {
 	for (size_t i = 0; i < LENGTH(scenes); i++)
 		play(scenes[i]);
 	for (size_t i = 0; i < LENGTH(empty) * LENGTH(in_vain); i++) {
@@ -715,8 +667,8 @@ TEST(scenes)
 		size_t j = i % LENGTH(empty);
 		char scene[512];
 
-		snprintf(scene, sizeof scene, "%s%s%s%s", empty[j][0], text[0],
-		    empty[j][1], text[1]);
+		snprintf(
+		    scene, sizeof scene, "%s%s%s%s", empty[j][0], text[0], empty[j][1], text[1]);
 		play(scene);
 	}
 }

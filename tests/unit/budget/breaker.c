@@ -64,10 +64,9 @@ static const char *const scripts[] = {
 	       "recovering 0, C answers recovering 0, C aborts recovering 0, B "
 	       "fails, C fails recovering 2, C fails open 3 10s",
 	/* A recovery without attempts ends closed. */
-	HEALED
-	"20s B looks closed 0, B fails, B fails closed 2, B succeeds closed 0, "
-	"B fails closed 1, B enters passed closed 0, 12s B looks closed 0, 20s "
-	"B fails, B fails closed 2, B fails open 3 10s",
+	HEALED "20s B looks closed 0, B fails, B fails closed 2, B succeeds closed 0, "
+	       "B fails closed 1, B enters passed closed 0, 12s B looks closed 0, 20s "
+	       "B fails, B fails closed 2, B fails open 3 10s",
 	/* Each failed probe doubles the pause. */
 	PROBED "12s A probe-fails open 4 20s, 31.5s A enters held open 4 0.5s, "
 	       "32s B enters probe half-open 4 3s, B probe-fails open 5 35s, "
@@ -76,11 +75,10 @@ static const char *const scripts[] = {
 	       "0, A fails, A fails recovering 2, A fails open 3 10s, 112s A "
 	       "enters probe half-open 3 3s, A probe-fails open 4 20s",
 	/* A lease ends by the clock, and counts until another takes it. */
-	PROBED
-	"12.999s B enters held half-open 3 0.001s, 13s B looks half-open 3, B "
-	"enters probe half-open 3 3s, C enters held half-open 3 3s, 90s B "
-	"renews yes half-open 3 3s, 92s A enters held half-open 3 1s, 200s B "
-	"probe-fails open 4 20s, 219s B enters held open 4 1s",
+	PROBED "12.999s B enters held half-open 3 0.001s, 13s B looks half-open 3, B "
+	       "enters probe half-open 3 3s, C enters held half-open 3 3s, 90s B "
+	       "renews yes half-open 3 3s, 92s A enters held half-open 3 1s, 200s B "
+	       "probe-fails open 4 20s, 219s B enters held open 4 1s",
 	/* A lost lease does not count, close it or open it. */
 	PROBED "13s B enters probe half-open 3 3s, 14s A probe-heals half-open "
 	       "3 2s, A probe-fails half-open 3 2s, A probe-aborts half-open 3 "
@@ -91,10 +89,9 @@ static const char *const scripts[] = {
 	       "recovering 0, A probe-fails recovering 0, A probe-aborts "
 	       "recovering 0, A renews no recovering 0, A fails recovering 1",
 	/* After an ignored probe the next is due at once. */
-	OPENED
-	"10.0000005s A enters probe half-open 3 3.0009995s, A probe-aborts "
-	"open 3, B enters probe half-open 3 3.0009995s, 11s A probe-aborts "
-	"half-open 3 2.001s, B probe-fails open 4 20s",
+	OPENED "10.0000005s A enters probe half-open 3 3.0009995s, A probe-aborts "
+	       "open 3, B enters probe half-open 3 3.0009995s, 11s A probe-aborts "
+	       "half-open 3 2.001s, B probe-fails open 4 20s",
 	/* A recovery begins at once. */
 	OPENED "10.0000005s A enters probe, A probe-heals recovering 0, B "
 	       "enters turn recovering 0",
@@ -120,18 +117,16 @@ static const char *const scripts[] = {
 	       "word 0:5:10000:3, 70s A fails x3 open 3 10s, 80s A enters "
 	       "probe, A probe-heals recovering 0",
 	/* A recovery admits at its rate, which grows if all goes well. */
-	HEALED
-	"A enters turn x4, A enters held recovering 0 16666666ns, "
-	"12.199999999s A enters turn x8, A enters held recovering 0 1ns, 12.2s "
-	"A enters turn x4, A enters held recovering 0 16666666ns",
+	HEALED "A enters turn x4, A enters held recovering 0 16666666ns, "
+	       "12.199999999s A enters turn x8, A enters held recovering 0 1ns, 12.2s "
+	       "A enters turn x4, A enters held recovering 0 16666666ns",
 	HEALED "12.199s A enters turn x12, A succeeds x12 recovering 0 1ms, "
 	       "12.2s A looks rate 90, A enters turn x4, A enters held "
 	       "recovering 0 11111111ns, 12.399s A enters turn x14, A succeeds "
 	       "x18, 12.4s A looks rate 135",
 	/* It opens only at the first rate. */
-	HEALED
-	"12.199s A enters turn x12, A succeeds x12, 12.2s A fails x6 rate 90 "
-	"recovering 6, 12.4s A looks rate 45 recovering 6, A fails open 7 10s",
+	HEALED "12.199s A enters turn x12, A succeeds x12, 12.2s A fails x6 rate 90 "
+	       "recovering 6, 12.4s A looks rate 45 recovering 6, A fails open 7 10s",
 	/* Only a recovery has a rate, and not that of an earlier one. A process
 	   that read the clock in the first one finds the second. */
 	HEALED "A enters turn x4, A enters held, A fails x3 open 3 10s, B "
@@ -177,9 +172,7 @@ struct world {
 	int64_t rate; /* of a recovery */
 };
 
-static bool
-check_view(struct script *script, const struct breaker_view *view, int64_t rate)
-{
+static bool check_view(struct script *script, const struct breaker_view *view, int64_t rate) {
 	static const char states[][12] = {
 		[BREAKER_CLOSED] = "closed",
 		[BREAKER_OPEN] = "open",
@@ -198,17 +191,13 @@ check_view(struct script *script, const struct breaker_view *view, int64_t rate)
 		ahead = *script;
 		script_next(&ahead);
 		EQUAL(row, view->next,
-		    ahead.word[0] >= '0' && ahead.word[0] <= '9'
-			? script_span(script)
-			: 0);
+		    ahead.word[0] >= '0' && ahead.word[0] <= '9' ? script_span(script) : 0);
 		return true;
 	}
 	return false;
 }
 
-static void
-act(struct script *script, struct world *world)
-{
+static void act(struct script *script, struct world *world) {
 	static const char passes[][8] = {
 		[BREAKER_PASSED] = "passed",
 		[BREAKER_PROBE] = "probe",
@@ -217,8 +206,7 @@ act(struct script *script, struct world *world)
 	};
 	static const struct breaker_config none = { 0, 0, 0 };
 	static const struct breaker_config five = { 5, SECONDS(2), 0 };
-	static const struct breaker_config slow = { 9, SECONDS(60),
-		SECONDS(100) };
+	static const struct breaker_config slow = { 9, SECONDS(60), SECONDS(100) };
 	char who = script->word[0];
 	const struct breaker_config *config = who == 'N' ? &none
 	    : who == 'F'                                 ? &five
@@ -240,8 +228,8 @@ act(struct script *script, struct world *world)
 			breaker_tell(breaker, config, results[i].result,
 			    results[i].late ? 0 : world->now, world->now);
 		else
-			breaker_probed(breaker, config, results[i].result,
-			    *lease, results[i].hosts, world->now);
+			breaker_probed(breaker, config, results[i].result, *lease, results[i].hosts,
+			    world->now);
 		if (results[i].result == RESULT_HEALTHY && results[i].probe)
 			world->rate = results[i].hosts == 48 ? SLOW / 4 : SLOW;
 		return;
@@ -253,9 +241,7 @@ act(struct script *script, struct world *world)
 	} else {
 		got = 1;
 		script_next(script);
-		SAME(row,
-		    passes[breaker_enter(breaker, world->now, &got, &view)],
-		    script->word);
+		SAME(row, passes[breaker_enter(breaker, world->now, &got, &view)], script->word);
 		HOLDS(row, (got != 0) == script_is(script, "probe"));
 		ahead = *script;
 		script_next(&ahead);
@@ -269,9 +255,7 @@ act(struct script *script, struct world *world)
 }
 
 /* What holds after an action. */
-static void
-check_fact(struct script *script, struct world *world)
-{
+static void check_fact(struct script *script, struct world *world) {
 	const struct breaker *breaker = &world->breaker;
 	struct breaker_view view = breaker_look(breaker, world->now);
 	const char *row = script->rest;
@@ -288,17 +272,14 @@ check_fact(struct script *script, struct world *world)
 	if (!word && !script_is(script, "streak"))
 		script_refuse(script);
 	script_next(script);
-	sscanf(script->word, "%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNu64, &a,
-	    &b, &c, &slowdown);
+	sscanf(script->word, "%" SCNu64 ":%" SCNu64 ":%" SCNu64 ":%" SCNu64, &a, &b, &c, &slowdown);
 	if (word)
-		HOLDS(row,
-		    breaker->word == (a << 62 | slowdown << 59 | b << 40 | c));
+		HOLDS(row, breaker->word == (a << 62 | slowdown << 59 | b << 40 | c));
 	else
 		HOLDS(row, breaker->streak == (a << 42 | b << 32 | c));
 }
 
-TEST_ROWS(scripts)
-{
+TEST_ROWS(scripts) {
 	struct scene scene = { .script = script_of(row) };
 	struct world world = { .now = 0 };
 
@@ -312,9 +293,7 @@ TEST_ROWS(scripts)
 }
 
 /* A breaker that opened at an instant. */
-static struct breaker
-opened(const struct breaker_config *config, nanos now)
-{
+static struct breaker opened(const struct breaker_config *config, nanos now) {
 	struct breaker breaker = { 0 };
 
 	for (int64_t i = 0; i < config->failures; i++)
@@ -323,9 +302,7 @@ opened(const struct breaker_config *config, nanos now)
 	return breaker;
 }
 
-static enum breaker_pass
-entered(struct breaker *breaker, nanos now, uint64_t *lease)
-{
+static enum breaker_pass entered(struct breaker *breaker, nanos now, uint64_t *lease) {
 	struct breaker_view view;
 
 	return breaker_enter(breaker, now, lease, &view);
@@ -349,8 +326,7 @@ static const char *const pauses[] = {
 	"400000ns 600000ns 600000ns -> 600000ns",
 };
 
-TEST_ROWS(pauses)
-{
+TEST_ROWS(pauses) {
 	struct script script = script_of(row);
 	nanos now = script_span(&script), first = script_span(&script);
 	const struct breaker_config config = { 1, first, script_span(&script) };
@@ -364,25 +340,20 @@ TEST_ROWS(pauses)
 		EQUAL(row, breaker_look(&breaker, now).next, pause);
 		now += pause;
 		if (pause > 0)
-			EQUAL(row, entered(&breaker, now - 1, &lease),
-			    BREAKER_HELD);
+			EQUAL(row, entered(&breaker, now - 1, &lease), BREAKER_HELD);
 		EQUAL(row, entered(&breaker, now, &lease), BREAKER_PROBE);
-		breaker_probed(
-		    &breaker, &config, RESULT_FAILURE, lease, 0, now);
+		breaker_probed(&breaker, &config, RESULT_FAILURE, lease, 0, now);
 	}
 }
 
 /* Counts saturate, seq wraps to 0, and no sum overflows. */
-TEST(ends_of_the_numbers)
-{
+TEST(ends_of_the_numbers) {
 	const uint64_t seq = ((UINT64_C(1) << 19) - 1) << 40;
 	const uint64_t most = UINT32_MAX;
-	struct breaker breaker = { .word = seq,
-		.streak = seq << 2 | (most - 1) };
+	struct breaker breaker = { .word = seq, .streak = seq << 2 | (most - 1) };
 	uint64_t lease;
 	const struct breaker_config none = { 0, 0, 0 };
-	const struct breaker_config many = { UINT32_MAX, SECONDS(1),
-		SECONDS(9) };
+	const struct breaker_config many = { UINT32_MAX, SECONDS(1), SECONDS(9) };
 
 	breaker_tell(&breaker, &none, RESULT_FAILURE, 0, 0);
 	EQUAL("the most", breaker_look(&breaker, 0).failures, UINT32_MAX);
@@ -392,8 +363,7 @@ TEST(ends_of_the_numbers)
 	breaker_tell(&breaker, &many, RESULT_FAILURE, 0, 0);
 	HOLDS("seq", breaker.word == (UINT64_C(1) << 62 | 1000));
 	breaker.streak |= UINT64_C(1023) << 32;
-	HOLDS("doublings",
-	    entered(&breaker, SECONDS(1), &lease) == BREAKER_PROBE);
+	HOLDS("doublings", entered(&breaker, SECONDS(1), &lease) == BREAKER_PROBE);
 	breaker_probed(&breaker, &many, RESULT_FAILURE, lease, 0, SECONDS(1));
 	EQUAL("doublings", breaker_look(&breaker, 0).next, SECONDS(10));
 	EQUAL("doublings", breaker.streak >> 32 & 1023, 1023);
@@ -401,28 +371,22 @@ TEST(ends_of_the_numbers)
 }
 
 /* Without attempts but its probe, it closes. */
-static nanos
-check_end(const char *row, struct breaker *breaker, nanos now)
-{
+static nanos check_end(const char *row, struct breaker *breaker, nanos now) {
 	uint64_t lease;
 
-	for (int i = 0; i < 4 && breaker->word >> 62 == BREAKER_RECOVERING;
-	     i++) {
+	for (int i = 0; i < 4 && breaker->word >> 62 == BREAKER_RECOVERING; i++) {
 		now += QUIET + 2 * RAMP_STEP + breaker_look(breaker, now).next;
 		if (i == 0 && entered(breaker, now, &lease) == BREAKER_TURN)
 			breaker_tell(breaker, &usual, RESULT_SUCCESS, now, now);
 		else
-			EQUAL(
-			    row, entered(breaker, now, &lease), BREAKER_PASSED);
+			EQUAL(row, entered(breaker, now, &lease), BREAKER_PASSED);
 	}
 	EQUAL(row, (int64_t)(breaker->word >> 62), BREAKER_CLOSED);
 	return now;
 }
 
 /* Whatever the words contain: no attempt waits for ever, and it recovers. */
-static void
-check_healing(const char *row, struct breaker breaker, nanos now)
-{
+static void check_healing(const char *row, struct breaker breaker, nanos now) {
 	const nanos most = BREAKER_PAUSE_MOST + NANOS_MINUTE;
 	struct breaker_view view = breaker_look(&breaker, now);
 	enum breaker_pass due = view.state == BREAKER_CLOSED ? BREAKER_PASSED
@@ -442,8 +406,7 @@ check_healing(const char *row, struct breaker breaker, nanos now)
 		pass = entered(&breaker, now, &lease);
 	}
 	/* The recovery may be over by then. */
-	HOLDS(row,
-	    pass == due || (due == BREAKER_TURN && pass == BREAKER_PASSED));
+	HOLDS(row, pass == due || (due == BREAKER_TURN && pass == BREAKER_PASSED));
 	if (pass == BREAKER_PROBE) {
 		breaker_probed(&breaker, &usual, RESULT_FAILURE, lease, 0, now);
 		now += breaker_look(&breaker, now).next;
@@ -465,12 +428,10 @@ check_healing(const char *row, struct breaker breaker, nanos now)
 	EQUAL(row, breaker_look(&breaker, now).failures, 3);
 }
 
-TEST(corner_words_heal)
-{
-	const uint64_t ms[] = { 0, 1, 86399999, 86400000, 86460000, 86460001,
-		86460002, (UINT64_C(1) << 40) - 1 };
-	const uint64_t streaks[] = { 0, 1, UINT32_MAX, UINT64_MAX,
-		UINT64_C(1023) << 32 };
+TEST(corner_words_heal) {
+	const uint64_t ms[] = { 0, 1, 86399999, 86400000, 86460000, 86460001, 86460002,
+		(UINT64_C(1) << 40) - 1 };
+	const uint64_t streaks[] = { 0, 1, UINT32_MAX, UINT64_MAX, UINT64_C(1023) << 32 };
 	const uint64_t rates[] = { 0, UINT64_MAX, UINT64_MAX >> 20,
 		ramp_word(&(struct ramp){ .rate = LEAST, .taken = LEAST }) };
 

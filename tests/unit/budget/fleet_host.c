@@ -28,10 +28,8 @@ static const struct window no_window;
 static struct fleet_question asked;
 
 /* What a process decides that has waited like that, and is like caller. */
-static struct host_step
-ask(const struct fleet_caller *like, struct fleet_host *host,
-    struct fleet_wait *wait, int64_t most, nanos now)
-{
+static struct host_step ask(const struct fleet_caller *like, struct fleet_host *host,
+    struct fleet_wait *wait, int64_t most, nanos now) {
 	struct fleet_caller caller = *like;
 	struct host_step step;
 
@@ -60,12 +58,9 @@ ask(const struct fleet_caller *like, struct fleet_host *host,
 static const char *const scenes[] = {
 	/* A denial holds for all, for its pause times a random factor, but for
 	 * a window at most, and then ends. */
-	DENIED
-	"2s, b denied next=2s silent=0, +1999999999ns c denied, +1ns b asks",
-	DENIED
-	"2s random least, b denied next=1s, +999999999ns c denied, +1ns b asks",
-	DENIED
-	"0 random most, b denied next=20ms, +19999999ns c denied, +1ns b asks",
+	DENIED "2s, b denied next=2s silent=0, +1999999999ns c denied, +1ns b asks",
+	DENIED "2s random least, b denied next=1s, +999999999ns c denied, +1ns b asks",
+	DENIED "0 random most, b denied next=20ms, +19999999ns c denied, +1ns b asks",
 	DENIED "ever random most, b denied next=60s, +60s b asks",
 	/* The factor is less than one and a half. */
 	"a asks, a denied-for 2s random most, 1ms b denied next=2999ms",
@@ -76,8 +71,7 @@ static const char *const scenes[] = {
 	WAITED "wanted=2, b granted-some 2, c granted, c asks",
 	FIVE "wanted=6, b granted-some 3, c granted x2, c asks",
 	FIVE "most 2 wanted=2, b granted-some 2, c granted, c asks",
-	WAITED
-	"wanted=2, b granted-some 9223372036854775807, c granted, c asks",
+	WAITED "wanted=2, b granted-some 9223372036854775807, c granted, c asks",
 
 	/* The first question after a quiet time waits for the opening. */
 	HOSTS(79) "B asks random most next=0",
@@ -142,11 +136,10 @@ static const char *const scenes[] = {
 	       "claims 0:1/0+0:1/0",
 	/* A retry that has succeeded within 29 slices is told once; not if its
 	 * slice is over, by a clock that is behind. */
-	TELLER
-	"10s a retries x2, a rescues 10, 10500ms a claims 1000:0/2/1, a "
-	"claims 1000:0/2, a told, 39s a rescues 10, 40s a rescues 10, a "
-	"rescues 11 x2, a claims 1500:0/0/1+500:0/0/2, 39s a rescues 39, "
-	"41s a claims nothing",
+	TELLER "10s a retries x2, a rescues 10, 10500ms a claims 1000:0/2/1, a "
+	       "claims 1000:0/2, a told, 39s a rescues 10, 40s a rescues 10, a "
+	       "rescues 11 x2, a claims 1500:0/0/1+500:0/0/2, 39s a rescues 39, "
+	       "41s a claims nothing",
 	TELLER "100s a succeeds, a rescues 99, a marks-rescued -1/-1, a claims "
 	       "500:1/0",
 	/* The server counts a host once in a window. */
@@ -239,30 +232,24 @@ struct world {
 
 /* Compares rows with "age:successes/alone/rescued", age in ms; rescued may be
  * 0. */
-static void
-same_rows(const char *row, const struct fleet_question *tally, const char *want)
-{
+static void same_rows(const char *row, const struct fleet_question *tally, const char *want) {
 	char got[256] = "", rescued[32];
 
 	for (size_t i = 0; i < tally->count; i++) {
 		size_t length = strlen(got);
 
-		snprintf(rescued, sizeof rescued, "/%" PRId64,
-		    tally->told[i].rescued);
+		snprintf(rescued, sizeof rescued, "/%" PRId64, tally->told[i].rescued);
 		snprintf(got + length, sizeof got - length,
-		    "%s%" PRId64 ":%" PRId64 "/%" PRId64 "%s",
-		    i == 0 ? "" : "+", tally->told[i].age / NANOS_MS,
-		    tally->told[i].successes, tally->told[i].alone,
+		    "%s%" PRId64 ":%" PRId64 "/%" PRId64 "%s", i == 0 ? "" : "+",
+		    tally->told[i].age / NANOS_MS, tally->told[i].successes, tally->told[i].alone,
 		    tally->told[i].rescued > 0 ? rescued : "");
 	}
 	SAME(row, tally->count == 0 ? "nothing" : got, want);
 }
 
 /* What a process is told of the world, up to the end of its step. */
-static void
-read_circumstances(struct script script, struct fleet_policy *own,
-    struct fleet_caller *caller, int64_t *most, struct fleet_answer *answer)
-{
+static void read_circumstances(struct script script, struct fleet_policy *own,
+    struct fleet_caller *caller, int64_t *most, struct fleet_answer *answer) {
 	static const char factors[][8] = { "least", "one", "most" };
 	static const uint64_t randoms[] = { 0, ONE, UINT64_MAX };
 
@@ -286,9 +273,7 @@ read_circumstances(struct script script, struct fleet_policy *own,
 }
 
 /* "SLICE/COUNT": up to where successes, or retries alone, have been told. */
-static uint64_t
-mark_of(struct script *script)
-{
+static uint64_t mark_of(struct script *script) {
 	long slice = 0, count = 0;
 
 	script_next(script);
@@ -298,9 +283,7 @@ mark_of(struct script *script)
 }
 
 /* What a process does, or decides. */
-static struct host_step
-act(struct script *script, struct world *world, int who)
-{
+static struct host_step act(struct script *script, struct world *world, int who) {
 	static const char decisions[][16] = {
 		[HOST_GRANTED] = "granted",
 		[HOST_DENIED] = "denied",
@@ -337,14 +320,12 @@ act(struct script *script, struct world *world, int who)
 		fleet_host_store(host, &caller, FLEET_CUT, &answer, world->now);
 	} else if (script_is(script, "told"))
 		fleet_host_store(host, &caller, FLEET_SENT, NULL, world->now);
-	else if (script_is(script, "granted-some") ||
-	    script_is(script, "denied-for")) {
+	else if (script_is(script, "granted-some") || script_is(script, "denied-for")) {
 		if (script_is(script, "granted-some"))
 			answer.granted = script_number(script);
 		else
 			answer.pause = script_span(script);
-		fleet_host_store(
-		    host, &caller, FLEET_ANSWERED, &answer, world->now);
+		fleet_host_store(host, &caller, FLEET_ANSWERED, &answer, world->now);
 		EQUAL(row, caller.granted, answer.granted > 0);
 	} else if (script_is(script, "marks-successes"))
 		host->successes_told = mark_of(script);
@@ -358,25 +339,19 @@ act(struct script *script, struct world *world, int who)
 	} else if (script_is(script, "leases-for-ever"))
 		host->lease = (UINT64_C(1) << 40) - 1;
 	else if (script_is(script, "fails-for-ever"))
-		host->link =
-		    (UINT64_C(7) << 8 | 5) << 40 | ((UINT64_C(1) << 40) - 1);
+		host->link = (UINT64_C(7) << 8 | 5) << 40 | ((UINT64_C(1) << 40) - 1);
 	else if (script_is(script, "elected-for-ever"))
 		host->elected = UINT64_MAX;
 	else if (script_is(script, "knows-clock"))
 		host->offset = (uint64_t)usual.tag << 48 | 1;
-	else if (script_is(script, "elected") ||
-	    script_is(script, "passed-over")) {
-		EQUAL(row, fleet_host_elect(host, &caller, world->now),
-		    script_is(script, "elected"));
+	else if (script_is(script, "elected") || script_is(script, "passed-over")) {
+		EQUAL(
+		    row, fleet_host_elect(host, &caller, world->now), script_is(script, "elected"));
 		question->by = caller.question.by;
 	} else if (script_is(script, "succeeds"))
-		EQUAL(row,
-		    window_deposit(&world->window, world->now / SECONDS(1)),
-		    WINDOW_GRANTED);
+		EQUAL(row, window_deposit(&world->window, world->now / SECONDS(1)), WINDOW_GRANTED);
 	else if (script_is(script, "retries"))
-		EQUAL(row,
-		    window_withdraw(
-			&host->alone, &many, world->now / SECONDS(1), &sums),
+		EQUAL(row, window_withdraw(&host->alone, &many, world->now / SECONDS(1), &sums),
 		    WINDOW_GRANTED);
 	else if (script_is(script, "claims")) {
 		fleet_host_claim(host, &world->window, &caller, world->now);
@@ -393,20 +368,14 @@ act(struct script *script, struct world *world, int who)
 }
 
 /* What holds then. */
-static void
-check_fact(struct script *script, const struct world *world,
-    const struct host_step *step, const struct fleet_question *question)
-{
-	struct host_view view =
-	    fleet_host_look(&world->host, SECONDS(1), world->now);
-	static const char circumstances[][8] = { "most", "hosts", "own",
-		"minimum", "tag", "random", "made" };
+static void check_fact(struct script *script, const struct world *world,
+    const struct host_step *step, const struct fleet_question *question) {
+	struct host_view view = fleet_host_look(&world->host, SECONDS(1), world->now);
+	static const char circumstances[][8] = { "most", "hosts", "own", "minimum", "tag", "random",
+		"made" };
 	const struct script_fact facts[] = {
 		{ "wanted", question->wanted, NULL },
-		{ "clock",
-		    question->by > SERVER ? question->by - SERVER
-					  : question->by,
-		    NULL },
+		{ "clock", question->by > SERVER ? question->by - SERVER : question->by, NULL },
 		{ "until", question->until, NULL },
 		{ "first", question->first, NULL },
 		{ "next", step->next, NULL },
@@ -427,8 +396,7 @@ check_fact(struct script *script, const struct world *world,
 		script_refuse(script);
 }
 
-TEST_ROWS(scenes)
-{
+TEST_ROWS(scenes) {
 	struct scene scene = { .script = script_of(row) };
 	struct world world = { .now = 0 };
 	struct host_step step;
@@ -439,8 +407,7 @@ TEST_ROWS(scenes)
 
 		world.now = scene.now;
 		if (word[1] != '\0') {
-			check_fact(&scene.script, &world, &step,
-			    &world.questions[who]);
+			check_fact(&scene.script, &world, &step, &world.questions[who]);
 			continue;
 		}
 		who = (word[0] | 0x20) - 'a';
@@ -450,21 +417,17 @@ TEST_ROWS(scenes)
 	}
 }
 
-TEST(each_server_has_a_tag)
-{
-	static const char *const urls[] = { "redis://cache/0",
-		"redis://cache/1", "redis://caches/0", "" };
+TEST(each_server_has_a_tag) {
+	static const char *const urls[] = { "redis://cache/0", "redis://cache/1",
+		"redis://caches/0", "" };
 
 	for (size_t i = 0; i < LENGTH(urls); i++)
 		for (size_t j = 0; j < LENGTH(urls); j++)
-			EQUAL(urls[i],
-			    fleet_host_tag(urls[i]) == fleet_host_tag(urls[j]),
-			    i == j);
+			EQUAL(urls[i], fleet_host_tag(urls[i]) == fleet_host_tag(urls[j]), i == j);
 }
 
 /* Whatever the words contain, every process gets an answer in time. */
-TEST(corrupt_words_end)
-{
+TEST(corrupt_words_end) {
 	uint64_t seed = 1, random;
 
 	for (int i = 0; i < 5000; i++) {
@@ -472,16 +435,14 @@ TEST(corrupt_words_end)
 		struct fleet_wait wait = { .waits = false };
 		struct host_step step;
 		nanos now = SECONDS(500);
-		_Atomic uint64_t *const words[] = { &host.lease, &host.denied,
-			&host.credit, &host.opening, &host.link, &host.offset,
-			&host.hosts, &host.used };
+		_Atomic uint64_t *const words[] = { &host.lease, &host.denied, &host.credit,
+			&host.opening, &host.link, &host.offset, &host.hosts, &host.used };
 
 		for (size_t word = 0; word < LENGTH(words); word++) {
 			random = random_draw(&seed);
 			*words[word] = random >> (i % 3 * 16);
 			if (i % 2 == 0) /* so that the tag is right */
-				*words[word] =
-				    (uint64_t)usual.tag << 48 | random >> 16;
+				*words[word] = (uint64_t)usual.tag << 48 | random >> 16;
 		}
 		do {
 			step = ask(&usual, &host, &wait, INT64_MAX, now);
@@ -490,15 +451,12 @@ TEST(corrupt_words_end)
 		} while (step.decision == HOST_WAIT ||
 		    (step.decision == HOST_DENIED && now < SECONDS(1000)));
 		HOLDS("in two windows", now <= SECONDS(500 + 121 + 76));
-		HOLDS(
-		    "hosts", fleet_host_look(&host, SECONDS(1), 0).hosts >= 0);
+		HOLDS("hosts", fleet_host_look(&host, SECONDS(1), 0).hosts >= 0);
 	}
 }
 
 /* random: as a part of all random numbers, in 65536ths. */
-static bool
-tells(int64_t hosts, uint64_t random)
-{
+static bool tells(int64_t hosts, uint64_t random) {
 	const struct fleet_answer answer = { .now = SERVER, .hosts = hosts };
 	struct fleet_host host = { .lease = 0 };
 	struct fleet_caller caller = usual;
@@ -508,8 +466,7 @@ tells(int64_t hosts, uint64_t random)
 	return fleet_host_elect(&host, &caller, 0);
 }
 
-TEST(a_thousand_hosts_tell)
-{
+TEST(a_thousand_hosts_tell) {
 	EQUAL("hosts not known", tells(0, 65535), true);
 	EQUAL("all of a thousand", tells(1000, 65535), true);
 	EQUAL("a tenth of ten thousand", tells(10000, 6553), true);

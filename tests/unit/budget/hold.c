@@ -15,10 +15,8 @@ static const struct {
 	nanos wait, before, after;
 } extensions[] = {
 	{ "none yet", 0, SECONDS(3), 0, SECONDS(3) },
-	{ "a shorter one lasts", SECONDS(102), SECONDS(3), SECONDS(2),
-	    SECONDS(3) },
-	{ "a longer one lasts", SECONDS(105), SECONDS(3), SECONDS(5),
-	    SECONDS(5) },
+	{ "a shorter one lasts", SECONDS(102), SECONDS(3), SECONDS(2), SECONDS(3) },
+	{ "a longer one lasts", SECONDS(105), SECONDS(3), SECONDS(5), SECONDS(5) },
 	{ "one that is past", SECONDS(99), SECONDS(3), 0, SECONDS(3) },
 	{ "one that ends now", NOW, SECONDS(1), 0, SECONDS(1) },
 	{ "the least", 0, HOLD_LEAST, 0, HOLD_LEAST },
@@ -28,26 +26,21 @@ static const struct {
 	{ "longer than that", 0, NANOS_MAX, 0, HOLD_MOST },
 	{ "set by a clock that is ahead", NOW + HOLD_MOST + NANOS_MINUTE, 0,
 	    HOLD_MOST + NANOS_MINUTE, HOLD_MOST + NANOS_MINUTE },
-	{ "corrupt", NOW + HOLD_MOST + NANOS_MINUTE + 1, SECONDS(3), 0,
-	    SECONDS(3) },
+	{ "corrupt", NOW + HOLD_MOST + NANOS_MINUTE + 1, SECONDS(3), 0, SECONDS(3) },
 	{ "corrupt", UINT64_MAX, SECONDS(3), 0, SECONDS(3) },
 };
 
-TEST(extend)
-{
+TEST(extend) {
 	for (size_t i = 0; i < LENGTH(extensions); i++) {
 		struct hold hold = { extensions[i].until };
 
-		EQUAL(extensions[i].row, hold_left(&hold, NOW),
-		    extensions[i].before);
+		EQUAL(extensions[i].row, hold_left(&hold, NOW), extensions[i].before);
 		hold_extend(&hold, extensions[i].wait, NOW);
-		EQUAL(extensions[i].row, hold_left(&hold, NOW),
-		    extensions[i].after);
+		EQUAL(extensions[i].row, hold_left(&hold, NOW), extensions[i].after);
 	}
 }
 
-TEST(spread)
-{
+TEST(spread) {
 	EQUAL("half of a short one", hold_spread(SECONDS(1)), SECONDS(1) / 2);
 	EQUAL("two seconds", hold_spread(SECONDS(4)), SECONDS(2));
 	EQUAL("at most", hold_spread(HOLD_MOST), SECONDS(2));

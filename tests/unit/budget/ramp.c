@@ -31,9 +31,7 @@
 /* When a step begins; steps count from 0. */
 #define START(n) (BEGAN + (n)*STEP)
 
-static void
-check_same(const char *row, const struct ramp *got, const struct ramp *want)
-{
+static void check_same(const char *row, const struct ramp *got, const struct ramp *want) {
 	EQUAL(row, got->began, want->began);
 	EQUAL(row, got->slowdown, want->slowdown);
 	EQUAL(row, got->step, want->step);
@@ -179,8 +177,7 @@ static const char *const rows[] = {
 	"rate 8 taken 4 met after -9999 -> rate 8 taken 4 met",
 };
 
-TEST_ROWS(rows)
-{
+TEST_ROWS(rows) {
 	static const struct script_field fields[] = {
 #define FIELD(name, type) { #name, offsetof(struct ramp, name), SCRIPT_##type }
 		FIELD(slowdown, NUMBER),
@@ -213,13 +210,10 @@ TEST_ROWS(rows)
 		else if (script_is(&script, "at"))
 			now = BEGAN + ramp.step * step + script_span(&script);
 		else if (script_is(&script, "after")) {
-			now =
-			    BEGAN + (ramp.step + script_number(&script)) * step;
-			want.step =
-			    number_greater(ramp.step, (now - BEGAN) / step);
+			now = BEGAN + (ramp.step + script_number(&script)) * step;
+			want.step = number_greater(ramp.step, (now - BEGAN) / step);
 			now = number_greater(now, 0);
-			ramp = ramp_read(
-			    ramp_word(&ramp), BEGAN, ramp.slowdown, now);
+			ramp = ramp_read(ramp_word(&ramp), BEGAN, ramp.slowdown, now);
 		} else if (!script_read(&script, fields, LENGTH(fields), &ramp))
 			script_refuse(&script);
 	}
@@ -252,13 +246,11 @@ static const struct {
 	{ "rate", { .rate = FASTEST }, 26, COUNT_BITS },
 	{ "step", { .step = MOST(STEP_BITS) }, 35, STEP_BITS },
 	{ "began", { .began = MOST(BEGAN_BITS) * NANOS_MS }, 46, BEGAN_BITS },
-	{ "low bits", { .began = (2 * MOST(BEGAN_BITS) + 1) * NANOS_MS }, 46,
-	    BEGAN_BITS },
+	{ "low bits", { .began = (2 * MOST(BEGAN_BITS) + 1) * NANOS_MS }, 46, BEGAN_BITS },
 	{ "over is none", { .over = true }, 0, 0 },
 };
 
-TEST(fields)
-{
+TEST(fields) {
 	EQUAL("step", STEP, 200 * NANOS_MS);
 	EQUAL("first", FIRST, 12);
 	EQUAL("least", LEAST, 4);
@@ -280,9 +272,7 @@ static const struct ramp good = { .began = BEGAN,
 	.outcomes = RAMP_KNOWN,
 	.met = true };
 
-static void
-check_void(const char *row, uint64_t word)
-{
+static void check_void(const char *row, uint64_t word) {
 	const struct ramp begins = { .began = BEGAN, .rate = FIRST };
 	struct ramp got = ramp_read(word, BEGAN, 0, BEGAN);
 
@@ -295,8 +285,7 @@ check_void(const char *row, uint64_t word)
 }
 
 /* A word of another recovery, or of none, stands for one that just begins. */
-TEST(invalid_words)
-{
+TEST(invalid_words) {
 	struct ramp other = good, got;
 
 	check_void("zero", 0);
@@ -323,17 +312,15 @@ TEST(invalid_words)
 	EQUAL("behind", ramp_next(&got, 0), BEGAN);
 }
 
-TEST(random_words)
-{
+TEST(random_words) {
 	const nanos most = (MOST(STEP_BITS) + 1) * STEP;
 	uint64_t seed = 1;
 
 	for (int i = 0; i < 20000; i++) {
 		struct ramp zero = { .began = BEGAN };
-		uint64_t word = ramp_word(&zero) |
-		    random_draw(&seed) % (UINT64_C(1) << (64 - BEGAN_BITS));
-		nanos now =
-		    START((nanos)(random_draw(&seed) % (1 << STEP_BITS))) +
+		uint64_t word =
+		    ramp_word(&zero) | random_draw(&seed) % (UINT64_C(1) << (64 - BEGAN_BITS));
+		nanos now = START((nanos)(random_draw(&seed) % (1 << STEP_BITS))) +
 		    (nanos)(random_draw(&seed) % (STEP + 1));
 		struct ramp ramp = ramp_read(word, BEGAN, 0, now);
 
@@ -351,12 +338,11 @@ TEST(random_words)
 	}
 }
 
-TEST(the_slowdown_of_so_many_hosts)
-{
+TEST(the_slowdown_of_so_many_hosts) {
 	/* The first number is not of a server. */
-	static const int64_t slowdowns[][2] = { { INT64_MIN, 0 }, { 0, 0 },
-		{ 1, 0 }, { 23, 0 }, { 24, 1 }, { 35, 1 }, { 36, 2 }, { 95, 6 },
-		{ 96, 7 }, { 100, 7 }, { INT64_MAX, 7 } };
+	static const int64_t slowdowns[][2] = { { INT64_MIN, 0 }, { 0, 0 }, { 1, 0 }, { 23, 0 },
+		{ 24, 1 }, { 35, 1 }, { 36, 2 }, { 95, 6 }, { 96, 7 }, { 100, 7 },
+		{ INT64_MAX, 7 } };
 
 	for (size_t i = 0; i < LENGTH(slowdowns); i++)
 		EQUAL("hosts", ramp_slowdown(slowdowns[i][0]), slowdowns[i][1]);

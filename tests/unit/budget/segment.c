@@ -14,15 +14,12 @@
 
 /* Slices of a second; all else is the default. */
 static const struct terms minute = { -1, -1, NANOS_MINUTE };
-static const struct origin origin = {
-	.base = MADE, .wall = WALL, .boot = BOOT, .space = SPACE
-};
+static const struct origin origin = { .base = MADE, .wall = WALL, .boot = BOOT, .space = SPACE };
 
 #define TEN(c) c c c c c c c c c c
 #define HUNDRED(c) TEN(TEN(c))
 /* As many bytes as fit after "retry-v5.1000." */
-#define LONGEST \
-	HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") TEN("k") TEN("k") "k"
+#define LONGEST HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") TEN("k") TEN("k") "k"
 /* As many as fit before "~" and the hash. */
 #define CUT HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkkk"
 
@@ -49,23 +46,18 @@ static const struct {
 	{ 1000, LONGEST "k", "retry-v5.1000." CUT "~015EEDD66CEC6B03" },
 	/* A %XX is never cut in two. */
 	{ 1000, HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkk/" TEN("/"),
-	    "retry-v5.1000." HUNDRED("k") HUNDRED("k") TEN("k")
-		TEN("k") "kkk~03FD2ADED6506F2F" },
+	    "retry-v5.1000." HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkk~03FD2ADED6506F2F" },
 };
 
-TEST(names)
-{
+TEST(names) {
 	char room[SEGMENT_NAME];
 
 	for (size_t i = 0; i < LENGTH(names); i++)
-		SAME(names[i].name,
-		    segment_name(room, names[i].uid, names[i].key),
-		    names[i].name);
+		SAME(names[i].name, segment_name(room, names[i].uid, names[i].key), names[i].name);
 }
 
 /* Every byte that a key can have, in keys of every length. */
-TEST(names_fit)
-{
+TEST(names_fit) {
 	char key[SEGMENT_KEY + 1], room[SEGMENT_NAME + 1], row[16];
 
 	for (int byte = 1; byte < 256; byte++) {
@@ -90,17 +82,15 @@ static const struct {
 	{ { -1, -1, -1 }, 200000, 10, 166666667 },
 	{ { 0, 0, NANOS_MINUTE }, 0, 0, NANOS_SECOND },
 	{ { 0, 1, 30 * NANOS_SECOND }, 0, 1, NANOS_SECOND / 2 },
-	{ { SEGMENT_RATIO_MOST, SEGMENT_MIN_MOST, SEGMENT_WINDOW_MOST },
-	    SEGMENT_RATIO_MOST, SEGMENT_MIN_MOST, 24 * NANOS_MINUTE },
+	{ { SEGMENT_RATIO_MOST, SEGMENT_MIN_MOST, SEGMENT_WINDOW_MOST }, SEGMENT_RATIO_MOST,
+	    SEGMENT_MIN_MOST, 24 * NANOS_MINUTE },
 	/* Sixty slices are never shorter than the window. */
 	{ { 1, 2, SEGMENT_WINDOW_LEAST }, 1, 2, 16666667 },
 	{ { 1, 2, SEGMENT_WINDOW_LEAST + 1 }, 1, 2, 16666667 },
 	{ { 1, 2, NANOS_MINUTE + 1 }, 1, 2, NANOS_SECOND + 1 },
 };
 
-static bool
-is_zero(const void *memory, size_t size)
-{
+static bool is_zero(const void *memory, size_t size) {
 	const unsigned char *byte = memory;
 
 	while (size-- > 0)
@@ -109,8 +99,7 @@ is_zero(const void *memory, size_t size)
 	return true;
 }
 
-TEST(made)
-{
+TEST(made) {
 	for (size_t i = 0; i < LENGTH(made); i++) {
 		struct segment new;
 		struct terms limits;
@@ -124,31 +113,25 @@ TEST(made)
 		EQUAL(row, limits.ratio, made[i].ratio);
 		EQUAL(row, limits.min, made[i].min);
 		EQUAL(row, new.header.slice, made[i].slice);
-		HOLDS(row,
-		    segment_check(&new.header, "key", &origin) == SEGMENT_GOOD);
+		HOLDS(row, segment_check(&new.header, "key", &origin) == SEGMENT_GOOD);
 		segment_agree(&new, &new.header, &made[i].terms, &differs);
 		HOLDS(row, !differs);
-		HOLDS(row,
-		    is_zero(&new.breaker,
-			sizeof new - offsetof(struct segment, breaker)));
+		HOLDS(row, is_zero(&new.breaker, sizeof new - offsetof(struct segment, breaker)));
 		HOLDS(row, is_zero(new.header.key + 3, SEGMENT_KEY - 3));
 		EQUAL(row, new.header.zero, 0);
 	}
 }
 
-TEST(longest_key)
-{
+TEST(longest_key) {
 	struct segment new;
 	char key[SEGMENT_KEY + 1];
 
 	memset(key, 'k', SEGMENT_KEY);
 	key[SEGMENT_KEY] = '\0';
 	segment_make(&new, key, &minute, &origin);
-	HOLDS("longest",
-	    segment_check(&new.header, key, &origin) == SEGMENT_GOOD);
+	HOLDS("longest", segment_check(&new.header, key, &origin) == SEGMENT_GOOD);
 	key[SEGMENT_KEY - 1] = '\0';
-	HOLDS("shorter",
-	    segment_check(&new.header, key, &origin) == SEGMENT_STRANGE);
+	HOLDS("shorter", segment_check(&new.header, key, &origin) == SEGMENT_STRANGE);
 }
 
 /*
@@ -156,17 +139,13 @@ TEST(longest_key)
  * place at which it is checked.
  */
 
-#define AT(field) \
-	.at = offsetof(struct header, field), \
-	.size = sizeof((struct header *)0)->field
+#define AT(field) .at = offsetof(struct header, field), .size = sizeof((struct header *)0)->field
 #define INT(value) \
-	.bytes = &(const int64_t) \
-	{ \
+	.bytes = &(const int64_t) { \
 		value \
 	}
 #define WORD(value) \
-	.bytes = &(const uint32_t) \
-	{ \
+	.bytes = &(const uint32_t) { \
 		value \
 	}
 #define LATER(span) .now = (span), .wall = (span)
@@ -188,20 +167,17 @@ static const struct {
 	{ "an hour later", SEGMENT_GOOD, LATER(NANOS_HOUR) },
 
 	{ "another version", SEGMENT_STRANGE, AT(magic), .bytes = "retry-v3" },
-	{ "a larger one", SEGMENT_STRANGE, AT(size),
-	    WORD(sizeof(struct segment) + 8) },
-	{ "another window size", SEGMENT_STRANGE, AT(words),
-	    WORD(WINDOW_WORDS + 1) },
+	{ "a larger one", SEGMENT_STRANGE, AT(size), WORD(sizeof(struct segment) + 8) },
+	{ "another window size", SEGMENT_STRANGE, AT(words), WORD(WINDOW_WORDS + 1) },
 	{ "no slice", SEGMENT_STRANGE, AT(slice), INT(0) },
 	{ "too short a slice", SEGMENT_STRANGE, AT(slice), INT(16666665) },
-	{ "too long a slice", SEGMENT_STRANGE, AT(slice),
-	    INT(24 * NANOS_MINUTE + 1) },
+	{ "too long a slice", SEGMENT_STRANGE, AT(slice), INT(24 * NANOS_MINUTE + 1) },
 	{ "before the boot", SEGMENT_STRANGE, AT(origin.base), INT(-1) },
 	{ "before 1970", SEGMENT_STRANGE, AT(origin.wall), INT(INT64_MIN) },
 	{ "no length", SEGMENT_STRANGE, AT(length), WORD(0) },
 	{ "no key", SEGMENT_STRANGE, AT(key) },
-	{ "neither length nor key", SEGMENT_STRANGE,
-	    .at = offsetof(struct header, length), .size = 4 + SEGMENT_KEY },
+	{ "neither length nor key", SEGMENT_STRANGE, .at = offsetof(struct header, length),
+	    .size = 4 + SEGMENT_KEY },
 
 	{ "another boot", SEGMENT_STALE, .boot = OTHER },
 	{ "made without a boot", SEGMENT_STALE, AT(origin.boot) },
@@ -209,67 +185,51 @@ static const struct {
 	{ "epochs used up", SEGMENT_STALE, USED_UP(1 << 20) },
 
 	/* Clocks. */
-	{ "another namespace, the same clock", SEGMENT_GOOD, LATER(NANOS_HOUR),
-	    .space = 7 },
-	{ "another namespace, clocks nearly the same", SEGMENT_GOOD,
-	    .now = NANOS_HOUR, .wall = NANOS_HOUR + 10 * NANOS_MS, .space = 7 },
-	{ "another namespace, its clock ahead", SEGMENT_FOREIGN,
-	    .now = NANOS_HOUR, .wall = NANOS_MINUTE, .space = 7 },
-	{ "another namespace, its clock late", SEGMENT_FOREIGN,
-	    .now = NANOS_MINUTE, .wall = NANOS_HOUR, .space = 7 },
-	{ "the wall clock was set to 1970", SEGMENT_GOOD, .now = NANOS_HOUR,
-	    .wall = -WALL },
-	{ "clocks differ, the namespace unknown here", SEGMENT_GOOD,
-	    .now = NANOS_HOUR, .space = UNKNOWN },
-	{ "clocks differ, the namespace unknown there", SEGMENT_GOOD,
-	    AT(origin.space), INT(0), .now = NANOS_HOUR, .space = 7 },
-	{ "two long slices behind", SEGMENT_GOOD, AT(slice),
-	    INT(24 * NANOS_MINUTE), .now = 5 - MADE },
+	{ "another namespace, the same clock", SEGMENT_GOOD, LATER(NANOS_HOUR), .space = 7 },
+	{ "another namespace, clocks nearly the same", SEGMENT_GOOD, .now = NANOS_HOUR,
+	    .wall = NANOS_HOUR + 10 * NANOS_MS, .space = 7 },
+	{ "another namespace, its clock ahead", SEGMENT_FOREIGN, .now = NANOS_HOUR,
+	    .wall = NANOS_MINUTE, .space = 7 },
+	{ "another namespace, its clock late", SEGMENT_FOREIGN, .now = NANOS_MINUTE,
+	    .wall = NANOS_HOUR, .space = 7 },
+	{ "the wall clock was set to 1970", SEGMENT_GOOD, .now = NANOS_HOUR, .wall = -WALL },
+	{ "clocks differ, the namespace unknown here", SEGMENT_GOOD, .now = NANOS_HOUR,
+	    .space = UNKNOWN },
+	{ "clocks differ, the namespace unknown there", SEGMENT_GOOD, AT(origin.space), INT(0),
+	    .now = NANOS_HOUR, .space = 7 },
+	{ "two long slices behind", SEGMENT_GOOD, AT(slice), INT(24 * NANOS_MINUTE),
+	    .now = 5 - MADE },
 	{ "as far behind as can be", SEGMENT_GOOD, .now = -62 * NANOS_SECOND },
-	{ "further behind, of the same number", SEGMENT_STALE,
-	    .now = -62 * NANOS_SECOND - 1 },
-	{ "further behind, of unknown number", SEGMENT_FOREIGN,
-	    .now = -62 * NANOS_SECOND - 1, .space = UNKNOWN },
-	{ "made at the end of time", SEGMENT_STALE, AT(origin.base),
-	    INT(INT64_MAX) },
-	{ "the wall clock at the end of time", SEGMENT_GOOD, AT(origin.wall),
-	    INT(INT64_MAX) },
+	{ "further behind, of the same number", SEGMENT_STALE, .now = -62 * NANOS_SECOND - 1 },
+	{ "further behind, of unknown number", SEGMENT_FOREIGN, .now = -62 * NANOS_SECOND - 1,
+	    .space = UNKNOWN },
+	{ "made at the end of time", SEGMENT_STALE, AT(origin.base), INT(INT64_MAX) },
+	{ "the wall clock at the end of time", SEGMENT_GOOD, AT(origin.wall), INT(INT64_MAX) },
 };
 
-TEST(checks)
-{
+TEST(checks) {
 	struct segment new;
 	struct header *header = &new.header;
 
 	for (size_t i = 0; i < LENGTH(checks); i++) {
-		const char *boot =
-		    checks[i].boot == NULL ? BOOT : checks[i].boot;
-		struct origin here = { MADE + checks[i].now,
-			WALL + checks[i].wall, "", SPACE };
+		const char *boot = checks[i].boot == NULL ? BOOT : checks[i].boot;
+		struct origin here = { MADE + checks[i].now, WALL + checks[i].wall, "", SPACE };
 
 		snprintf(here.boot, sizeof here.boot, "%s", boot);
 		if (checks[i].space != 0)
-			here.space = checks[i].space == UNKNOWN
-			    ? 0
-			    : (uint64_t)checks[i].space;
+			here.space = checks[i].space == UNKNOWN ? 0 : (uint64_t)checks[i].space;
 		segment_make(&new, "key", &minute, &origin);
 		memset((char *)header + checks[i].at, 0, checks[i].size);
 		if (checks[i].bytes != NULL)
-			memcpy((char *)header + checks[i].at, checks[i].bytes,
-			    checks[i].size);
+			memcpy((char *)header + checks[i].at, checks[i].bytes, checks[i].size);
 		/* Any key, if one byte of it is not zero. */
-		EQUAL(checks[i].row, segment_check(header, NULL, &here),
-		    checks[i].state);
+		EQUAL(checks[i].row, segment_check(header, NULL, &here), checks[i].state);
 		if (checks[i].at != offsetof(struct header, length))
-			EQUAL(checks[i].row,
-			    segment_check(header, "key", &here),
-			    checks[i].state);
+			EQUAL(checks[i].row, segment_check(header, "key", &here), checks[i].state);
 	}
 	segment_make(&new, "key", &minute, &origin);
-	EQUAL("another key", segment_check(header, "kez", &origin),
-	    SEGMENT_STRANGE);
-	EQUAL("a shorter key", segment_check(header, "ke", &origin),
-	    SEGMENT_STRANGE);
+	EQUAL("another key", segment_check(header, "kez", &origin), SEGMENT_STRANGE);
+	EQUAL("a shorter key", segment_check(header, "ke", &origin), SEGMENT_STRANGE);
 }
 
 /*
@@ -285,15 +245,13 @@ static const struct {
 	{ MADE + NANOS_SECOND, NANOS_SECOND, 1 },
 	{ MADE - 1, 0, 0 },
 	{ 0, 0, 0 },
-	{ MADE + (WINDOW_EPOCHS - 1) * NANOS_SECOND,
-	    (WINDOW_EPOCHS - 1) * NANOS_SECOND, WINDOW_EPOCHS - 1 },
-	{ MADE + WINDOW_EPOCHS * NANOS_SECOND, WINDOW_EPOCHS *NANOS_SECOND,
+	{ MADE + (WINDOW_EPOCHS - 1) * NANOS_SECOND, (WINDOW_EPOCHS - 1) * NANOS_SECOND,
 	    WINDOW_EPOCHS - 1 },
+	{ MADE + WINDOW_EPOCHS * NANOS_SECOND, WINDOW_EPOCHS *NANOS_SECOND, WINDOW_EPOCHS - 1 },
 	{ INT64_MAX, INT64_MAX - MADE, WINDOW_EPOCHS - 1 },
 };
 
-TEST(ages)
-{
+TEST(ages) {
 	struct segment new;
 	char row[24];
 
@@ -301,9 +259,7 @@ TEST(ages)
 	for (size_t i = 0; i < LENGTH(ages); i++) {
 		snprintf(row, sizeof row, "%" PRId64, ages[i].now);
 		EQUAL(row, segment_age(&new.header, ages[i].now), ages[i].age);
-		EQUAL(row,
-		    window_epoch(new.header.slice,
-			segment_age(&new.header, ages[i].now)),
+		EQUAL(row, window_epoch(new.header.slice, segment_age(&new.header, ages[i].now)),
 		    ages[i].epoch);
 	}
 }
@@ -324,12 +280,10 @@ static const struct {
 	{ "a lesser min", { -1, 3, -1 }, 200000, 3, true },
 	{ "one of each", { 100000, 30, -1 }, 100000, 10, true },
 	{ "another window", { -1, -1, NANOS_HOUR }, 200000, 10, true },
-	{ "as good as the same window", { -1, -1, NANOS_MINUTE - 1 }, 200000,
-	    10, false },
+	{ "as good as the same window", { -1, -1, NANOS_MINUTE - 1 }, 200000, 10, false },
 };
 
-TEST(agreements)
-{
+TEST(agreements) {
 	for (size_t i = 0; i < LENGTH(agreements); i++) {
 		const char *row = agreements[i].row;
 		struct segment new;
@@ -338,8 +292,7 @@ TEST(agreements)
 
 		segment_make(&new, "key", &minute, &origin);
 		for (int twice = 0; twice < 2; twice++) {
-			limits = segment_agree(
-			    &new, &new.header, &agreements[i].terms, &differs);
+			limits = segment_agree(&new, &new.header, &agreements[i].terms, &differs);
 			EQUAL(row, limits.ratio, agreements[i].ratio);
 			EQUAL(row, limits.min, agreements[i].min);
 			if (twice == 0)
@@ -353,17 +306,14 @@ TEST(agreements)
 }
 
 /* Corrupt limits are reported, and not overwritten. */
-TEST(corrupt_limits)
-{
+TEST(corrupt_limits) {
 	static const struct {
 		const char *row;
 		uint64_t word;
 		bool sense;
 	} rows[] = {
 		{ "all ones", UINT64_MAX, false },
-		{ "the most",
-		    (uint64_t)SEGMENT_RATIO_MOST << 32 | SEGMENT_MIN_MOST,
-		    true },
+		{ "the most", (uint64_t)SEGMENT_RATIO_MOST << 32 | SEGMENT_MIN_MOST, true },
 		{ "ratio", (uint64_t)(SEGMENT_RATIO_MOST + 1) << 32, false },
 		{ "min", SEGMENT_MIN_MOST + 1, false },
 		{ "nothing", 0, true },
@@ -429,9 +379,7 @@ static const struct {
 	{ "elected", offsetof(struct segment, fleet.elected), 2336 },
 };
 
-TEST(layout)
-{
+TEST(layout) {
 	for (size_t i = 0; i < LENGTH(layout); i++)
-		EQUAL(layout[i].row, (int64_t)layout[i].got,
-		    (int64_t)layout[i].want);
+		EQUAL(layout[i].row, (int64_t)layout[i].got, (int64_t)layout[i].want);
 }

@@ -7,9 +7,7 @@
 /* When the segments here were made. */
 #define MADE SECONDS(1000)
 
-static struct segment
-make(const char *key, int64_t ratio, int64_t min)
-{
+static struct segment make(const char *key, int64_t ratio, int64_t min) {
 	struct terms terms = { ratio, min, SECONDS(60) };
 	struct origin origin = { .base = MADE };
 	struct segment segment;
@@ -87,19 +85,15 @@ static const char *const scenes[] = {
 };
 
 /* A host of a fleet, whose server has answered it. */
-static const struct fleet_policy policy = { .timeout = NANOS_SECOND / 4,
-	.alone = 2 };
+static const struct fleet_policy policy = { .timeout = NANOS_SECOND / 4, .alone = 2 };
 static const struct fleet_answer answer = {
 	.pause = SECONDS(4), .hosts = 312, .retries = 199, .limit = 200
 };
 
 /* Does what the last word of the script says; false: it says a fact. */
 static bool
-act(struct script *script, struct segment *segment, struct fleet_caller *caller,
-    nanos age)
-{
-	static const struct breaker_config config = { 2, SECONDS(10),
-		SECONDS(60) };
+act(struct script *script, struct segment *segment, struct fleet_caller *caller, nanos age) {
+	static const struct breaker_config config = { 2, SECONDS(10), SECONDS(60) };
 	static const struct {
 		char name[12];
 		size_t offset;
@@ -110,8 +104,8 @@ act(struct script *script, struct segment *segment, struct fleet_caller *caller,
 		{ "turns", offsetof(struct segment, turns) },
 	};
 	struct terms terms = segment_terms(segment, &segment->header);
-	int64_t epoch = window_epoch(
-	    segment->header.slice, segment_age(&segment->header, MADE + age));
+	int64_t epoch =
+	    window_epoch(segment->header.slice, segment_age(&segment->header, MADE + age));
 	struct window_sums sums;
 	struct breaker_view view;
 	uint64_t lease;
@@ -119,36 +113,29 @@ act(struct script *script, struct segment *segment, struct fleet_caller *caller,
 
 	for (size_t i = 0; i < LENGTH(words); i++)
 		if (script_is(script, words[i].name)) {
-			*(_Atomic uint64_t *)((char *)segment +
-			    words[i].offset) = (uint64_t)script_number(script);
+			*(_Atomic uint64_t *)((char *)segment + words[i].offset) =
+			    (uint64_t)script_number(script);
 			return true;
 		}
 	if (script_is(script, "retry"))
-		EQUAL(script->rest,
-		    window_withdraw(&segment->window, &terms, epoch, &sums),
+		EQUAL(script->rest, window_withdraw(&segment->window, &terms, epoch, &sums),
 		    WINDOW_GRANTED);
 	else if (script_is(script, "success"))
-		EQUAL(script->rest, window_deposit(&segment->window, epoch),
-		    WINDOW_GRANTED);
+		EQUAL(script->rest, window_deposit(&segment->window, epoch), WINDOW_GRANTED);
 	else if (script_is(script, "lower-min"))
-		segment_agree(segment, &segment->header,
-		    &(struct terms){ -1, 1, -1 }, &differs);
+		segment_agree(segment, &segment->header, &(struct terms){ -1, 1, -1 }, &differs);
 	else if (script_is(script, "cooldown"))
 		segment->cooldown = (uint64_t)script_span(script);
 	else if (script_is(script, "failure"))
-		breaker_tell(
-		    &segment->breaker, &config, RESULT_FAILURE, age, age);
+		breaker_tell(&segment->breaker, &config, RESULT_FAILURE, age, age);
 	else if (script_is(script, "enter"))
 		breaker_enter(&segment->breaker, age, &lease, &view);
 	else if (script_is(script, "ask"))
-		fleet_host_ask(
-		    &segment->fleet, &segment->window, caller, 1, age);
+		fleet_host_ask(&segment->fleet, &segment->window, caller, 1, age);
 	else if (script_is(script, "answered"))
-		fleet_host_store(
-		    &segment->fleet, caller, FLEET_ANSWERED, &answer, age);
+		fleet_host_store(&segment->fleet, caller, FLEET_ANSWERED, &answer, age);
 	else if (script_is(script, "silent"))
-		fleet_host_store(
-		    &segment->fleet, caller, FLEET_SILENT, NULL, age);
+		fleet_host_store(&segment->fleet, caller, FLEET_SILENT, NULL, age);
 	else if (script_is(script, "limits")) {
 		uint64_t ratio = (uint64_t)script_number(script);
 
@@ -157,16 +144,13 @@ act(struct script *script, struct segment *segment, struct fleet_caller *caller,
 		int64_t place = script_number(script);
 		uint64_t at = (uint64_t)script_number(script);
 
-		segment->window.words[place] =
-		    at << 33 | (uint64_t)script_number(script);
+		segment->window.words[place] = at << 33 | (uint64_t)script_number(script);
 	} else
 		return false;
 	return true;
 }
 
-static void
-check_fact(struct script *script, const struct segment *segment, nanos age)
-{
+static void check_fact(struct script *script, const struct segment *segment, nanos age) {
 	struct segment before;
 	struct snapshot a = { .length = 0 };
 	bool sound;
@@ -203,13 +187,12 @@ check_fact(struct script *script, const struct segment *segment, nanos age)
 		script_refuse(script);
 }
 
-TEST_ROWS(scenes)
-{
+TEST_ROWS(scenes) {
 	const char *colon = strchr(row, ':');
 	struct scene scene = { .script = script_of(colon ? colon + 1 : row) };
-	struct fleet_caller caller = { .policy = &policy,
-		.slice = SECONDS(1),
-		.random = UINT64_C(1) << 63 };
+	struct fleet_caller caller = {
+		.policy = &policy, .slice = SECONDS(1), .random = UINT64_C(1) << 63
+	};
 	int ratio = -1, min = -1;
 	struct segment segment;
 
@@ -221,20 +204,17 @@ TEST_ROWS(scenes)
 			check_fact(&scene.script, &segment, scene.now);
 }
 
-TEST(key)
-{
+TEST(key) {
 	struct segment segment = make("api", -1, -1);
 	struct snapshot snapshot;
 
 	HOLDS("api",
-	    snapshot_take(&snapshot, &segment, &segment.header, MADE) &&
-		snapshot.length == 3 && memcmp(snapshot.key, "api", 3) == 0);
+	    snapshot_take(&snapshot, &segment, &segment.header, MADE) && snapshot.length == 3 &&
+		memcmp(snapshot.key, "api", 3) == 0);
 }
 
 /* Random words, or zeros and ones, or words with only a few bits. */
-static uint64_t
-garbage(uint64_t *state, int kind)
-{
+static uint64_t garbage(uint64_t *state, int kind) {
 	uint64_t word = random_draw(state);
 
 	if (kind == 1)
@@ -242,17 +222,15 @@ garbage(uint64_t *state, int kind)
 	return kind == 0 ? word : word & word >> 9 & word << 5;
 }
 
-TEST(garbage)
-{
+TEST(garbage) {
 	uint64_t state = 1;
 
 	for (int round = 0; round < 4000; round++) {
 		struct segment segment = make("api", -1, -1);
 		const bool all = round % 5 == 0;
-		const size_t from = all ? offsetof(struct segment, terms)
-					: offsetof(struct segment, breaker);
-		const size_t to =
-		    all ? sizeof segment : offsetof(struct segment, window);
+		const size_t from =
+		    all ? offsetof(struct segment, terms) : offsetof(struct segment, breaker);
+		const size_t to = all ? sizeof segment : offsetof(struct segment, window);
 		nanos age = (nanos)(garbage(&state, round % 2) >> 2);
 		struct snapshot a;
 		bool sound;
@@ -263,8 +241,7 @@ TEST(garbage)
 			if (at < to || at >= offsetof(struct segment, fleet))
 				memcpy((char *)&segment + at, &word, 8);
 		}
-		sound =
-		    snapshot_take(&a, &segment, &segment.header, MADE + age);
+		sound = snapshot_take(&a, &segment, &segment.header, MADE + age);
 		HOLDS("only limits and window count", sound || all);
 		if (!sound)
 			continue;
@@ -274,43 +251,35 @@ TEST(garbage)
 		HOLDS("ratio", a.ratio >= 0 && a.min >= 0);
 		HOLDS("cooldown", a.cooldown >= 0 && a.cooldown <= NANOS_DAY);
 		HOLDS("totals",
-		    a.all_firsts >= 0 && a.all_retries >= 0 &&
-			a.all_denied >= 0 && a.all_successes >= 0);
+		    a.all_firsts >= 0 && a.all_retries >= 0 && a.all_denied >= 0 &&
+			a.all_successes >= 0);
 		HOLDS("attempts", a.all_attempts >= a.all_firsts);
 		HOLDS("amplification",
 		    a.amplification >= 1000000 ||
-			(a.all_firsts == 0 &&
-			    a.amplification == SNAPSHOT_NONE));
+			(a.all_firsts == 0 && a.amplification == SNAPSHOT_NONE));
 		HOLDS("breaker",
-		    a.breaker >= BREAKER_CLOSED &&
-			a.breaker <= BREAKER_HALF_OPEN && a.failures >= 0 &&
-			a.probe >= SNAPSHOT_NONE);
+		    a.breaker >= BREAKER_CLOSED && a.breaker <= BREAKER_HALF_OPEN &&
+			a.failures >= 0 && a.probe >= SNAPSHOT_NONE);
 		HOLDS("fleet", a.fleet.denied >= 0 && a.fleet.down >= 0);
 		HOLDS("fleet", a.fleet.hosts >= 0 && a.fleet.alone >= 0);
 		HOLDS("fleet", a.fleet.retries >= 0 && a.fleet.limit >= 0);
 	}
 }
 
-TEST(their_order)
-{
-	static const char *const keys[] = { "", "A", "a", "a b", "aa", "b",
-		"\xff" };
+TEST(their_order) {
+	static const char *const keys[] = { "", "A", "a", "a b", "aa", "b", "\xff" };
 	struct snapshot snapshots[LENGTH(keys)];
 
 	for (size_t i = 0; i < LENGTH(keys); i++) {
 		struct segment segment = make(keys[i], -1, -1);
 
-		HOLDS(keys[i],
-		    snapshot_take(
-			&snapshots[i], &segment, &segment.header, MADE));
+		HOLDS(keys[i], snapshot_take(&snapshots[i], &segment, &segment.header, MADE));
 		memcpy(snapshots[i].file, "file", 5);
 	}
 	for (size_t i = 0; i < LENGTH(keys); i++)
 		for (size_t j = 0; j < LENGTH(keys); j++) {
-			int order =
-			    snapshot_compare(&snapshots[i], &snapshots[j]);
+			int order = snapshot_compare(&snapshots[i], &snapshots[j]);
 
-			EQUAL(keys[i], (order > 0) - (order < 0),
-			    (i > j) - (i < j));
+			EQUAL(keys[i], (order > 0) - (order < 0), (i > j) - (i < j));
 		}
 }

@@ -9,43 +9,35 @@
 
 /* [epoch:31 | sealed:1 | successes:16 | retries:16] */
 #define WORD(epoch, sealed, successes, retries) \
-	((uint64_t)(epoch) << 33 | (uint64_t)(sealed) << 32 | \
-	    (uint64_t)(successes) << 16 | (uint64_t)(retries))
+	((uint64_t)(epoch) << 33 | (uint64_t)(sealed) << 32 | (uint64_t)(successes) << 16 | \
+	    (uint64_t)(retries))
 #define PART(n) ((n) * (WINDOW_RATIO_ONE / 100))
 #define FULL 0xffff
 
 static const struct terms one = { 0, 1, 0 };
 
 static enum window_answer
-withdraw(struct window *window, const struct terms *limits, int64_t epoch)
-{
+withdraw(struct window *window, const struct terms *limits, int64_t epoch) {
 	struct window_sums sums;
 
 	return window_withdraw(window, limits, epoch, &sums);
 }
 
-static void
-deposit(struct window *window, int64_t epoch, int times)
-{
+static void deposit(struct window *window, int64_t epoch, int times) {
 	while (times-- > 0)
 		EQUAL("deposit", window_deposit(window, epoch), WINDOW_GRANTED);
 }
 
 /* How many retries are granted until one is denied. */
-static int64_t
-granted(struct window *window, const struct terms *limits, int64_t epoch)
-{
+static int64_t granted(struct window *window, const struct terms *limits, int64_t epoch) {
 	int64_t times = 0;
 
-	while (
-	    times < 1000 && withdraw(window, limits, epoch) == WINDOW_GRANTED)
+	while (times < 1000 && withdraw(window, limits, epoch) == WINDOW_GRANTED)
 		times++;
 	return times;
 }
 
-static uint64_t
-word_of(const struct window *window, int64_t epoch)
-{
+static uint64_t word_of(const struct window *window, int64_t epoch) {
 	return window->words[epoch % WINDOW_WORDS];
 }
 
@@ -72,17 +64,13 @@ static const char *const limits[] = {
 	"0 ever 0 -> ever",
 };
 
-static int64_t
-read_number(struct script *script, double unit)
-{
+static int64_t read_number(struct script *script, double unit) {
 	script_next(script);
-	return script_is(script, "ever")
-	    ? INT64_MAX
-	    : (int64_t)(strtod(script->word, NULL) * unit + 0.5);
+	return script_is(script, "ever") ? INT64_MAX
+					 : (int64_t)(strtod(script->word, NULL) * unit + 0.5);
 }
 
-TEST_ROWS(limits)
-{
+TEST_ROWS(limits) {
 	struct script script = script_of(row);
 	struct terms terms = { .window = 0 };
 	int64_t successes;
@@ -131,16 +119,13 @@ static const char *const words[] = {
 	"-2: -2 sealed at -2 -> granted granted",
 };
 
-static int64_t
-read_epoch(struct script *script)
-{
+static int64_t read_epoch(struct script *script) {
 	int64_t epoch = strtoll(script->word, NULL, 10);
 
 	return script->word[0] == '-' ? WINDOW_EPOCHS + epoch : epoch;
 }
 
-TEST_ROWS(words)
-{
+TEST_ROWS(words) {
 	static const char answers[][8] = {
 		[WINDOW_GRANTED] = "granted",
 		[WINDOW_DENIED] = "denied",
@@ -176,48 +161,40 @@ TEST_ROWS(words)
 	SAME(row, answers[window_deposit(&other, epoch)], script.word);
 }
 
-TEST(full_counters)
-{
+TEST(full_counters) {
 	static const struct terms plenty = { 0, 10 * FULL, 0 };
 	struct window window = { { 0 } };
 	struct window_sums sums;
 
 	window.words[100 % WINDOW_WORDS] = WORD(100, 0, FULL - 1, FULL - 1);
 	deposit(&window, 100, 3);
-	HOLDS(
-	    "successes", word_of(&window, 100) == WORD(100, 0, FULL, FULL - 1));
+	HOLDS("successes", word_of(&window, 100) == WORD(100, 0, FULL, FULL - 1));
 	EQUAL("retries", granted(&window, &plenty, 100), 1);
 	HOLDS("full", word_of(&window, 100) == WORD(100, 0, FULL, FULL));
 	EQUAL("next", window_next(&window, &plenty, 1, 100, &sums), 1);
-	EQUAL("another slice", window_withdraw(&window, &plenty, 101, &sums),
-	    WINDOW_GRANTED);
+	EQUAL("another slice", window_withdraw(&window, &plenty, 101, &sums), WINDOW_GRANTED);
 	EQUAL("retries", sums.retries, FULL + 1);
 	EQUAL("successes", sums.successes, FULL);
 	HOLDS("kept", word_of(&window, 100) == WORD(100, 1, FULL, FULL));
 }
 
-TEST(next)
-{
+TEST(next) {
 	static const struct terms none = { PART(50), 0, 0 };
 	struct window window = { { 0 } }, before;
 	struct window_sums sums;
 
 	EQUAL("nothing yet", window_next(&window, &one, 1, 100, &sums), 0);
-	EQUAL("no success yet", window_next(&window, &none, 1, 100, &sums),
-	    NANOS_MAX);
+	EQUAL("no success yet", window_next(&window, &none, 1, 100, &sums), NANOS_MAX);
 	EQUAL("granted", withdraw(&window, &one, 100), WINDOW_GRANTED);
 	before = window;
-	EQUAL("a window", window_next(&window, &one, 1, 100, &sums),
-	    WINDOW_WORDS);
+	EQUAL("a window", window_next(&window, &one, 1, 100, &sums), WINDOW_WORDS);
 	EQUAL("retries", sums.retries, 1);
 	EQUAL("successes", sums.successes, 0);
 	EQUAL("one slice", window_next(&window, &one, 1, 160, &sums), 1);
-	EQUAL("what is left of it", window_next(&window, &one, 10, 1603, &sums),
-	    7);
+	EQUAL("what is left of it", window_next(&window, &one, 10, 1603, &sums), 7);
 	EQUAL("now", window_next(&window, &one, 1, 161, &sums), 0);
 	EQUAL("retries", sums.retries, 0);
-	EQUAL("ours is behind", window_next(&window, &one, 1, 98, &sums),
-	    WINDOW_WORDS);
+	EQUAL("ours is behind", window_next(&window, &one, 1, 98, &sums), WINDOW_WORDS);
 	HOLDS("unchanged", memcmp(&window, &before, sizeof window) == 0);
 	/* The retry that a success paid for counts longer than the success. */
 	deposit(&window, 150, 2);
@@ -241,15 +218,13 @@ static const struct {
 	{ "of a word that is corrupt", WORD(99, 0, 3, 2), WORD(99, 0, 3, 2) },
 };
 
-TEST(refund)
-{
+TEST(refund) {
 	struct window window = { { 0 } };
 
 	for (size_t i = 0; i < LENGTH(refunds); i++) {
 		window.words[100 % WINDOW_WORDS] = refunds[i].before;
 		window_refund(&window, 100);
-		HOLDS(
-		    refunds[i].row, word_of(&window, 100) == refunds[i].after);
+		HOLDS(refunds[i].row, word_of(&window, 100) == refunds[i].after);
 	}
 }
 
@@ -267,8 +242,7 @@ static const struct {
 	{ "in a word that is corrupt", WORD(38, 0, 3, 2), WORD(38, 0, 3, 2) },
 };
 
-TEST(note)
-{
+TEST(note) {
 	struct window window = { { 0 } };
 
 	for (size_t i = 0; i < LENGTH(notes); i++) {
@@ -291,9 +265,7 @@ struct naive {
 	int64_t counted; /* where the last retry was; 0: it is paid back */
 };
 
-static struct window_sums
-naive_sums(const struct naive *naive, int64_t epoch)
-{
+static struct window_sums naive_sums(const struct naive *naive, int64_t epoch) {
 	struct window_sums sums = { .epoch = epoch };
 
 	for (int64_t i = epoch - WINDOW_SLICES; i <= epoch; i++)
@@ -303,15 +275,12 @@ naive_sums(const struct naive *naive, int64_t epoch)
 	return sums;
 }
 
-static void
-compare_withdrawal(struct naive *naive, struct window *window,
-    const struct terms *allowed, int64_t epoch)
-{
+static void compare_withdrawal(
+    struct naive *naive, struct window *window, const struct terms *allowed, int64_t epoch) {
 	int64_t at = epoch > naive->present ? epoch : naive->present;
 	struct window_sums want = naive_sums(naive, at), got;
 	int64_t paid = want.successes * allowed->ratio / WINDOW_RATIO_ONE;
-	bool may =
-	    want.retries + 1 <= (paid > allowed->min ? paid : allowed->min);
+	bool may = want.retries + 1 <= (paid > allowed->min ? paid : allowed->min);
 	char row[32];
 
 	snprintf(row, sizeof row, "at %" PRId64, epoch);
@@ -326,9 +295,7 @@ compare_withdrawal(struct naive *naive, struct window *window,
 	EQUAL(row, got.successes, want.successes);
 }
 
-static void
-compare_deposit(struct naive *naive, struct window *window, int64_t epoch)
-{
+static void compare_deposit(struct naive *naive, struct window *window, int64_t epoch) {
 	int64_t at = epoch > naive->over ? epoch : naive->over;
 
 	deposit(window, epoch, 1);
@@ -338,10 +305,8 @@ compare_deposit(struct naive *naive, struct window *window, int64_t epoch)
 }
 
 /* Checks window_next by asking copies of the window later. */
-static void
-compare_next(const struct naive *naive, const struct window *window,
-    const struct terms *allowed, int64_t epoch)
-{
+static void compare_next(const struct naive *naive, const struct window *window,
+    const struct terms *allowed, int64_t epoch) {
 	int64_t at = epoch > naive->present ? epoch : naive->present;
 	struct window_sums want = naive_sums(naive, at), got;
 	int64_t wait = 0;
@@ -361,17 +326,13 @@ compare_next(const struct naive *naive, const struct window *window,
 	EQUAL("look", got.successes, want.successes);
 }
 
-static int64_t
-draw(uint64_t *seed, uint64_t most)
-{
+static int64_t draw(uint64_t *seed, uint64_t most) {
 	return (int64_t)(random_draw(seed) % (most + 1));
 }
 
 /* Random gaps, with clocks that are up to two slices behind or ahead, and
  * sometimes nearly a window behind. */
-static void
-compare(const struct terms *allowed, uint64_t seed)
-{
+static void compare(const struct terms *allowed, uint64_t seed) {
 	static struct naive naive;
 	struct window window = { { 0 } };
 	int64_t clock = FIRST;
@@ -401,8 +362,7 @@ compare(const struct terms *allowed, uint64_t seed)
 	}
 }
 
-TEST(any_series_against_a_naive_window)
-{
+TEST(any_series_against_a_naive_window) {
 	static const struct terms some[] = {
 		{ 0, 1, 0 },
 		{ 0, 10, 0 },

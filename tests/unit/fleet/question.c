@@ -11,9 +11,7 @@ static const struct fleet_question usual = {
 };
 
 /* The words of a request after the first three, separated by spaces. */
-static const char *
-words_of(const struct fleet_question *question, bool whole)
-{
+static const char *words_of(const struct fleet_question *question, bool whole) {
 	static char text[FLEET_REQUEST], bytes[FLEET_REQUEST];
 	struct resp_request request = { bytes, sizeof bytes, 0 };
 	char *from, *at = text;
@@ -35,19 +33,15 @@ words_of(const struct fleet_question *question, bool whole)
 }
 
 /* Compares a question with its words; whole, with that of its script. */
-static void
-check(const struct fleet_question *question, bool whole, const char *numbers)
-{
+static void check(const struct fleet_question *question, bool whole, const char *numbers) {
 	char want[FLEET_REQUEST];
 
-	snprintf(want, sizeof want, "%s %s 1 retry:1:api %s",
-	    whole ? "EVAL" : "EVALSHA",
+	snprintf(want, sizeof want, "%s %s 1 retry:1:api %s", whole ? "EVAL" : "EVALSHA",
 	    whole ? question_script : question_script_sha1, numbers);
 	SAME(numbers, words_of(question, whole), want);
 }
 
-TEST(questions)
-{
+TEST(questions) {
 	struct fleet_question question = usual;
 
 	check(&question, false, "1000000 200000 10 5 0 0 ");
@@ -72,13 +66,11 @@ TEST(questions)
 }
 
 /* The longest question fits into FLEET_REQUEST. */
-TEST(longest_question)
-{
+TEST(longest_question) {
 	static char key[SEGMENT_KEY + 2];
 	struct fleet_question question = {
 		.key = key,
-		.terms = { SEGMENT_RATIO_MOST, SEGMENT_MIN_MOST,
-		    SEGMENT_WINDOW_MOST },
+		.terms = { SEGMENT_RATIO_MOST, SEGMENT_MIN_MOST, SEGMENT_WINDOW_MOST },
 		.wanted = FLEET_WANTED,
 		.by = NANOS_MAX,
 		.now = NANOS_MAX,
@@ -89,8 +81,8 @@ TEST(longest_question)
 
 	memset(key, 'k', sizeof key - 1);
 	for (size_t i = 0; i < FLEET_ROWS; i++)
-		question.told[i] = (struct fleet_row){ NANOS_MAX, UINT16_MAX,
-			UINT16_MAX, UINT16_MAX };
+		question.told[i] =
+		    (struct fleet_row){ NANOS_MAX, UINT16_MAX, UINT16_MAX, UINT16_MAX };
 	question_write(&request, &question, true);
 	HOLDS("longest", resp_length(&request) > 0);
 	question.count++;
@@ -99,10 +91,8 @@ TEST(longest_question)
 	HOLDS("a row more", resp_length(&request) > 0);
 }
 
-TEST(forgetting)
-{
-	static const char want[] =
-	    "*3\r\n$7\r\nPEXPIRE\r\n$12\r\nretry:1:{a}b\r\n$1\r\n0\r\n";
+TEST(forgetting) {
+	static const char want[] = "*3\r\n$7\r\nPEXPIRE\r\n$12\r\nretry:1:{a}b\r\n$1\r\n0\r\n";
 	char bytes[sizeof want] = "";
 	struct resp_request request = { bytes, sizeof bytes, 0 };
 
@@ -111,15 +101,13 @@ TEST(forgetting)
 }
 
 /* An answer as the script gives it, with one number changed; at -1: none. */
-static bool
-read_changed(const struct fleet_question *question, int at, int64_t number,
-    struct fleet_answer *answer)
-{
+static bool read_changed(
+    const struct fleet_question *question, int at, int64_t number, struct fleet_answer *answer) {
 	struct resp_reply reply = {
 		.type = RESP_ARRAY,
 		.count = 12,
-		.numbers = { 1, 5, 25, 40, 200, 30000000, 1001500,
-		    1787407200000001, 3, 200000, 10, 60000000 },
+		.numbers = { 1, 5, 25, 40, 200, 30000000, 1001500, 1787407200000001, 3, 200000, 10,
+		    60000000 },
 	};
 
 	if (at >= 0)
@@ -128,8 +116,7 @@ read_changed(const struct fleet_question *question, int at, int64_t number,
 	return question_read(&reply, question, answer);
 }
 
-TEST(answers)
-{
+TEST(answers) {
 	struct fleet_answer answer;
 
 	HOLDS("granted", read_changed(&usual, -1, 0, &answer));
@@ -150,8 +137,7 @@ TEST(answers)
 }
 
 /* Each number at the ends of its range, and beyond. */
-TEST(limits_of_belief)
-{
+TEST(limits_of_belief) {
 #define MOST (INT64_C(1) << 53)
 	static const struct {
 		const char *name;
@@ -171,10 +157,8 @@ TEST(limits_of_belief)
 		{ "pause", 6, { 0, 1 }, { -1, -2 } },
 		{ "now", 7, { 1, MOST }, { 0, MOST + 1 } },
 		{ "hosts", 8, { 0, 1 }, { -1, -2 } },
-		{ "ratio", 9, { 0, SEGMENT_RATIO_MOST },
-		    { -1, SEGMENT_RATIO_MOST + 1 } },
-		{ "min", 10, { 0, SEGMENT_MIN_MOST },
-		    { -1, SEGMENT_MIN_MOST + 1 } },
+		{ "ratio", 9, { 0, SEGMENT_RATIO_MOST }, { -1, SEGMENT_RATIO_MOST + 1 } },
+		{ "min", 10, { 0, SEGMENT_MIN_MOST }, { -1, SEGMENT_MIN_MOST + 1 } },
 		{ "window", 11, { 1000020, INT64_C(86400000000) },
 		    { 999999, INT64_C(86400000061) } },
 	};
@@ -183,17 +167,14 @@ TEST(limits_of_belief)
 	for (size_t i = 0; i < LENGTH(rows); i++)
 		for (int j = 0; j < 2; j++) {
 			HOLDS(rows[i].name,
-			    read_changed(
-				&usual, rows[i].at, rows[i].good[j], &answer));
+			    read_changed(&usual, rows[i].at, rows[i].good[j], &answer));
 			HOLDS(rows[i].name,
-			    !read_changed(
-				&usual, rows[i].at, rows[i].bad[j], &answer));
+			    !read_changed(&usual, rows[i].at, rows[i].bad[j], &answer));
 		}
 }
 
 /* Whatever the server says, next and pause are a window and a slice at most. */
-TEST(times_of_answers_are_bounded)
-{
+TEST(times_of_answers_are_bounded) {
 	struct fleet_answer answer;
 
 	HOLDS("next", read_changed(&usual, 5, INT64_C(1) << 53, &answer));
@@ -202,8 +183,7 @@ TEST(times_of_answers_are_bounded)
 	EQUAL("pause", answer.pause, 61 * NANOS_SECOND);
 }
 
-TEST(other_answers)
-{
+TEST(other_answers) {
 	static const struct {
 		const char *row;
 		int64_t wanted, code, now, window;
@@ -225,8 +205,7 @@ TEST(other_answers)
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct fleet_question question = usual;
 		struct fleet_answer answer = { .granted = 7 };
-		struct resp_reply reply = { .type = rows[i].type,
-			.count = rows[i].count };
+		struct resp_reply reply = { .type = rows[i].type, .count = rows[i].count };
 		bool read;
 
 		question.wanted = rows[i].wanted;

@@ -94,9 +94,7 @@ static const char *const conversations[] = {
 
 /* Writes the first word of each request in out, all words of AUTH with colons
  * between, and a blank after each. */
-static void
-list_commands(const struct talk *talk, char *list)
-{
+static void list_commands(const struct talk *talk, char *list) {
 	const char *at = talk->out;
 
 	while (at < talk->out + talk->length) {
@@ -111,8 +109,7 @@ list_commands(const struct talk *talk, char *list)
 			if (i == 0 || auth) {
 				memcpy(list, at, length);
 				list += length;
-				auth = strncmp(at - 1, "\nAUTH", 5) == 0 ||
-				    (auth && i < words - 1);
+				auth = strncmp(at - 1, "\nAUTH", 5) == 0 || (auth && i < words - 1);
 				*list++ = auth ? ':' : ' ';
 			}
 			at += length + 2;
@@ -122,9 +119,7 @@ list_commands(const struct talk *talk, char *list)
 }
 
 /* Receives bytes in two parts: at first so many. Returns what follows. */
-static enum talk_move
-receive(const char *row, struct talk *talk, const char *bytes, size_t first)
-{
+static enum talk_move receive(const char *row, struct talk *talk, const char *bytes, size_t first) {
 	size_t length = strlen(bytes);
 
 	memcpy(talk->in + talk->received, bytes, first);
@@ -138,10 +133,9 @@ receive(const char *row, struct talk *talk, const char *bytes, size_t first)
 	return talk_take(talk, NOW, LEFT);
 }
 
-static const struct fleet_question question = { .key = "k",
-	.terms = { 200000, 10, 60 * NANOS_SECOND },
-	.wanted = 1,
-	.by = NANOS_SECOND };
+static const struct fleet_question question = {
+	.key = "k", .terms = { 200000, 10, 60 * NANOS_SECOND }, .wanted = 1, .by = NANOS_SECOND
+};
 
 static const struct url server; /* of no host */
 static const struct url_auth nobody;
@@ -149,9 +143,7 @@ static struct talk talk;
 
 /* Plays the turns up to the end, or to ";"; split: all replies of a turn come
  * in two parts. */
-static void
-converse(struct script *script, bool split)
-{
+static void converse(struct script *script, bool split) {
 	static const char moves[][12] = {
 		[TALK_WAITS] = "waits",
 		[TALK_ANSWERED] = "answered",
@@ -171,8 +163,7 @@ converse(struct script *script, bool split)
 		while (!script_is(script, "->")) {
 			size_t i = 0;
 
-			while (i < LENGTH(replies) &&
-			    !script_is(script, replies[i].word))
+			while (i < LENGTH(replies) && !script_is(script, replies[i].word))
 				i++;
 			if (i < LENGTH(replies))
 				strcat(bytes, replies[i].bytes);
@@ -198,8 +189,7 @@ converse(struct script *script, bool split)
 	}
 }
 
-TEST(conversations)
-{
+TEST(conversations) {
 	for (size_t i = 0; i < 2 * LENGTH(conversations); i++) {
 		const char *row = conversations[i / 2];
 		const char *colon = strchr(row, ':');
@@ -228,20 +218,16 @@ TEST(conversations)
 }
 
 /* Bytes behind the answer stay: nobody has asked for them. */
-TEST(more_than_the_answer)
-{
+TEST(more_than_the_answer) {
 	talk_open(&talk, &nobody, &server);
 	talk_ask(&talk, &question, false);
 	talk_write(&talk);
-	EQUAL("answered",
-	    receive("more", &talk, ANSWER "+", strlen(ANSWER "+")),
-	    TALK_ANSWERED);
+	EQUAL("answered", receive("more", &talk, ANSWER "+", strlen(ANSWER "+")), TALK_ANSWERED);
 	EQUAL("more", (int64_t)talk.received, 1);
 }
 
 /* The time of a stale answer is not that of a later question. */
-TEST(a_question_forgets_the_answer_before)
-{
+TEST(a_question_forgets_the_answer_before) {
 	talk_open(&talk, &nobody, &server);
 	talk_ask(&talk, &question, false);
 	talk_write(&talk);
@@ -253,11 +239,9 @@ TEST(a_question_forgets_the_answer_before)
 }
 
 /* What a stale answer and TIME change in the question. */
-TEST(times)
-{
-	struct script script =
-	    script_of("EVALSHA stale -> waits, EVALSHA no-time -> waits, TIME "
-		      "time -> waits, EVALSHA answer -> answered");
+TEST(times) {
+	struct script script = script_of("EVALSHA stale -> waits, EVALSHA no-time -> waits, TIME "
+					 "time -> waits, EVALSHA answer -> answered");
 	nanos time = 1787407200 * NANOS_SECOND + 12345 * INT64_C(1000);
 
 	talk_open(&talk, &nobody, &server);
@@ -272,9 +256,7 @@ TEST(times)
 enum meaning { REFUSED, WHOLE, TIME, MOVED, ASK };
 
 /* What an error in the place of the answer means. */
-static enum meaning
-meaning_of(const char *text)
-{
+static enum meaning meaning_of(const char *text) {
 	char reply[1024];
 	enum talk_move move;
 
@@ -306,30 +288,24 @@ static const char *const frames[][2] = {
 
 enum { ALONE, REDIS_7, REDIS_6 };
 
-TEST(errors)
-{
+TEST(errors) {
 	static const struct {
 		int frame;
 		enum meaning meaning;
 		const char *words; /* shown without a full stop */
 	} rows[] = {
-		{ ALONE, WHOLE,
-		    "NOSCRIPT No matching script. Please use EVAL." },
+		{ ALONE, WHOLE, "NOSCRIPT No matching script. Please use EVAL." },
 		{ ALONE, REFUSED, "NOAUTH Authentication required." },
 		{ REDIS_7, REFUSED,
 		    "ERR The user executing the script can't run this command "
 		    "or subcommand" },
-		{ REDIS_7, REFUSED,
-		    "OOM command not allowed when used memory > 'maxmemory'." },
-		{ REDIS_7, REFUSED,
-		    "READONLY You can't write against a read only replica." },
-		{ REDIS_7, TIME,
-		    "ERR This Redis command is not allowed from script" },
+		{ REDIS_7, REFUSED, "OOM command not allowed when used memory > 'maxmemory'." },
+		{ REDIS_7, REFUSED, "READONLY You can't write against a read only replica." },
+		{ REDIS_7, TIME, "ERR This Redis command is not allowed from script" },
 		{ REDIS_7, REFUSED,
 		    "ERR ACL failure in script: User poor has no permissions "
 		    "to run the 'time' command" },
-		{ REDIS_6, REFUSED,
-		    "READONLY You can't write against a read only replica." },
+		{ REDIS_6, REFUSED, "READONLY You can't write against a read only replica." },
 		{ REDIS_6, REFUSED, "NOPERM this user has no permissions" },
 		{ REDIS_7, REFUSED, "" },
 		/* Words of the script's own line are shown whole. */
@@ -364,8 +340,7 @@ TEST(errors)
 		if (i < LENGTH(rows)) {
 			const char *const *frame = frames[rows[i].frame];
 
-			snprintf(text, sizeof text, "%s%s%s", frame[0],
-			    rows[i].words, frame[1]);
+			snprintf(text, sizeof text, "%s%s%s", frame[0], rows[i].words, frame[1]);
 			strcpy(want, rows[i].words);
 			EQUAL(text, meaning_of(text), rows[i].meaning);
 		} else {
@@ -373,8 +348,7 @@ TEST(errors)
 			strcpy(want, others[other][1]);
 			EQUAL(text, meaning_of(text), REFUSED);
 		}
-		snprintf(copy, sizeof copy, "%.*s", (int)talk.words.length,
-		    talk.words.at);
+		snprintf(copy, sizeof copy, "%.*s", (int)talk.words.length, talk.words.at);
 		length = strlen(want);
 		if (length > 0 && want[length - 1] == '.')
 			want[length - 1] = '\0';
@@ -386,22 +360,18 @@ TEST(errors)
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 
 /* Where an error redirects to. */
-static const char *
-target_of(const char *error)
-{
+static const char *target_of(const char *error) {
 	static const char *const names[] = { [MOVED] = "moved", [ASK] = "ask" };
 	static char room[300];
 	enum meaning meaning = meaning_of(error);
 
 	if (meaning == REFUSED)
 		return "refused";
-	snprintf(room, sizeof room, "%s %s:%d", names[meaning], talk.url.host,
-	    talk.url.port);
+	snprintf(room, sizeof room, "%s %s:%d", names[meaning], talk.url.host, talk.url.port);
 	return room;
 }
 
-TEST(redirects)
-{
+TEST(redirects) {
 #define LONGEST HUNDRED HUNDRED TEN TEN TEN TEN TEN "123"
 	static const char *const rows[][12] = {
 		{ "moved 127.0.0.1:6381", "MOVED 3999 127.0.0.1:6381" },
@@ -411,10 +381,9 @@ TEST(redirects)
 		{ "ask :6381", "ASK 3999 ?:6381" },
 		{ "moved 3999:1", "MOVED ASK 3999:1" },
 		{ "moved " LONGEST ":1", "MOVED 1 " LONGEST ":1" },
-		{ "refused", "MOVED 1 " LONGEST "4:1", "MOVED",
-		    "MOVED 3999 host", "MOVED 3999 host:", "MOVED 3999 host:0",
-		    "MOVED 3999 host:65536", "MOVED 3999 -x:1",
-		    "MOVED 3999 a\tb:1", "ASK 3999 a b:1" },
+		{ "refused", "MOVED 1 " LONGEST "4:1", "MOVED", "MOVED 3999 host",
+		    "MOVED 3999 host:", "MOVED 3999 host:0", "MOVED 3999 host:65536",
+		    "MOVED 3999 -x:1", "MOVED 3999 a\tb:1", "ASK 3999 a b:1" },
 	};
 
 	ALIKE(rows, target_of);

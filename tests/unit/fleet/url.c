@@ -6,9 +6,7 @@
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 
 /* The name of the server, its user, and whether it speaks TLS. */
-static const char *
-server_of(const char *text)
-{
+static const char *server_of(const char *text) {
 	static char room[2 * URL_ROOM];
 	char name[URL_ROOM];
 	struct url url;
@@ -21,12 +19,10 @@ server_of(const char *text)
 	return room;
 }
 
-TEST(urls)
-{
+TEST(urls) {
 	static const char *const rows[][6] = {
-		{ "cache:6379/0", "redis://cache", "redis://cache/",
-		    "redis://cache/0", "redis://c%61che",
-		    "redis://cache:6379/0" },
+		{ "cache:6379/0", "redis://cache", "redis://cache/", "redis://cache/0",
+		    "redis://c%61che", "redis://cache:6379/0" },
 		{ "cache:6380/15", "redis://cache:6380/15" },
 		{ "Cache_1.example.com:1/0", "REDIS://Cache_1.example.com:1" },
 		{ "cache:65535/0", "valkey://cache:65535" },
@@ -47,8 +43,7 @@ TEST(urls)
 }
 
 #define PASSWORD "a URL with a password, which others can see; use --fleet-auth"
-#define SCHEME \
-	"not a URL of redis://, rediss://, valkey://, valkeys:// or unix://"
+#define SCHEME "not a URL of redis://, rediss://, valkey://, valkeys:// or unix://"
 #define FOREIGN "a byte that a URL has only as %XX"
 #define HOST "no valid host"
 #define PORT "not a port from 1 to 65535"
@@ -58,56 +53,43 @@ TEST(urls)
 #define NO_PATH "no absolute path after unix://"
 #define BAD_PATH "a path of more than 107 bytes, or a wrong %XX"
 
-TEST(what_is_no_url)
-{
+TEST(what_is_no_url) {
 	static const struct {
 		const char *reason, *texts[12];
 	} rows[] = {
 		{ SCHEME,
-		    { "", "cache:6379", "http://cache", "redis:cache",
-			"bob:secret@cache", "http://bob:secret@cache" } },
+		    { "", "cache:6379", "http://cache", "redis:cache", "bob:secret@cache",
+			"http://bob:secret@cache" } },
 		{ PASSWORD,
-		    { "redis://bob:secret@cache", "Redis://:secret@cache",
-			"redis://bob:@cache", "redis://a:se@cret@cache",
-			"redis://a:se/cret@cache", "valkeys://a:se?cret@cache",
-			"unix://a:secret@/run/s" } },
+		    { "redis://bob:secret@cache", "Redis://:secret@cache", "redis://bob:@cache",
+			"redis://a:se@cret@cache", "redis://a:se/cret@cache",
+			"valkeys://a:se?cret@cache", "unix://a:secret@/run/s" } },
 		{ PARAMETER,
-		    { "redis://cache?password=secret", "redis://cache?db=1",
-			"redis://cache/1?" } },
-		{ "a parameter other than db=N",
-		    { "unix:///s?password=secret", "unix:///s?" } },
+		    { "redis://cache?password=secret", "redis://cache?db=1", "redis://cache/1?" } },
+		{ "a parameter other than db=N", { "unix:///s?password=secret", "unix:///s?" } },
 		{ DATABASE,
-		    { "unix:///s?db=1&x=2", "unix:///s?db=-1",
-			"unix:///s?db=2147483648", "redis://cache/x",
-			"redis://cache/-1", "redis://cache/2147483648" } },
+		    { "unix:///s?db=1&x=2", "unix:///s?db=-1", "unix:///s?db=2147483648",
+			"redis://cache/x", "redis://cache/-1", "redis://cache/2147483648" } },
 		{ HOST,
-		    { "redis://", "redis://:6379", "redis://-x",
-			"redis://a%2fb", "redis://a%00b", "redis://a%2",
-			"redis://a,b", "redis://[]", "redis://[cache]",
+		    { "redis://", "redis://:6379", "redis://-x", "redis://a%2fb", "redis://a%00b",
+			"redis://a%2", "redis://a,b", "redis://[]", "redis://[cache]",
 			"redis://a%3ab",
-			("redis://" HUNDRED HUNDRED TEN TEN TEN TEN TEN
-			 "1234") } },
+			("redis://" HUNDRED HUNDRED TEN TEN TEN TEN TEN "1234") } },
 		{ PORT,
-		    { "redis://[:]:x", "redis://cache:", "redis://cache:0",
-			"redis://cache:65536", "redis://cache:-1",
-			"redis://cache:http" } },
+		    { "redis://[:]:x", "redis://cache:", "redis://cache:0", "redis://cache:65536",
+			"redis://cache:-1", "redis://cache:http" } },
 		{ "no ] after an IPv6 address", { "redis://[::1" } },
 		{ "no : between ] and the port", { "redis://[::1]6379" } },
-		{ "an IPv6 address without brackets",
-		    { "redis://::1", "redis://::1:6379" } },
+		{ "an IPv6 address without brackets", { "redis://::1", "redis://::1:6379" } },
 		{ USER,
-		    { "redis://@cache", "redis://a%@cache",
-			"redis://a%00@cache",
-			("redis://" HUNDRED HUNDRED TEN TEN TEN TEN TEN
-			 "123456@c") } },
+		    { "redis://@cache", "redis://a%@cache", "redis://a%00@cache",
+			("redis://" HUNDRED HUNDRED TEN TEN TEN TEN TEN "123456@c") } },
 		{ FOREIGN,
-		    { "redis://ca che", "redis://cache\n", "redis://cache#1",
-			"redis://c\xc3\xa4", "redis://b:secret @c" } },
-		{ NO_PATH,
-		    { "unix://run/s", "unix://", "unix:///", "unix://?db=1" } },
+		    { "redis://ca che", "redis://cache\n", "redis://cache#1", "redis://c\xc3\xa4",
+			"redis://b:secret @c" } },
+		{ NO_PATH, { "unix://run/s", "unix://", "unix:///", "unix://?db=1" } },
 		{ BAD_PATH,
-		    { "unix:///a%", "unix:///a%00b",
-			("unix:////" HUNDRED "123456"),
+		    { "unix:///a%", "unix:///a%00b", ("unix:////" HUNDRED "123456"),
 			("unix:///r/" HUNDRED TEN) } },
 	};
 
@@ -130,8 +112,7 @@ TEST(what_is_no_url)
 		}
 }
 
-TEST(long_urls)
-{
+TEST(long_urls) {
 	char text[2 * URL_ROOM] = "unix:///", room[URL_ROOM];
 	struct url url;
 
@@ -142,8 +123,7 @@ TEST(long_urls)
 	SAME("1024 bytes", url_show(text, room), "unix://***");
 }
 
-TEST(auth)
-{
+TEST(auth) {
 	static char password[URL_PASSWORD_ROOM + 1];
 	static const struct {
 		const char *want; /* user, a blank and password; or a reason */
@@ -176,14 +156,11 @@ TEST(auth)
 	memset(password, 'p', URL_PASSWORD_ROOM);
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		char got[2 * URL_PASSWORD_ROOM];
-		const char *why =
-		    url_parse_auth(rows[i].text, rows[i].user, &auth);
+		const char *why = url_parse_auth(rows[i].text, rows[i].user, &auth);
 
 		snprintf(got, sizeof got, "%s %s", auth.user, auth.password);
 		SAME(rows[i].text.at, why == NULL ? got : why, rows[i].want);
 	}
 	SAME("longest",
-	    url_parse_auth(
-		(struct strview){ password, URL_PASSWORD_ROOM - 1 }, "", &auth),
-	    NULL);
+	    url_parse_auth((struct strview){ password, URL_PASSWORD_ROOM - 1 }, "", &auth), NULL);
 }

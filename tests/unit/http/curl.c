@@ -3,9 +3,7 @@
 #include "http/curl.h"
 
 /* The words of a command line behind "curl"; "~" is a blank within a word. */
-static char **
-words_of(const char *text)
-{
+static char **words_of(const char *text) {
 	static char line[256], curl[] = "curl", *argv[16];
 	size_t count = 1;
 	char *rest = line, *word;
@@ -22,58 +20,48 @@ words_of(const char *text)
 	return argv;
 }
 
-static const char *
-method_of(const char *line)
-{
+static const char *method_of(const char *line) {
 	const char *method = curl_read(words_of(line)).method;
 
 	return method == NULL ? "unknown" : method;
 }
 
-TEST(methods)
-{
+TEST(methods) {
 	static const char *const rows[][40] = {
-		{ "GET", "", "URL", "-", "-X", "--request= URL",
-		    "--url-query x URL", "-G -d x URL", "-d x --get URL",
-		    "-I --no-head URL", "A --next B", "A --next" },
-		{ "POST", "-d x URL", "-dx URL", "URL -d x", "-sSd x URL",
-		    "-sSdx URL", "--data x URL", "--data=x URL", "--DATA x URL",
-		    "--data-ascii x URL", "--data-binary x URL",
-		    "--data-raw x URL", "--data-urlencode x URL",
-		    "--json {} URL", "--expand-data x URL", "-F a=b URL",
-		    "--form-string a=b URL", "-G -d x --no-get URL",
-		    "-G -F a=b URL", "-T f -d x URL" },
+		{ "GET", "", "URL", "-", "-X", "--request= URL", "--url-query x URL", "-G -d x URL",
+		    "-d x --get URL", "-I --no-head URL", "A --next B", "A --next" },
+		{ "POST", "-d x URL", "-dx URL", "URL -d x", "-sSd x URL", "-sSdx URL",
+		    "--data x URL", "--data=x URL", "--DATA x URL", "--data-ascii x URL",
+		    "--data-binary x URL", "--data-raw x URL", "--data-urlencode x URL",
+		    "--json {} URL", "--expand-data x URL", "-F a=b URL", "--form-string a=b URL",
+		    "-G -d x --no-get URL", "-G -F a=b URL", "-T f -d x URL" },
 		{ "HEAD", "-I URL", "--head URL", "-sI URL", "-I -G -d x URL" },
-		{ "PUT", "-T f URL", "--upload-file f URL", "-X PUT URL",
-		    "-XPUT URL", "-sXPUT URL", "--request PUT URL",
-		    "--request=PUT URL", "--expand-request=PUT URL",
+		{ "PUT", "-T f URL", "--upload-file f URL", "-X PUT URL", "-XPUT URL", "-sXPUT URL",
+		    "--request PUT URL", "--request=PUT URL", "--expand-request=PUT URL",
 		    "-X PUT -d x URL" },
 		{ "PATCH", "-X PUT -X PATCH URL" },
 
 		/* Arguments that look like options. */
-		{ "GET", "-o -d URL", "-so -d URL", "-o-d URL",
-		    "--output -d URL", "-A -d URL",
+		{ "GET", "-o -d URL", "-so -d URL", "-o-d URL", "--output -d URL", "-A -d URL",
 		    "-b -d -c -d -C -d -e -d -E -d -m -d -P -d",
 		    "-Q -d -r -d -t -d -u -d -U -d -w -d -x -d",
 		    "-y -d -Y -d -z -d --proxy -d --variable -d",
 		    "--upload-flags -d --knownhosts -d URL", "-- -d x" },
-		{ "POST", "--follow -d x URL", "--no-buffer -d x URL",
-		    "-N# -d x URL", "-4 -d x URL", "-d x -- URL" },
+		{ "POST", "--follow -d x URL", "--no-buffer -d x URL", "-N# -d x URL",
+		    "-4 -d x URL", "-d x -- URL" },
 
 		/* Abbreviated names. */
 		{ "POST", "--js {} URL" },
 		{ "PUT", "--upl f URL" },
 		{ "GET", "--request-t / URL", "--proxy-h -d URL" },
 
-		{ "unknown", "--dat x URL", "-K f", "-sK f", "--config f",
-		    "-K f -X PUT", "--frobnicate URL", "-W URL",
-		    "A --next -K f" },
+		{ "unknown", "--dat x URL", "-K f", "-sK f", "--config f", "-K f -X PUT",
+		    "--frobnicate URL", "-W URL", "A --next -K f" },
 		{ "POST", "-K f -d x", "-X POST -K f", "--frobnicate -d x URL",
 		    "-K f --next -d x B", "-d x A --next -K f" },
 
 		/* Several operations. */
-		{ "POST", "-d x A --next B", "A --next -d x B", "A -: -d x B",
-		    "A -s: -d x B" },
+		{ "POST", "-d x A --next B", "A --next -d x B", "A -: -d x B", "A -s: -d x B" },
 		{ "HEAD", "-I A --next -T f B" },
 		{ "PATCH", "A --next -X PATCH B --next -d x C",
 		    "-d x -H Idempotency-Key:k A --next -X PATCH B" },
@@ -85,51 +73,41 @@ TEST(methods)
 }
 
 /* Where options may be inserted, the file of -D, and what is set. */
-static const char *
-facts_of(const char *line)
-{
+static const char *facts_of(const char *line) {
 	static char text[64];
 	struct curl curl = curl_read(words_of(line));
 
-	snprintf(text, sizeof text, "%zu%s%s%s%s", curl.opening,
-	    curl.dumps ? " dumps " : "", curl.dump == NULL ? "" : curl.dump,
-	    curl.retries ? " retries" : "", curl.keyed ? " keyed" : "");
+	snprintf(text, sizeof text, "%zu%s%s%s%s", curl.opening, curl.dumps ? " dumps " : "",
+	    curl.dump == NULL ? "" : curl.dump, curl.retries ? " retries" : "",
+	    curl.keyed ? " keyed" : "");
 	return text;
 }
 
-TEST(what_else_curl_says)
-{
+TEST(what_else_curl_says) {
 	static const char *const rows[][20] = {
-		{ "1", "", "URL", "-sq URL", "-s -q URL",
-		    "--disable-epsv URL" },
-		{ "2", "-q URL", "--disable URL", "-qsS URL", "-qof URL", "-q",
-		    "-q A --next B" },
+		{ "1", "", "URL", "-sq URL", "-s -q URL", "--disable-epsv URL" },
+		{ "2", "-q URL", "--disable URL", "-qsS URL", "-qof URL", "-q", "-q A --next B" },
 		{ "3", "-qo f URL" },
 
-		{ "1 dumps f", "-D f URL", "-Df URL", "-sDf URL",
-		    "URL --dump-header f", "--dump-header=f URL",
-		    "--dump-he f URL", "--dump f URL", "A --next -D f B",
+		{ "1 dumps f", "-D f URL", "-Df URL", "-sDf URL", "URL --dump-header f",
+		    "--dump-header=f URL", "--dump-he f URL", "--dump f URL", "A --next -D f B",
 		    "-D g A --next -D f B", "-D f A --next B", "-D g -D f URL",
 		    "--dump-ca-embed -D f URL" },
 		{ "1 dumps ", "-D - URL", "-D % URL", "-D f -D - URL" },
 		{ "1", "URL -D", "-o -D f" },
 		{ "3 dumps f", "-qD f URL" },
 
-		{ "1 retries", "--retry 3 URL", "--retry=3 URL",
-		    "A --next --retry 3 B" },
-		{ "1", "--retry 0 URL", "--retry 3 --retry 0 URL",
-		    "--retry-delay 3 URL" },
+		{ "1 retries", "--retry 3 URL", "--retry=3 URL", "A --next --retry 3 B" },
+		{ "1", "--retry 0 URL", "--retry 3 --retry 0 URL", "--retry-delay 3 URL" },
 
-		{ "1 keyed", "-H Idempotency-Key:k URL",
-		    "-HIdempotency-Key:k URL", "-sH idempotency-key:k URL",
-		    "--header IDEMPOTENCY-KEY:k URL",
-		    "--header=Idempotency-Key:k URL",
-		    "-H Idempotency-Key:~k~1 URL",
+		{ "1 keyed", "-H Idempotency-Key:k URL", "-HIdempotency-Key:k URL",
+		    "-sH idempotency-key:k URL", "--header IDEMPOTENCY-KEY:k URL",
+		    "--header=Idempotency-Key:k URL", "-H Idempotency-Key:~k~1 URL",
 		    "-d x -H Idempotency-Key:k A --next B",
 		    "A --next -d x -H Idempotency-Key:k B" },
 		{ "1", "-H Idempotency-Key: URL", "-H Idempotency-Key:~~ URL",
-		    "-H Idempotency-Key; URL", "-H X-Idempotency-Key:k URL",
-		    "-H @f URL", "--proxy-header Idempotency-Key:k URL",
+		    "-H Idempotency-Key; URL", "-H X-Idempotency-Key:k URL", "-H @f URL",
+		    "--proxy-header Idempotency-Key:k URL",
 		    "-d x -H Idempotency-Key:k A --next -d x B",
 		    "-d x A --next -d x -H Idempotency-Key:k B",
 		    "-d x A --next -H Idempotency-Key:k B",
@@ -139,66 +117,51 @@ TEST(what_else_curl_says)
 	ALIKE(rows, facts_of);
 }
 
-static const char *
-transfers_of(const char *line)
-{
+static const char *transfers_of(const char *line) {
 	return curl_read(words_of(line)).several ? "several" : "one";
 }
 
-TEST(several_transfers)
-{
+TEST(several_transfers) {
 	static const char *const rows[][16] = {
-		{ "one", "", "URL", "-s URL", "-o f URL", "--url URL", "-- URL",
-		    "-d [1-2] URL", "http://[::1]:80/",
-		    "http://[fe80::1%25eth0]/" },
-		{ "several", "A B", "A -s B", "--url A B", "A --url=B",
-		    "-- A -B", "A -- B", "A --next B", "A -: B", "/[1-3]",
-		    "/[a-z:2]", "http://[::1]/[1-3]", "A --next",
+		{ "one", "", "URL", "-s URL", "-o f URL", "--url URL", "-- URL", "-d [1-2] URL",
+		    "http://[::1]:80/", "http://[fe80::1%25eth0]/" },
+		{ "several", "A B", "A -s B", "--url A B", "A --url=B", "-- A -B", "A -- B",
+		    "A --next B", "A -: B", "/[1-3]", "/[a-z:2]", "http://[::1]/[1-3]", "A --next",
 		    "--url /{a,b}", "A -- -- " },
 	};
 
 	ALIKE(rows, transfers_of);
 }
 
-static const char *
-leniency_of(const char *line)
-{
-	return curl_read(words_of(line)).lenient ? "0 after an error"
-						 : "others";
+static const char *leniency_of(const char *line) {
+	return curl_read(words_of(line)).lenient ? "0 after an error" : "others";
 }
 
-TEST(curls_that_exit_with_0_after_an_error)
-{
+TEST(curls_that_exit_with_0_after_an_error) {
 	static const char *const rows[][18] = {
-		{ "0 after an error", "http://a", "HTTPS://a/b", "a.org",
-		    "localhost:80/x", "-s --url a", "-o f http://a", "-d x a",
-		    "-I a", "--fail --no-fail a", "--fail-early a",
-		    "-fs a --next b", "a --next -f b", "ftp://a http://b",
+		{ "0 after an error", "http://a", "HTTPS://a/b", "a.org", "localhost:80/x",
+		    "-s --url a", "-o f http://a", "-d x a", "-I a", "--fail --no-fail a",
+		    "--fail-early a", "-fs a --next b", "a --next -f b", "ftp://a http://b",
 		    "a/?to=ftp://b", "http:/a", "-w f a" },
-		{ "others", "", "-V", "-f a", "-sSfo x a", "--fail a",
-		    "a --fail-with-body", "--fail-w a", "ftp://a", "FTP.a.org",
-		    "file:///a", "ftp://a/?to=http://b", "-K f a",
-		    "--later-option a", "-f a --next -f b", "--url" },
+		{ "others", "", "-V", "-f a", "-sSfo x a", "--fail a", "a --fail-with-body",
+		    "--fail-w a", "ftp://a", "FTP.a.org", "file:///a", "ftp://a/?to=http://b",
+		    "-K f a", "--later-option a", "-f a --next -f b", "--url" },
 	};
 
 	ALIKE(rows, leniency_of);
 }
 
 /* The word with which an operation begins, and what is read of it. */
-static const char *
-operation_from(const char *from)
-{
+static const char *operation_from(const char *from) {
 	static char text[64];
-	struct curl curl = curl_operation(
-	    words_of("-qs: A --next -dx A --next"), strtoul(from, NULL, 10));
+	struct curl curl =
+	    curl_operation(words_of("-qs: A --next -dx A --next"), strtoul(from, NULL, 10));
 
-	snprintf(text, sizeof text, "%s %zu, next %zu", curl.method,
-	    curl.opening, curl.next);
+	snprintf(text, sizeof text, "%s %zu, next %zu", curl.method, curl.opening, curl.next);
 	return text;
 }
 
-TEST(operations_one_by_one)
-{
+TEST(operations_one_by_one) {
 	static const char *const rows[][2] = {
 		{ "GET 2, next 2", "1" },
 		{ "GET 2, next 4", "2" },
@@ -210,34 +173,27 @@ TEST(operations_one_by_one)
 	EQUAL("A B", (int64_t)curl_read(words_of("A B")).next, 0);
 }
 
-static const char *
-kind_of(const char *method)
-{
+static const char *kind_of(const char *method) {
 	return curl_idempotent(method) ? "idempotent" : "not";
 }
 
-TEST(idempotent_methods)
-{
+TEST(idempotent_methods) {
 	static const char *const rows[][14] = {
-		{ "idempotent", "GET", "HEAD", "OPTIONS", "TRACE", "PUT",
-		    "DELETE", "PROPFIND", "QUERY", "VERSION-CONTROL", "ACL",
-		    "get", "Delete" },
-		{ "not", "POST", "PATCH", "CONNECT", "LOCK", "PURGE", "post",
-		    "", "GE", "GETS", "GET PUT", "VERSION", "{{method}}" },
+		{ "idempotent", "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "PROPFIND",
+		    "QUERY", "VERSION-CONTROL", "ACL", "get", "Delete" },
+		{ "not", "POST", "PATCH", "CONNECT", "LOCK", "PURGE", "post", "", "GE", "GETS",
+		    "GET PUT", "VERSION", "{{method}}" },
 	};
 
 	ALIKE(rows, kind_of);
 	HOLDS("unknown", curl_idempotent(NULL));
 }
 
-static const char *
-program_of(const char *name)
-{
+static const char *program_of(const char *name) {
 	return curl_named(name) ? "curl" : "another";
 }
 
-TEST(names_and_statuses)
-{
+TEST(names_and_statuses) {
 	static const char *const rows[][5] = {
 		{ "curl", "curl", "/usr/bin/curl", "./curl" },
 		{ "another", "curl/", "curlie", "/curl/wget", "" },
@@ -245,6 +201,5 @@ TEST(names_and_statuses)
 
 	ALIKE(rows, program_of);
 	for (int status = 0; status < 256; status++)
-		EQUAL("status", curl_never_sent(status),
-		    status >= 5 && status <= 7);
+		EQUAL("status", curl_never_sent(status), status >= 5 && status <= 7);
 }

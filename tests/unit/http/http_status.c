@@ -23,9 +23,7 @@ static const char *const form_names[] = {
 };
 
 /* The bytes in a block of exactly their size, so that a read past it shows. */
-static struct http_status
-parse(enum http_status_source source, const char *bytes, size_t length)
-{
+static struct http_status parse(enum http_status_source source, const char *bytes, size_t length) {
 	char *copy = malloc(length > 0 ? length : 1);
 	struct http_status http;
 
@@ -38,9 +36,7 @@ parse(enum http_status_source source, const char *bytes, size_t length)
 }
 
 /* The wait in words. */
-static const char *
-put_wait(char room[32], const struct http_status *http)
-{
+static const char *put_wait(char room[32], const struct http_status *http) {
 	if (http->after.never)
 		return "never";
 	if (!http->after.given)
@@ -52,18 +48,14 @@ put_wait(char room[32], const struct http_status *http)
 }
 
 /* Puts a quotation mark in place of each "'". */
-static void
-quote(char *text)
-{
+static void quote(char *text) {
 	for (; *text != '\0'; text++)
 		if (*text == '\'')
 			*text = '"';
 }
 
 /* The form, the code and the wait, as far as each is known. */
-static const char *
-show(enum http_status_source source, const char *text)
-{
+static const char *show(enum http_status_source source, const char *text) {
 	static char got[80];
 	char room[32], code[16] = "";
 	struct http_status http = parse(source, text, strlen(text));
@@ -74,15 +66,13 @@ show(enum http_status_source source, const char *text)
 		snprintf(code, sizeof code, " %d", http.code);
 	else if (waits)
 		strcpy(code, " -");
-	snprintf(got, sizeof got, "%s%s%s%s", form_names[http.form], code,
-	    waits ? " " : "", waits ? wait : "");
+	snprintf(got, sizeof got, "%s%s%s%s", form_names[http.form], code, waits ? " " : "",
+	    waits ? wait : "");
 	return got;
 }
 
 /* What a file says; in JSON "'" stands for a quotation mark. */
-static const char *
-read_of(const char *row)
-{
+static const char *read_of(const char *row) {
 	char text[512];
 
 	snprintf(text, sizeof text, "%s", row);
@@ -91,16 +81,12 @@ read_of(const char *row)
 	return show(HTTP_STATUS_FROM_UNKNOWN, text);
 }
 
-static const char *
-dump_of(const char *text)
-{
+static const char *dump_of(const char *text) {
 	return show(HTTP_STATUS_FROM_DUMP, text);
 }
 
 /* The wait that the fields of a head name; "'" is a quotation mark. */
-static const char *
-wait_of(const char *fields)
-{
+static const char *wait_of(const char *fields) {
 	static char room[32];
 	char text[512];
 	struct http_status http;
@@ -124,9 +110,7 @@ static const struct {
 	{ "w-code-connect-deny.txt", "none" },
 };
 
-static size_t
-load(const char *file, char *room, size_t size)
-{
+static size_t load(const char *file, char *room, size_t size) {
 	char path[4096];
 	FILE *stream;
 	size_t length;
@@ -142,8 +126,7 @@ load(const char *file, char *room, size_t size)
 	return length;
 }
 
-TEST(captures)
-{
+TEST(captures) {
 	static char list[65536], bytes[65536];
 	char *rest = list, *line;
 	size_t captures = 0, found = 0;
@@ -154,8 +137,7 @@ TEST(captures)
 		char want[32] = "none";
 		struct http_status http;
 
-		if (sscanf(line, "%255s %63s %15s %15s", file, form, code,
-			told) != 4 ||
+		if (sscanf(line, "%255s %63s %15s %15s", file, form, code, told) != 4 ||
 		    file[0] == '#')
 			continue;
 		captures++;
@@ -164,11 +146,9 @@ TEST(captures)
 		for (size_t i = 0; i < LENGTH(waits); i++)
 			if (strcmp(waits[i].file, file) == 0) {
 				found++;
-				snprintf(
-				    want, sizeof want, "%s", waits[i].wait);
+				snprintf(want, sizeof want, "%s", waits[i].wait);
 			}
-		http = parse(HTTP_STATUS_FROM_UNKNOWN, bytes,
-		    load(file, bytes, sizeof bytes - 1));
+		http = parse(HTTP_STATUS_FROM_UNKNOWN, bytes, load(file, bytes, sizeof bytes - 1));
 		SAME(file, form_names[http.form], form);
 		EQUAL(file, http.known ? http.code : -1,
 		    code[0] == '-' ? -1 : strtol(code, NULL, 10));
@@ -178,14 +158,12 @@ TEST(captures)
 	EQUAL("waits", (int64_t)found, (int64_t)LENGTH(waits));
 }
 
-TEST(forms)
-{
+TEST(forms) {
 	static const char *const rows[][9] = {
 		{ "empty", "", " \r\n\t\n" },
 		{ "unrecognised", "hello" },
 		/* A lone number. */
-		{ "unrecognised", "099", "600", "999", "001", "60", "1200",
-		    "busy503", "503busy" },
+		{ "unrecognised", "099", "600", "999", "001", "60", "1200", "busy503", "503busy" },
 		{ "code 100", "100" },
 		{ "code 599", "599" },
 		{ "code 503", "503\r\n\r\n" },
@@ -194,8 +172,7 @@ TEST(forms)
 		{ "code 503 0s", "503\t0" },
 		{ "code 503 2s", "503 1.5" },
 		{ "code 503 doubtful", "503 -5", "503 1e3" },
-		{ "code 503 7s", "503 Sat, 22 Aug 2026 14:00:07 GMT",
-		    "503\n7" },
+		{ "code 503 7s", "503 Sat, 22 Aug 2026 14:00:07 GMT", "503\n7" },
 		{ "code 503 120s", "503\n120" },
 		{ "code 200", "503\n200", "503 5\n200\n" },
 		{ "code 429 6s", "503 5\n429 6\n" },
@@ -203,10 +180,8 @@ TEST(forms)
 		{ "code 0", "000 120" },
 		{ "unrecognised", "226 Transfer complete", "221 2 files" },
 		/* %{http_status_code} %{exitcode} %{errormsg}, of curl 7.88. */
-		{ "code 503",
-		    "503 22 The requested URL returned error: 503\n" },
-		{ "code 200",
-		    "200 18 transfer closed with 93 bytes remaining to read",
+		{ "code 503", "503 22 The requested URL returned error: 503\n" },
+		{ "code 200", "200 18 transfer closed with 93 bytes remaining to read",
 		    "503 22 The requested URL returned error: 503\n200 0 \n" },
 		{ "code 302",
 		    "302 7 Failed to connect to x port 1 after 0 ms: Couldn't "
@@ -216,13 +191,11 @@ TEST(forms)
 		    "000 7 Failed to connect to x port 1 after 0 ms: Couldn't "
 		    "connect to server\n",
 		    "000 7 x y\n" },
-		{ "code 429",
-		    "a body\n429 22 The requested URL returned error: 429\n" },
+		{ "code 429", "a body\n429 22 The requested URL returned error: 429\n" },
 		{ "code 403", "403 0 \n", "403 0 \r\n\n" },
 		{ "code 403 0s", "403 0\n" },
-		{ "unrecognised", "503 220 x y\n", "503 278 x y\n",
-		    "400 7 x y\n", "000 0 x y\n", "503 22x y\n",
-		    "226 3 matches total" },
+		{ "unrecognised", "503 220 x y\n", "503 278 x y\n", "400 7 x y\n", "000 0 x y\n",
+		    "503 22x y\n", "226 3 matches total" },
 		{ "code 300", "300 7 x y\n" },
 		{ "code 399", "399 7 x y\n" },
 		{ "code 503 22s", "503 22\n", "503 22 \n" },
@@ -237,11 +210,10 @@ TEST(forms)
 	ALIKE(rows, read_of);
 }
 
-TEST(json_forms)
-{
+TEST(json_forms) {
 	static const char *const rows[][5] = {
-		{ "unrecognised", "{\n}\n", "{'http_code':'503'}",
-		    "{'http_code':5030}", "{'retry-after':'5'}" },
+		{ "unrecognised", "{\n}\n", "{'http_code':'503'}", "{'http_code':5030}",
+		    "{'retry-after':'5'}" },
 		{ "json 503", "{'http_code':503}" },
 		{ "json 429", "{'response_code' : 429 }" },
 		{ "json 0", "{'http_code':0}" },
@@ -252,8 +224,7 @@ TEST(json_forms)
 		{ "json 503 5s", "{'http_code':503}{'retry-after':['5']}",
 		    "{'retry-after':['5']}\n{'http_code':503}\n",
 		    "{'a':{'http_code':503},'b':{'retry-after':['5']}}" },
-		{ "header_json 503 5s", "503 {'retry-after':['5']}",
-		    "503\n{'retry-after':['5']}",
+		{ "header_json 503 5s", "503 {'retry-after':['5']}", "503\n{'retry-after':['5']}",
 		    "{'retry-after':['5']}\n503" },
 		/* Two transfers. */
 		{ "json 200", "{'http_code':503}{'http_code':200}" },
@@ -264,8 +235,7 @@ TEST(json_forms)
 		    "{'retry-after':['9']}{'http_code':503}{'retry-after':['5']"
 		    "}{'http_code':429}" },
 		/* A body that is JSON, and the code behind it. */
-		{ "code 503", "{'error':'busy'}\n503", "{'error':'busy'}503",
-		    "{ 'error: \n503" },
+		{ "code 503", "{'error':'busy'}\n503", "{'error':'busy'}503", "{ 'error: \n503" },
 		{ "header_json 503 120s", "{'error':'busy'}\n503 120\n" },
 		{ "unrecognised", "{'error':'busy'}\n" },
 		/* Cut off. */
@@ -277,24 +247,21 @@ TEST(json_forms)
 	ALIKE(rows, read_of);
 }
 
-TEST(heads)
-{
+TEST(heads) {
 	static const char *const rows[][10] = {
-		{ "headers 503", "HTTP/1.0 503 x\r\n\r\n", "HTTP/2 503 \r\n",
-		    "HTTP/1.1 503" },
+		{ "headers 503", "HTTP/1.0 503 x\r\n\r\n", "HTTP/2 503 \r\n", "HTTP/1.1 503" },
 		{ "headers 429", "HTTP/3 429\n\n" },
 		{ "headers 999", "http/1.1 999 x\n" },
-		{ "unrecognised", "HTTP/1.1 99 x\n", "HTTP/1.1 099 x\n",
-		    "HTTP/1.1 5031 x\n", "HTTP/1.1 503x\n", "HTTP/1.1503 x\n",
-		    "HTTP/ 503 x\n", "HTTP/", "HTTP/1.", "HTTP error 503\n" },
+		{ "unrecognised", "HTTP/1.1 99 x\n", "HTTP/1.1 099 x\n", "HTTP/1.1 5031 x\n",
+		    "HTTP/1.1 503x\n", "HTTP/1.1503 x\n", "HTTP/ 503 x\n", "HTTP/", "HTTP/1.",
+		    "HTTP error 503\n" },
 		/* An interim response does not count. */
 		{ "headers", "HTTP/1.1 100 Continue\nRetry-After: 5\n\n" },
 		{ "headers 503 5s",
 		    "HTTP/1.1 503 x\nRetry-After: 5\n\nHTTP/1.1 100 "
 		    "Continue\nRetry-After: 9\n\n" },
 		/* The fields of the response before do not count either. */
-		{ "headers 503",
-		    "HTTP/1.1 302 x\nRetry-After: 55\n\nHTTP/1.1 503 x\n\n" },
+		{ "headers 503", "HTTP/1.1 302 x\nRetry-After: 55\n\nHTTP/1.1 503 x\n\n" },
 		{ "headers 200",
 		    "HTTP/1.1 503 x\nContent-Length: 4\nRetry-After: "
 		    "55\n\nHTTP/1.1 200 x\n\n" },
@@ -305,15 +272,12 @@ TEST(heads)
 		    "GMT\n\n",
 		    "HTTP/1.1 503 x\n: 5\nRetry-After: 5" },
 		{ "headers 503", "HTTP/1.1 503 x\nRetry-After 5\n\n",
-		    "HTTP/1.1 503 x\nX-Retry-After: 5\n\n",
-		    "HTTP/1.1 503 x\nRetry-After:\n\n",
+		    "HTTP/1.1 503 x\nX-Retry-After: 5\n\n", "HTTP/1.1 503 x\nRetry-After:\n\n",
 		    "HTTP/1.1 503 x\nX-Long: a\n Retry-After: 5\n\n" },
-		{ "headers 503 9s",
-		    "HTTP/1.1 503 x\nRetry-After: 5\nRetry-After: 9\n\n" },
+		{ "headers 503 9s", "HTTP/1.1 503 x\nRetry-After: 5\nRetry-After: 9\n\n" },
 		/* Trailers. */
 		{ "headers 503", "HTTP/1.1 503 x\n\nRetry-After: 5\n" },
-		{ "headers 200 never",
-		    "HTTP/2 200 \n\ngrpc-retry-pushback-ms: -1\n" },
+		{ "headers 200 never", "HTTP/2 200 \n\ngrpc-retry-pushback-ms: -1\n" },
 	};
 
 	ALIKE(rows, read_of);
@@ -325,25 +289,20 @@ TEST(heads)
 #define BUSY STATUS(503)
 
 /* Which status lines count: curl -i prints bodies, which may quote some. */
-TEST(bodies)
-{
+TEST(bodies) {
 	static const char *const rows[][10] = {
 		/* A body is not searched. */
-		{ "headers 200", OK TYPE "\r\nbody\n" BUSY "\r\n",
-		    OK TYPE "\r\n" BUSY "\r\nbody",
+		{ "headers 200", OK TYPE "\r\nbody\n" BUSY "\r\n", OK TYPE "\r\n" BUSY "\r\nbody",
 		    OK "Content-Length: 4\r\n\r\n" BUSY "\r\nbody",
-		    OK "Transfer-Encoding: x\r\n\r\n" BUSY "\r\nbody",
-		    OK TYPE "\r\n503\n" },
-		{ "headers 503", BUSY "\r\n" OK TYPE "\r\nbody",
-		    BUSY "\r\nbody\n" OK "\r\n", BUSY "body\n200\n",
-		    BUSY "\n200\n" },
+		    OK "Transfer-Encoding: x\r\n\r\n" BUSY "\r\nbody", OK TYPE "\r\n503\n" },
+		{ "headers 503", BUSY "\r\n" OK TYPE "\r\nbody", BUSY "\r\nbody\n" OK "\r\n",
+		    BUSY "body\n200\n", BUSY "\n200\n" },
 		/* Heads without bodies, and then a body. */
 		{ "headers 503", STATUS(100) "\r\n" BUSY "\r\nbody",
 		    STATUS(103) "\r\n" STATUS(302) TYPE "\r\n" BUSY "\r\nbody",
 		    STATUS(401) TYPE "\r\n" BUSY "\r\nbody",
 		    STATUS(407) TYPE "\r\n" OK "\r\n" BUSY TYPE "\r\nbody",
-		    OK "Via: x\r\n\r\n" BUSY TYPE "\r\nbody",
-		    STATUS(204) "\r\n" BUSY "\r\nbody",
+		    OK "Via: x\r\n\r\n" BUSY TYPE "\r\nbody", STATUS(204) "\r\n" BUSY "\r\nbody",
 		    OK "Content-Length: 0\r\n\r\n" BUSY "\r\nbody" },
 		/* Heads alone, as of curl -D. */
 		{ "headers 503", OK TYPE "\r\n" BUSY "\r\n", OK BUSY,
@@ -356,8 +315,7 @@ TEST(bodies)
 }
 
 /* A file of curl -D has no bodies, and codes only in heads. */
-TEST(dumps)
-{
+TEST(dumps) {
 	static const char *const rows[][4] = {
 		{ "headers 503", OK "Content-Length: 18\r\n\r\n" BUSY "\r\n",
 		    OK "\r\nA: b\r\n" BUSY "\r\n", OK "\r\n" BUSY },
@@ -368,43 +326,35 @@ TEST(dumps)
 	ALIKE(rows, dump_of);
 }
 
-static const char *
-rest_of(const char *text)
-{
+static const char *rest_of(const char *text) {
 	return responses_only(strview_of(text), true) ? "heads" : "no";
 }
 
-TEST(what_is_heads_alone_so_far)
-{
+TEST(what_is_heads_alone_so_far) {
 	static const char *const rows[][6] = {
-		{ "no", "", "text\n" BUSY "\r\n", BUSY "\r\nbody\nb",
-		    BUSY "a b\r\n\r\n" },
-		{ "heads", BUSY "\r\n" OK, "\r\n" BUSY "\r\n" OK TYPE "X",
-		    BUSY TYPE "X-Cut-Of", BUSY "\r\nHTT", BUSY "\r\n\r\n" OK },
+		{ "no", "", "text\n" BUSY "\r\n", BUSY "\r\nbody\nb", BUSY "a b\r\n\r\n" },
+		{ "heads", BUSY "\r\n" OK, "\r\n" BUSY "\r\n" OK TYPE "X", BUSY TYPE "X-Cut-Of",
+		    BUSY "\r\nHTT", BUSY "\r\n\r\n" OK },
 	};
 
 	ALIKE(rows, rest_of);
 }
 
-TEST(any_bytes_may_stand_between)
-{
+TEST(any_bytes_may_stand_between) {
 	static const char text[] = "HTTP/1.1 503 \0x\r\nX: \xe9\xff\0\r\n"
 				   "Retry-After: 5\r\n\r\n\0\0";
-	struct http_status http =
-	    parse(HTTP_STATUS_FROM_UNKNOWN, text, sizeof text - 1);
+	struct http_status http = parse(HTTP_STATUS_FROM_UNKNOWN, text, sizeof text - 1);
 
 	EQUAL("bytes", http.code, 503);
 	EQUAL("bytes", http.after.wait, 5 * NANOS_SECOND);
-	EQUAL("no bytes",
-	    http_status_parse(NULL, 0, HTTP_STATUS_FROM_UNKNOWN, NOW).form,
+	EQUAL("no bytes", http_status_parse(NULL, 0, HTTP_STATUS_FROM_UNKNOWN, NOW).form,
 	    HTTP_STATUS_EMPTY);
 }
 
 #define AT(time) "Sat, 22 Aug 2026 " time " GMT"
 #define NONE_LEFT "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: "
 
-TEST(waits)
-{
+TEST(waits) {
 	static const char *const rows[][8] = {
 		{ "none", "" },
 		{ "0s", "Retry-After: 0" },
@@ -413,9 +363,8 @@ TEST(waits)
 		{ "5s", "Retry-After: 5." },
 		{ "9223372036s", "Retry-After: 9223372036" },
 		{ "for ever", "Retry-After: 9223372037" },
-		{ "doubtful", "Retry-After: 1e9", "Retry-After: +5",
-		    "Retry-After: -0", "Retry-After: 0x10", "Retry-After: 5s",
-		    "Retry-After: soon", "Retry-After: ." },
+		{ "doubtful", "Retry-After: 1e9", "Retry-After: +5", "Retry-After: -0",
+		    "Retry-After: 0x10", "Retry-After: 5s", "Retry-After: soon", "Retry-After: ." },
 		/* Dates. */
 		{ "10s", "Retry-After: " AT("14:00:10"),
 		    "Retry-After: Saturday, 22-Aug-26 14:00:10 GMT",
@@ -424,58 +373,44 @@ TEST(waits)
 		{ "0s", "Retry-After: " AT("13:59:59") },
 		{ "for ever", "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT" },
 		{ "doubtful", "Retry-After: Sat, 22 Aug 2026 14:00:10 +0200" },
-		{ "30s",
-		    "Date: " AT("13:59:30") "\nRetry-After: " AT("14:00:00"),
+		{ "30s", "Date: " AT("13:59:30") "\nRetry-After: " AT("14:00:00"),
 		    "Retry-After: " AT("14:00:00") "\nDate: " AT("13:59:30") },
 		/* Milliseconds. */
 		{ "1.5s", "Retry-After-Ms: 1500" },
 		{ "0.001s", "Retry-After-Ms: 0.2" },
-		{ "doubtful", "Retry-After-Ms: -1",
-		    "Retry-After-Ms: " AT("14:00:10"),
+		{ "doubtful", "Retry-After-Ms: -1", "Retry-After-Ms: " AT("14:00:10"),
 		    "X-Amz-Retry-After: 1s" },
 		{ "0.25s", "x-ms-retry-after-ms: 250", "x-amz-retry-after: 250",
 		    "grpc-retry-pushback-ms: 250" },
 		{ "0s", "grpc-retry-pushback-ms: 0" },
-		{ "never", "grpc-retry-pushback-ms: -1",
-		    "grpc-retry-pushback-ms: x",
+		{ "never", "grpc-retry-pushback-ms: -1", "grpc-retry-pushback-ms: x",
 		    "grpc-retry-pushback-ms: -1\nRetry-After: 5" },
 		/* The longest of them. */
-		{ "2s", "Retry-After: 2\nRetry-After-Ms: 1500",
-		    "Retry-After: 1\nRetry-After: 2",
-		    "Retry-After: 2\nRetry-After: 1", "Retry-After: 1, 2",
-		    "Retry-After: 2,1", "Retry-After: 2,, 1,",
-		    "Retry-After: 2\nX-Amz-Retry-After: 1500" },
-		{ "2.5s", "Retry-After-Ms: 2500\nRetry-After: 2",
-		    "Retry-After-Ms: 1500, 2500" },
+		{ "2s", "Retry-After: 2\nRetry-After-Ms: 1500", "Retry-After: 1\nRetry-After: 2",
+		    "Retry-After: 2\nRetry-After: 1", "Retry-After: 1, 2", "Retry-After: 2,1",
+		    "Retry-After: 2,, 1,", "Retry-After: 2\nX-Amz-Retry-After: 1500" },
+		{ "2.5s", "Retry-After-Ms: 2500\nRetry-After: 2", "Retry-After-Ms: 1500, 2500" },
 		{ "1.5s", "Retry-After: soon\nRetry-After-Ms: 1500",
 		    "Retry-After-Ms: 1500\nRetry-After-Ms: 1000" },
 		{ "0s", "Retry-After: 0\nRetry-After: 0" },
-		{ "1s", "Retry-After: 1\nRetry-After: soon",
-		    "Retry-After: soon\nRetry-After: 1", "Retry-After: soon, 1",
-		    "Retry-After: Sat, 1" },
+		{ "1s", "Retry-After: 1\nRetry-After: soon", "Retry-After: soon\nRetry-After: 1",
+		    "Retry-After: soon, 1", "Retry-After: Sat, 1" },
 		{ "none", "Retry-After: ,", "Retry-After-Ms: ," },
 		{ "doubtful", "Retry-After: soon, later" },
-		{ "10s", "Retry-After: 5, " AT("14:00:10"),
-		    "Retry-After: " AT("14:00:10") ", 5",
+		{ "10s", "Retry-After: 5, " AT("14:00:10"), "Retry-After: " AT("14:00:10") ", 5",
 		    "Retry-After: Sat Aug 22 14:00:10 2026, 5" },
-		{ "30s",
-		    "Retry-After: " AT(
-			"14:00:10") ", Saturday, 22-Aug-26 14:00:30 GMT, 5",
-		    "Retry-After: " AT("14:00:20") "\nRetry-After: " AT(
-			"14:00:10") "\nDate: " AT("13:59:50") },
-		{ "never",
-		    "grpc-retry-pushback-ms: 5\ngrpc-retry-pushback-ms: -1" },
+		{ "30s", "Retry-After: " AT("14:00:10") ", Saturday, 22-Aug-26 14:00:30 GMT, 5",
+		    "Retry-After: " AT("14:00:20") "\nRetry-After: " AT("14:00:10") "\nDate: " AT(
+			"13:59:50") },
+		{ "never", "grpc-retry-pushback-ms: 5\ngrpc-retry-pushback-ms: -1" },
 		/* RateLimit. */
-		{ "27s", "RateLimit: 'a';r=0;t=27",
-		    "RateLimit: 'a'; R=0 ; T=27", "RateLimit: 'a';t=27;r=0",
-		    "RateLimit: 'a';r=1;t=99, 'b';r=0;t=27, 'c';r=0;t=5",
+		{ "27s", "RateLimit: 'a';r=0;t=27", "RateLimit: 'a'; R=0 ; T=27",
+		    "RateLimit: 'a';t=27;r=0", "RateLimit: 'a';r=1;t=99, 'b';r=0;t=27, 'c';r=0;t=5",
 		    "RateLimit: 'a';r=0;t=5\nRateLimit: 'b';r=0;t=27",
 		    "RateLimit: 'a,b;r=0;t=9';r=0;t=27" },
-		{ "none", "RateLimit: 'a';r=1;t=27", "RateLimit: 'a';t=27",
-		    "RateLimit: 'a';r=0", "RateLimit: 'a;r=0;t=9",
-		    "RateLimit: limit=100, remaining=1, reset=50",
-		    "RateLimit: limit=100, remaining=0",
-		    "RateLimit-Policy: 'a';r=0;t=27" },
+		{ "none", "RateLimit: 'a';r=1;t=27", "RateLimit: 'a';t=27", "RateLimit: 'a';r=0",
+		    "RateLimit: 'a;r=0;t=9", "RateLimit: limit=100, remaining=1, reset=50",
+		    "RateLimit: limit=100, remaining=0", "RateLimit-Policy: 'a';r=0;t=27" },
 		{ "doubtful", "RateLimit: 'a';r=0;t=soon" },
 		{ "50s", "RateLimit: limit=100, remaining=0, reset=50" },
 		/* Resets. */
@@ -483,13 +418,11 @@ TEST(waits)
 		    "X-RateLimit-Reset: 27\nX-RateLimit-Remaining: 0",
 		    "RateLimit-Remaining: 0\nRateLimit-Reset: "
 		    "27\nRateLimit-Reset: 5" },
-		{ "none", "RateLimit-Remaining: 1\nRateLimit-Reset: 27",
-		    "RateLimit-Reset: 27",
+		{ "none", "RateLimit-Remaining: 1\nRateLimit-Reset: 27", "RateLimit-Reset: 27",
 		    "X-RateLimit-Reset: 27\nRateLimit-Remaining: 0" },
 		{ "60s", NONE_LEFT "1787407260" },
 		{ "1s", NONE_LEFT "1787407200500" },
-		{ "0s", NONE_LEFT "1787407199", NONE_LEFT "1000000000",
-		    NONE_LEFT "1000000000000" },
+		{ "0s", NONE_LEFT "1787407199", NONE_LEFT "1000000000", NONE_LEFT "1000000000000" },
 		{ "999999999s", NONE_LEFT "999999999" },
 		{ "doubtful", NONE_LEFT "6m0s" },
 		/* Retry-After takes precedence over them. */
@@ -502,20 +435,16 @@ TEST(waits)
 }
 
 /* A field that is ignored sets doubtful, even if another one counts. */
-TEST(a_malformed_field_sets_doubtful)
-{
+TEST(a_malformed_field_sets_doubtful) {
 	static const char text[] = "HTTP/1.1 503 x\nRetry-After: soon\n"
 				   "Retry-After-Ms: 5\n\n";
-	struct http_status http =
-	    parse(HTTP_STATUS_FROM_UNKNOWN, text, sizeof text - 1);
+	struct http_status http = parse(HTTP_STATUS_FROM_UNKNOWN, text, sizeof text - 1);
 
-	HOLDS(
-	    text, http.after.given && http.after.doubtful && !http.after.never);
+	HOLDS(text, http.after.given && http.after.doubtful && !http.after.never);
 }
 
 /* plan.c has the verdict on every status. */
-TEST(what_a_status_means)
-{
+TEST(what_a_status_means) {
 	struct http_status http = { .known = true, .code = 503 };
 
 	EQUAL("503", http_status_judge(&http), HTTP_STATUS_SAYS_RETRY);

@@ -22,18 +22,14 @@ static char stream[STREAM];
 static size_t length;
 
 /* The same numbers each time. */
-static uint32_t
-chance(uint64_t below)
-{
+static uint32_t chance(uint64_t below) {
 	static uint64_t seed = 1;
 
 	return (uint32_t)(random_draw(&seed) % below);
 }
 
 /* Feeds the stream in pieces of up to most bytes. */
-static bool
-feed(struct pattern *pattern, uint32_t most)
-{
+static bool feed(struct pattern *pattern, uint32_t most) {
 	pattern_start(pattern);
 	for (size_t at = 0; at < length;) {
 		size_t left = length - at, piece = 1 + chance(most);
@@ -47,9 +43,7 @@ feed(struct pattern *pattern, uint32_t most)
 }
 
 /* Which of the texts a stream matches, each by itself. */
-static uint64_t
-one_by_one(void)
-{
+static uint64_t one_by_one(void) {
 	uint64_t seen = 0;
 
 	for (size_t n = 0; n < count; n++)
@@ -58,9 +52,7 @@ one_by_one(void)
 	return seen;
 }
 
-static void
-check_stream(const char *row)
-{
+static void check_stream(const char *row) {
 	static const uint32_t most[] = { STREAM, STREAM, 1, 7, 100, 1000 };
 	uint64_t want = one_by_one();
 
@@ -78,9 +70,7 @@ check_stream(const char *row)
 	}
 }
 
-static void
-put(const char *bytes, size_t more)
-{
+static void put(const char *bytes, size_t more) {
 	if (more > sizeof stream - length)
 		more = sizeof stream - length;
 	memcpy(stream + length, bytes, more);
@@ -88,9 +78,7 @@ put(const char *bytes, size_t more)
 }
 
 /* A text that a simple expression matches. */
-static void
-put_way(const char *at)
-{
+static void put_way(const char *at) {
 	size_t end = strcspn(at, "|");
 
 	for (size_t i = 0; i < end; i++) {
@@ -107,9 +95,7 @@ put_way(const char *at)
 }
 
 /* A piece of a text, from a random place on. */
-static void
-put_piece(void)
-{
+static void put_piece(void) {
 	const char *text = texts[chance(count)];
 	const char *at = text + chance(strlen(text));
 
@@ -118,22 +104,17 @@ put_piece(void)
 	put_way(at);
 }
 
-static void
-put_filler(void)
-{
-	static const char *const fillers[] = { " ", "\n", "\n", ": ", "\n\n",
-		"404", "503 ", "429\n", "(5", ".", "-", "\xff", "\0", "_",
-		"a line that says nothing of interest to anybody\n",
-		"Connection", "error: ", "^", "\"", "  ", "npm ERR! ",
-		"curl: " };
+static void put_filler(void) {
+	static const char *const fillers[] = { " ", "\n", "\n", ": ", "\n\n", "404", "503 ",
+		"429\n", "(5", ".", "-", "\xff", "\0", "_",
+		"a line that says nothing of interest to anybody\n", "Connection", "error: ", "^",
+		"\"", "  ", "npm ERR! ", "curl: " };
 	const char *filler = fillers[chance(LENGTH(fillers))];
 
 	put(filler, *filler == '\0' ? 1 : strlen(filler));
 }
 
-static void
-make_stream(size_t most)
-{
+static void make_stream(size_t most) {
 	length = 0;
 	while (length < most)
 		if (chance(2) == 0)
@@ -142,9 +123,7 @@ make_stream(size_t most)
 			put_filler();
 }
 
-static void
-add(const char *text)
-{
+static void add(const char *text) {
 	struct pattern_error error = { "", 0 };
 
 	if (text == NULL)
@@ -154,16 +133,12 @@ add(const char *text)
 	if (count == TEXTS || !pattern_add(&gathered, text))
 		return;
 	if (texts[count] != text)
-		HOLDS(text,
-		    pattern_compile(
-			&singles[count], text, strlen(text), &error));
+		HOLDS(text, pattern_compile(&singles[count], text, strlen(text), &error));
 	texts[count++] = text;
 }
 
 /* Adds the texts of a row; returns its name. */
-static const char *
-add_preset(size_t index)
-{
+static const char *add_preset(size_t index) {
 	struct preset row;
 
 	preset_at(index, &row);
@@ -176,9 +151,7 @@ add_preset(size_t index)
 	return row.name;
 }
 
-static void
-check_streams(const char *row)
-{
+static void check_streams(const char *row) {
 	for (int i = 0; i < TRIALS; i++) {
 		make_stream(i == 0 ? STREAM / 2 : 1 + chance(SHORT));
 		check_stream(row);
@@ -189,8 +162,7 @@ check_streams(const char *row)
 
 /* Each preset by itself: all are compiled together, and each text is found
  * where it matches. */
-TEST(presets)
-{
+TEST(presets) {
 	struct preset row;
 
 	for (presets = 0; preset_at(presets, &row); presets++) {
@@ -211,8 +183,7 @@ TEST(presets)
 }
 
 /* As many texts as fit, which are those of several presets. */
-TEST(many_presets)
-{
+TEST(many_presets) {
 	for (size_t i = 0; i < presets; i += 19) {
 		count = 0;
 		for (size_t j = 0; count < TEXTS && j < presets; j++)
@@ -223,12 +194,10 @@ TEST(many_presets)
 }
 
 /* What only users write: anchors, empty matches, upper case. */
-TEST(other_texts)
-{
-	static const char *const others[] = { "^$", "a$", "\\berror\\b", "x*",
-		"(?i)CONNECTION", "4.*3", "\\Bion", "e\\>", "^curl", "^", "$",
-		"nothing +of", "\\<an|(b|c)d$", "[^a-z ]$", ".", "5$|^5",
-		" $" };
+TEST(other_texts) {
+	static const char *const others[] = { "^$", "a$", "\\berror\\b", "x*", "(?i)CONNECTION",
+		"4.*3", "\\Bion", "e\\>", "^curl", "^", "$", "nothing +of", "\\<an|(b|c)d$",
+		"[^a-z ]$", ".", "5$|^5", " $" };
 
 	for (size_t i = 0; i < 40; i++) {
 		count = 0;
@@ -239,17 +208,14 @@ TEST(other_texts)
 }
 
 /* Whether both texts have room in one pattern. */
-static bool
-fit(const char *fatal, const char *transient)
-{
+static bool fit(const char *fatal, const char *transient) {
 	pattern_gather(&gathered);
 	return (fatal == NULL || pattern_add(&gathered, fatal)) &&
 	    (transient == NULL || pattern_add(&gathered, transient));
 }
 
 /* The lines of a preset on a stream are one pattern, which is faster. */
-TEST(a_preset_fits)
-{
+TEST(a_preset_fits) {
 	struct preset row;
 
 	for (size_t i = 0; preset_at(i, &row); i++) {
@@ -259,8 +225,7 @@ TEST(a_preset_fits)
 }
 
 /* There is room for two texts of any length, and then for no other. */
-TEST(room)
-{
+TEST(room) {
 	static char text[ERE_LARGEST];
 
 	memset(text, 'a', ERE_LARGEST - 10);

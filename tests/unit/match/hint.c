@@ -10,9 +10,7 @@ static struct hint hint;
 /* Sun, 22 Nov 2026 10:00:00 GMT. */
 #define NOW (1795341600 * NANOS_SECOND)
 
-static void
-compile(const char *text)
-{
+static void compile(const char *text) {
 	struct pattern_error error = { "", 0 };
 
 	if (!pattern_compile(&hint.pattern, text, strlen(text), &error)) {
@@ -23,22 +21,17 @@ compile(const char *text)
 }
 
 /* The last wait that the stream tells, cut into chunks; -1: none. */
-static nanos
-wait_in(const char *stream, size_t chunk)
-{
+static nanos wait_in(const char *stream, size_t chunk) {
 	size_t length = strlen(stream);
 	nanos wait;
 
 	hint_start(&hint);
 	for (size_t at = 0; at < length;)
-		at += hint_feed(&hint, stream + at,
-		    length - at < chunk ? length - at : chunk);
+		at += hint_feed(&hint, stream + at, length - at < chunk ? length - at : chunk);
 	return hint_end(&hint, NOW, &wait) ? wait : -1;
 }
 
-static void
-check(const char *pattern, const char *stream, nanos want)
-{
+static void check(const char *pattern, const char *stream, nanos want) {
 	compile(pattern);
 	for (size_t chunk = 1; chunk <= 7; chunk++)
 		EQUAL(stream, wait_in(stream, chunk), want);
@@ -55,14 +48,12 @@ static const struct {
 	const char *texts[40];
 } texts[] = {
 	{ SECONDS(20),
-	    { "20s", "20s.", "20", "20.", "20 second(s)", "20 (attempt 2)",
-		"20\tseconds", "   20 s", "\t20s", "~20s", "\"20\"}", "'20'",
-		"20\\n\"}", "20\xe2\x80\xa6", "20s\xe2\x80\xa6", "20s\x1b[0m",
-		"20\r\n", "000000000000000000000000020s",
+	    { "20s", "20s.", "20", "20.", "20 second(s)", "20 (attempt 2)", "20\tseconds",
+		"   20 s", "\t20s", "~20s", "\"20\"}", "'20'", "20\\n\"}", "20\xe2\x80\xa6",
+		"20s\xe2\x80\xa6", "20s\x1b[0m", "20\r\n", "000000000000000000000000020s",
 		"0000000000000000000000020", "20 seconds and 3 attempts",
-		"20 seconds, 3 attempts left", "20 seconds, 3 minutes",
-		"20 seconds and", "20 seconds android 5ms", "20s-30s",
-		"20 \nseconds" } },
+		"20 seconds, 3 attempts left", "20 seconds, 3 minutes", "20 seconds and",
+		"20 seconds android 5ms", "20s-30s", "20 \nseconds" } },
 	{ SECONDS(5), { "5..." } },
 	{ 0, { "0s" } },
 	{ MS(1242), { "1.242s. Visit example.org" } },
@@ -73,8 +64,8 @@ static const struct {
 	{ 7, { "7 ns" } },
 	{ SECONDS(120), { "2 minutes", "2 Minutes!", "2 mins." } },
 	{ SECONDS(60),
-	    { "1 min", "1 minute 30", "1m30", "1m 1m",
-		"1 minute and 30 seconds", "1 minute, 30 seconds" } },
+	    { "1 min", "1 minute 30", "1m30", "1m 1m", "1 minute and 30 seconds",
+		"1 minute, 30 seconds" } },
 	{ SECONDS(3600), { "1 hr" } },
 	{ SECONDS(10800), { "3 hours" } },
 	{ SECONDS(86400), { "1 day" } },
@@ -86,39 +77,33 @@ static const struct {
 	{ NANOS_MAX, { "99999999999999999999s" } },
 	/* A moment: a date, or in seconds of Unix time. */
 	{ SECONDS(75),
-	    { "2026-11-22T10:01:15Z", "2026-11-22T10:01:14.000Z.",
-		"2026-11-22T10:01:14.2Z, please", "2026-11-22T11:01:15+01:00",
-		"2026-11-22T05:31:15-04:30 (UTC)", "\"2026-11-22T10:01:15Z\"}",
-		"Sun, 22 Nov 2026 10:01:15 GMT",
+	    { "2026-11-22T10:01:15Z", "2026-11-22T10:01:14.000Z.", "2026-11-22T10:01:14.2Z, please",
+		"2026-11-22T11:01:15+01:00", "2026-11-22T05:31:15-04:30 (UTC)",
+		"\"2026-11-22T10:01:15Z\"}", "Sun, 22 Nov 2026 10:01:15 GMT",
 		"Sun, 22 Nov 2026 10:01:15 GMT and see https://x.example/1",
-		"Sunday, 22-Nov-26 10:01:15 GMT.", "Sun Nov 22 10:01:15 2026",
-		"1795341675", "1795341675.", "1795341675000" } },
+		"Sunday, 22-Nov-26 10:01:15 GMT.", "Sun Nov 22 10:01:15 2026", "1795341675",
+		"1795341675.", "1795341675000" } },
 	{ 0, { "Sun, 22 Nov 2026 09:59:59 GMT", "1795341599" } },
 	{ SECONDS(999999999), { "999999999", "999999999s" } },
 	{ SECONDS(1000000000), { "1000000000s" } },
 	/* A range, a date without a zone, or a number of something else. */
 	{ NONE,
-	    { "", "20, then give up", "a moment", "a 20s", "-20s", "+20s",
-		".5s", "soon, 20s", "20 attempts", "20 or 30 seconds", "20%",
-		"20-30 seconds", "20 - 30 seconds", "20/30", "20:30",
-		"2026-11-22", "2026-11-22T10:00:00", "2026-11-31T10:00:00Z",
-		"2026-11-22 10:00:00Z", "Sun, soon",
-		"Sun, 22 Nov 2026 10:01:15 GMTx", "10.0.0.1", "1,000ms",
-		"1,000", "0x20", "1e5", "20x", "20secondsandmoreofthem",
+	    { "", "20, then give up", "a moment", "a 20s", "-20s", "+20s", ".5s", "soon, 20s",
+		"20 attempts", "20 or 30 seconds", "20%", "20-30 seconds", "20 - 30 seconds",
+		"20/30", "20:30", "2026-11-22", "2026-11-22T10:00:00", "2026-11-31T10:00:00Z",
+		"2026-11-22 10:00:00Z", "Sun, soon", "Sun, 22 Nov 2026 10:01:15 GMTx", "10.0.0.1",
+		"1,000ms", "1,000", "0x20", "1e5", "20x", "20secondsandmoreofthem",
 		"20\xe5\x88\x86", "1.2.3 seconds", "\n20s" } },
 };
 
-TEST(what_is_read_behind_a_match)
-{
+TEST(what_is_read_behind_a_match) {
 	char stream[256];
 
 	for (size_t i = 0; i < LENGTH(texts); i++)
 		for (const char *const *text = texts[i].texts; *text; text++) {
-			snprintf(
-			    stream, sizeof stream, "x\ntry again in %s", *text);
+			snprintf(stream, sizeof stream, "x\ntry again in %s", *text);
 			check("again in ", stream, texts[i].want);
-			snprintf(stream, sizeof stream,
-			    "try again in %s\nend\n", *text);
+			snprintf(stream, sizeof stream, "try again in %s\nend\n", *text);
 			check("again in", stream, texts[i].want);
 		}
 }
@@ -128,11 +113,9 @@ static const struct {
 	const char *pattern, *stream;
 	nanos want;
 } messages[] = {
-	{ "(?i)retry after ", "429 Too Many Requests: Retry after 20 seconds",
-	    SECONDS(20) },
+	{ "(?i)retry after ", "429 Too Many Requests: Retry after 20 seconds", SECONDS(20) },
 	{ "retry after", "A retry after '30' seconds", SECONDS(30) },
-	{ "(?i)retry[- ]after\"?:?", "{\"error\": 1, \"retry-after\": \"15\"}",
-	    SECONDS(15) },
+	{ "(?i)retry[- ]after\"?:?", "{\"error\": 1, \"retry-after\": \"15\"}", SECONDS(15) },
 	{ "retry_after\": ",
 	    "{\"message\": \"You are being rate limited.\", "
 	    "\"retry_after\": 64.57, \"global\": false}",
@@ -147,24 +130,19 @@ static const struct {
 	    SECONDS(9) },
 	{ "retry_after_ms\": *", "{\"retry_after_ms\": 2500}", MS(2500) },
 	{ "retry_after_ms\": *", "{\"retry_after_ms\": \"3s\"}", SECONDS(3) },
-	{ "(?i)retry_at_ms\": *", "{\"Retry_At_Ms\": 1795341602500}",
-	    MS(2500) },
+	{ "(?i)retry_at_ms\": *", "{\"Retry_At_Ms\": 1795341602500}", MS(2500) },
 	{ "items\": ", "{\"items\": 7}", SECONDS(7) },
-	{ "after connection broken.* in |Retrying in ",
-	    "Retrying in 4 seconds (attempt 2 of 5)\n", SECONDS(4) },
-	{ "retrying in ", "Error: throttled, retrying in 1m30s: [id=i-1]\n",
-	    SECONDS(90) },
+	{ "after connection broken.* in |Retrying in ", "Retrying in 4 seconds (attempt 2 of 5)\n",
+	    SECONDS(4) },
+	{ "retrying in ", "Error: throttled, retrying in 1m30s: [id=i-1]\n", SECONDS(90) },
 };
 
-TEST(messages)
-{
+TEST(messages) {
 	for (size_t i = 0; i < LENGTH(messages); i++)
-		check(
-		    messages[i].pattern, messages[i].stream, messages[i].want);
+		check(messages[i].pattern, messages[i].stream, messages[i].want);
 }
 
-TEST(which_match_counts)
-{
+TEST(which_match_counts) {
 	check("in ", "in 1s\nin 2s\nin 3s\n", SECONDS(3));
 	check("in ", "in 3s, in 2s, in 1s", SECONDS(1));
 	check("in ", "in 3s\nin a moment\n", SECONDS(3));
@@ -174,8 +152,7 @@ TEST(which_match_counts)
 	check("after:?", "after 7s", SECONDS(7));
 	check("after( about)?", "after about 7s", SECONDS(7));
 	check("again.*", "again, please, in 1 minute 30 seconds", SECONDS(90));
-	check("after ", "after Sun, 22 Nov 2026 10:00:09 GMT, or after all",
-	    SECONDS(9));
+	check("after ", "after Sun, 22 Nov 2026 10:00:09 GMT, or after all", SECONDS(9));
 	check("again.*", "again in 70s", SECONDS(70));
 	check("again.*", "again in 20 seconds, attempt 3", SECONDS(3));
 	/* Anchors; those that depend on the next byte, too. */
@@ -193,8 +170,7 @@ TEST(which_match_counts)
 	check("v[0-9]", "v10s", NONE);
 }
 
-TEST(a_new_stream_knows_nothing_of_the_last_one)
-{
+TEST(a_new_stream_knows_nothing_of_the_last_one) {
 	compile("in ");
 	EQUAL("7s", wait_in("in 7s", 3), SECONDS(7));
 	EQUAL("none", wait_in("7s\n", 3), NONE);
@@ -205,8 +181,7 @@ TEST(a_new_stream_knows_nothing_of_the_last_one)
 }
 
 /* Long lines, and lines with any bytes between. */
-TEST(a_long_stream)
-{
+TEST(a_long_stream) {
 	static char stream[200001];
 	size_t length = sizeof stream - 1;
 
@@ -222,8 +197,7 @@ TEST(a_long_stream)
 }
 
 /* Matches far from each other, and close together, in long chunks. */
-TEST(hints_in_a_long_stream)
-{
+TEST(hints_in_a_long_stream) {
 	static char stream[100001];
 
 	memset(stream, '.', sizeof stream - 1);

@@ -9,9 +9,7 @@
 
 static struct pattern pattern;
 
-static void
-compile(const char *text)
-{
+static void compile(const char *text) {
 	struct pattern_error error = { "", 0 };
 
 	if (!pattern_compile(&pattern, text, strlen(text), &error)) {
@@ -20,13 +18,10 @@ compile(const char *text)
 	}
 }
 
-static bool
-matches(const char *stream, size_t length, size_t chunk)
-{
+static bool matches(const char *stream, size_t length, size_t chunk) {
 	pattern_start(&pattern);
 	for (size_t at = 0; at < length; at += chunk)
-		pattern_feed(&pattern, stream + at,
-		    length - at < chunk ? length - at : chunk);
+		pattern_feed(&pattern, stream + at, length - at < chunk ? length - at : chunk);
 	return pattern_end(&pattern);
 }
 
@@ -133,8 +128,7 @@ static const char *const cases[][6] = {
 	{ "[^a]", "\377" },
 	{ "(timeout|refused|reset) [a-z]+", "connection reset by peer", BUT_NOT,
 	    "connection reset: 7" },
-	{ "[a-z]+: error", "gcc: error: no input files", BUT_NOT,
-	    "GCC: error" },
+	{ "[a-z]+: error", "gcc: error: no input files", BUT_NOT, "GCC: error" },
 	{ "^.*a", "eea", BUT_NOT, "eeb" },
 	/* Found by the fuzzer: a start that is reached in the middle of a line.
 	 */
@@ -166,9 +160,7 @@ static const char *const cases[][6] = {
 };
 
 /* Whole, byte by byte, and, if it matches, as the last line of two. */
-static void
-check_stream(const char *text, const char *stream, bool want)
-{
+static void check_stream(const char *text, const char *stream, bool want) {
 	size_t length = strlen(stream);
 	char second[256];
 
@@ -182,8 +174,7 @@ check_stream(const char *text, const char *stream, bool want)
 }
 
 /* An empty stream has no lines; there is no line behind the last newline. */
-TEST(what_matches)
-{
+TEST(what_matches) {
 	for (size_t i = 0; i < LENGTH(cases); i++) {
 		bool want = true;
 
@@ -203,9 +194,7 @@ struct row {
 #define PARENS50 "(((((((((((((((((((((((((((((((((((((((((((((((((("
 
 /* Why a pattern is refused, and at which byte. */
-static const char *
-refusal_of(const char *text)
-{
+static const char *refusal_of(const char *text) {
 	static char room[128];
 	struct pattern_error error = { "accepted", 0 };
 
@@ -214,8 +203,7 @@ refusal_of(const char *text)
 	return room;
 }
 
-TEST(what_is_refused)
-{
+TEST(what_is_refused) {
 	static const char *const rows[][6] = {
 		{ "the pattern is empty at 0", "" },
 		{ "the pattern is empty at 4", "(?i)" },
@@ -223,15 +211,12 @@ TEST(what_is_refused)
 		{ "( without ) at 1", "a(b" },
 		{ ") without ( at 1", "a)" },
 		{ ") without ( at 3", "(a))" },
-		{ "(? is not supported, but for (?i) at the start at 0",
-		    "(?:a)" },
-		{ "(? is not supported, but for (?i) at the start at 1",
-		    "a(?i)b" },
+		{ "(? is not supported, but for (?i) at the start at 0", "(?:a)" },
+		{ "(? is not supported, but for (?i) at the start at 1", "a(?i)b" },
 		{ "nothing to repeat at 0", "*a", "{1}" },
 		{ "nothing to repeat at 2", "a|*b", "a$+", "\\b?" },
 		{ "nothing to repeat at 1", "^*" },
-		{ "not a count: for a brace write \\{ at 1", "a{", "a{}", "a{1",
-		    "a{x}", "a{-1}" },
+		{ "not a count: for a brace write \\{ at 1", "a{", "a{}", "a{1", "a{x}", "a{-1}" },
 		{ "counts that run backwards at 1", "a{2,1}" },
 		{ "a count above 1000 at 2", "a{1001}" },
 		{ "a count above 1000 at 4", "a{1,1001}" },
@@ -244,20 +229,16 @@ TEST(what_is_refused)
 		{ "back-references are not supported at 3", "(a)\\1" },
 		{ "back-references are not supported at 0", "\\9" },
 		{ "unknown escape at 0", "\\0", "\\'" },
-		{ "a newline never matches at 1", "a\\n", "a\nb", "a\\\nb",
-		    "[\n]" },
+		{ "a newline never matches at 1", "a\\n", "a\nb", "a\\\nb", "[\n]" },
 		{ "[ without ] at 0", "[", "[]", "[^]", "[a-" },
 		{ "a range that runs backwards at 1", "[z-a]" },
 		{ "a range without a start at 4", "[a-c-e]" },
 		{ "a range without an end at 1", "[a-[:digit:]]" },
 		{ "no such class at 1", "[[:nope:]]", "[[:alpha]]" },
-		{ "collating symbols are not supported at 1", "[[.a.]]",
-		    "[[=a=]]" },
+		{ "collating symbols are not supported at 1", "[[.a.]]", "[[=a=]]" },
 		{ "[:class:] belongs inside of [] at 1", "x[:alpha:]" },
-		{ "in [] a backslash is \\\\, and there are no escapes at 1",
-		    "[\\d]" },
-		{ "in [] a backslash is \\\\, and there are no escapes at 2",
-		    "[^\\]]" },
+		{ "in [] a backslash is \\\\, and there are no escapes at 1", "[\\d]" },
+		{ "in [] a backslash is \\\\, and there are no escapes at 2", "[^\\]]" },
 		{ "only ASCII in [] at 1", "[\303\251]" },
 		{ "parentheses nested too deeply at 250",
 		    PARENS50 PARENS50 PARENS50 PARENS50 PARENS50 "(" },
@@ -266,8 +247,7 @@ TEST(what_is_refused)
 	ALIKE(rows, refusal_of);
 }
 
-TEST(the_greatest_patterns)
-{
+TEST(the_greatest_patterns) {
 	char text[3000];
 
 	memset(text, '(', 250);
@@ -285,8 +265,7 @@ TEST(the_greatest_patterns)
 	HOLDS("2046", !matches(text, 2046, 64));
 }
 
-TEST(a_nul_is_a_byte_like_others)
-{
+TEST(a_nul_is_a_byte_like_others) {
 	struct pattern_error error;
 
 	HOLDS("a.b", pattern_compile(&pattern, "a.b", 3, &error));
@@ -299,10 +278,9 @@ TEST(a_nul_is_a_byte_like_others)
 }
 
 /* A match is known with the byte behind it, or at the end. */
-TEST(when_a_match_is_seen)
-{
-	static const struct row rows[] = { { "xab", "z" }, { "ab", "\n" },
-		{ "xc", "\n" }, { "d", " " } };
+TEST(when_a_match_is_seen) {
+	static const struct row rows[] = { { "xab", "z" }, { "ab", "\n" }, { "xc", "\n" },
+		{ "d", " " } };
 
 	compile("ab|c$|d\\>");
 	for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -324,8 +302,7 @@ TEST(when_a_match_is_seen)
 }
 
 /* Strings of all kinds, at each offset in a block and across each cut. */
-TEST(where_a_string_is_found)
-{
+TEST(where_a_string_is_found) {
 	static const struct row rows[] = {
 		{ "needle", "needle" },
 		{ "(?i)needle", "nEEdLe" },
@@ -350,16 +327,14 @@ TEST(where_a_string_is_found)
 			memcpy(stream + at, rows[i].stream, length);
 			EQUAL(text, matches(stream, at + length, 256), true);
 			EQUAL(text, matches(stream, at + length, 37), true);
-			EQUAL(
-			    text, matches(stream, at + length - 1, 37), false);
+			EQUAL(text, matches(stream, at + length - 1, 37), false);
 		}
 	}
 }
 
 /* A chunk so long that it is cut into lanes: a match may lie across two of
  * them, or begin in the first one. */
-TEST(a_long_chunk)
-{
+TEST(a_long_chunk) {
 	static const struct row rows[] = {
 		{ "needle", "needle" },
 		{ "^needle$", "\nneedle\n" },
@@ -382,15 +357,13 @@ TEST(a_long_chunk)
 			memcpy(stream + at, rows[i].stream, length);
 			EQUAL(text, matches(stream, sizeof stream, 5000), true);
 			stream[at + length / 2] = '~';
-			EQUAL(
-			    text, matches(stream, sizeof stream, 5000), false);
+			EQUAL(text, matches(stream, sizeof stream, 5000), false);
 		}
 	}
 }
 
 /* Text in which no match begins is skipped, unless its pieces are short. */
-TEST(a_beginning_that_occurs_often)
-{
+TEST(a_beginning_that_occurs_often) {
 	static const size_t distances[] = { 4, 5, 90, 255, 256, 300, 2100 };
 	static char stream[20000];
 
@@ -414,8 +387,7 @@ TEST(a_beginning_that_occurs_often)
 }
 
 /* More states than the table holds, again and again. */
-TEST(a_table_that_is_full)
-{
+TEST(a_table_that_is_full) {
 	static char stream[20000];
 	uint32_t seed = 1;
 	size_t length = sizeof stream;
@@ -437,8 +409,7 @@ TEST(a_table_that_is_full)
 }
 
 /* glibc's regexec takes 6 s for this line; time here is linear. */
-TEST(a_long_line_of_letters)
-{
+TEST(a_long_line_of_letters) {
 	static char stream[1 << 20];
 
 	memset(stream, 'a', sizeof stream);
@@ -450,7 +421,6 @@ TEST(a_long_line_of_letters)
 }
 
 /* A small pattern touches only few pages of its struct. */
-TEST(the_size)
-{
+TEST(the_size) {
 	HOLDS("size", sizeof pattern <= 320 * 1024);
 }

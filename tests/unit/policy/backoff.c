@@ -62,14 +62,11 @@ static const char *const series[] = {
 	"30000000000 @ever 30000000000",
 };
 
-static int64_t
-number_of(const char *text)
-{
+static int64_t number_of(const char *text) {
 	return strcmp(text, "ever") == 0 ? INT64_MAX : strtoll(text, NULL, 10);
 }
 
-TEST_ROWS(series)
-{
+TEST_ROWS(series) {
 	struct script script = script_of(row);
 	struct asked asked;
 	int64_t n = 1;
@@ -88,8 +85,7 @@ TEST_ROWS(series)
 		}
 }
 
-TEST(the_longest_list)
-{
+TEST(the_longest_list) {
 	struct backoff list = { .delays.count = SPANS_MOST, .cap = NANOS_MAX };
 
 	for (int i = 0; i < SPANS_MOST; i++)
@@ -110,9 +106,7 @@ struct draws {
  * lower half, of the upper half) and have that mean, within 1 %.
  */
 static void
-check_draws(const char *row, const struct draws *draws, nanos low, nanos high,
-    double mean)
-{
+check_draws(const char *row, const struct draws *draws, nanos low, nanos high, double mean) {
 	nanos tenth = (high - low) / 10;
 	double off = draws->mean - mean;
 
@@ -205,8 +199,7 @@ static const char *const drawn[] = {
 	"9223372036854775804 to 9223372036854775806",
 };
 
-TEST_ROWS(drawn)
-{
+TEST_ROWS(drawn) {
 	struct script script = script_of(row);
 	struct schedule schedule = schedule_start(1);
 	struct draws draws = { .least = NANOS_MAX };
@@ -232,8 +225,7 @@ TEST_ROWS(drawn)
 
 		schedule_reset(&schedule);
 		if (after >= 0)
-			delay = backoff_after(
-			    backoff, &schedule, after, wait, left);
+			delay = backoff_after(backoff, &schedule, after, wait, left);
 		for (int64_t n = 0; after < 0 && n < retry; n++)
 			delay = backoff_next(backoff, &schedule, left);
 		draws.least = delay < draws.least ? delay : draws.least;
@@ -261,8 +253,7 @@ TEST_ROWS(drawn)
 /*
  * What the reference implementation gives for this seed, without the top bit.
  */
-TEST(the_generator_is_splitmix64)
-{
+TEST(the_generator_is_splitmix64) {
 	static const uint64_t reference[] = { UINT64_C(6457827717110365317),
 		UINT64_C(3203168211198807973), UINT64_C(9817491932198370423),
 		UINT64_C(4593380528125082431), UINT64_C(16408922859458223821) };
@@ -273,14 +264,13 @@ TEST(the_generator_is_splitmix64)
 		    (int64_t)(reference[i] & INT64_MAX));
 }
 
-TEST(splays_are_uniform)
-{
+TEST(splays_are_uniform) {
 	/*
 	 * 2^64 is not a multiple of 5 * 2^60: a plain remainder would be
 	 * biased.
 	 */
-	static const nanos mosts[] = { 0, 1, 9, 999, NANOS_SECOND, NANOS_DAY,
-		((nanos)5 << 60) - 1, NANOS_MAX };
+	static const nanos mosts[] = { 0, 1, 9, 999, NANOS_SECOND, NANOS_DAY, ((nanos)5 << 60) - 1,
+		NANOS_MAX };
 
 	for (size_t i = 0; i < LENGTH(mosts); i++) {
 		struct schedule schedule = schedule_start(3);
@@ -298,8 +288,7 @@ TEST(splays_are_uniform)
 	}
 }
 
-TEST(the_base_is_the_first_delay_above_0)
-{
+TEST(the_base_is_the_first_delay_above_0) {
 	struct backoff backoff = { .cap = 9, .delays = { { 5 }, 1 } };
 
 	EQUAL("5", backoff_base(&backoff), 5);
@@ -317,10 +306,8 @@ TEST(the_base_is_the_first_delay_above_0)
 	EQUAL("0", backoff_base(&backoff), 0);
 }
 
-TEST(reset_starts_the_schedule_anew)
-{
-	struct backoff backoff =
-	    asked_policy("delay=10ns max-delay=ever").backoff;
+TEST(reset_starts_the_schedule_anew) {
+	struct backoff backoff = asked_policy("delay=10ns max-delay=ever").backoff;
 	struct schedule schedule = schedule_start(5);
 	uint64_t random;
 
@@ -335,10 +322,8 @@ TEST(reset_starts_the_schedule_anew)
 }
 
 /* The number of retries does not wrap either. */
-TEST(schedules_saturate)
-{
-	struct backoff backoff =
-	    asked_policy("delay=10ns max-delay=ever").backoff;
+TEST(schedules_saturate) {
+	struct backoff backoff = asked_policy("delay=10ns max-delay=ever").backoff;
 	struct schedule schedule = { .n = INT64_MAX };
 
 	backoff.cap = 500;
@@ -346,6 +331,5 @@ TEST(schedules_saturate)
 	EQUAL("none", schedule.n, INT64_MAX);
 	backoff.jitter = JITTER_DECORRELATED;
 	schedule.previous = backoff.cap = NANOS_MAX;
-	HOLDS(
-	    "3 * previous", backoff_next(&backoff, &schedule, NANOS_MAX) >= 10);
+	HOLDS("3 * previous", backoff_next(&backoff, &schedule, NANOS_MAX) >= 10);
 }

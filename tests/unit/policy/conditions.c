@@ -24,9 +24,7 @@ static const char *const signals[] = {
 	"RTMAX-15 49 RTMAX-0 64",
 };
 
-static struct conditions
-codes_of(const char *list)
-{
+static struct conditions codes_of(const char *list) {
 	struct conditions set = { .fail = false };
 	struct watches watches = { .list = watch_room };
 	struct conditions_error error = { "", "", 0 };
@@ -39,9 +37,7 @@ codes_of(const char *list)
 }
 
 /* Adds " NAME7" or " NAME7-9" for each run of numbers that are set. */
-static void
-show_runs(char *room, size_t size, const char *name, const bool *set, int count)
-{
+static void show_runs(char *room, size_t size, const char *name, const bool *set, int count) {
 	for (int i = 0; i < count; i++) {
 		int first = i;
 		size_t used = strlen(room);
@@ -50,16 +46,14 @@ show_runs(char *room, size_t size, const char *name, const bool *set, int count)
 			continue;
 		while (i + 1 < count && set[i + 1])
 			i++;
-		snprintf(room + used, size - used,
-		    i == first ? " %s%d" : " %s%d-%d", name, first, i);
+		snprintf(
+		    room + used, size - used, i == first ? " %s%d" : " %s%d-%d", name, first, i);
 	}
 }
 
 /* All that a set names, in one order: "7 64-78 signal-9 http:500-599 fail". */
 static void
-show(char *room, size_t size, const struct conditions *set,
-    const struct watches *watches)
-{
+show(char *room, size_t size, const struct conditions *set, const struct watches *watches) {
 	bool exits[256], signs[129] = { false }, http[1000];
 	const struct {
 		bool is;
@@ -90,24 +84,17 @@ show(char *room, size_t size, const struct conditions *set,
 			strcat(room, flags[i].name);
 	for (int i = 0; i < watches->count; i++)
 		if ((set->watches >> i & 1) != 0)
-			snprintf(room + strlen(room), size - strlen(room),
-			    " fd-%d[%s]", watches->list[i].fd,
-			    watches->list[i].text);
+			snprintf(room + strlen(room), size - strlen(room), " fd-%d[%s]",
+			    watches->list[i].fd, watches->list[i].text);
 	memmove(room, room + 1, strlen(room));
-	HOLDS(room,
-	    conditions_has_http(set, 0) == (strstr(room, "http:") != NULL));
+	HOLDS(room, conditions_has_http(set, 0) == (strstr(room, "http:") != NULL));
 	HOLDS(room, !conditions_has_http(set, -1));
-	HOLDS(room,
-	    !conditions_has_exit(set, -1) && !conditions_has_exit(set, 256));
-	HOLDS(room,
-	    !conditions_names_signal(set, 0) &&
-		!conditions_names_signal(set, -1));
+	HOLDS(room, !conditions_has_exit(set, -1) && !conditions_has_exit(set, 256));
+	HOLDS(room, !conditions_names_signal(set, 0) && !conditions_names_signal(set, -1));
 }
 
 /* One name in one spelling: as a signal, and as the only item of a LIST. */
-static void
-check_spelling(const char *spelling, int number)
-{
+static void check_spelling(const char *spelling, int number) {
 	struct conditions set = codes_of(spelling);
 	struct watches none = { .count = 0 };
 	char got[64], want[64];
@@ -119,17 +106,14 @@ check_spelling(const char *spelling, int number)
 }
 
 /* Alternately as it is and in small letters: "SeGv". */
-static void
-mix(char *text, bool all)
-{
+static void mix(char *text, bool all) {
 	for (size_t i = 0; text[i] != '\0'; i++) {
 		if (text[i] >= 'A' && text[i] <= 'Z' && (all || i % 2 == 1))
 			text[i] = (char)(text[i] - 'A' + 'a');
 	}
 }
 
-TEST(signals_by_every_name_in_every_spelling)
-{
+TEST(signals_by_every_name_in_every_spelling) {
 	char text[96], name[SIGNAME_ROOM];
 
 	for (size_t i = 0; i < LENGTH(signals); i++) {
@@ -156,8 +140,7 @@ TEST(signals_by_every_name_in_every_spelling)
 	}
 }
 
-TEST(what_has_no_name)
-{
+TEST(what_has_no_name) {
 	char room[SIGNAME_ROOM];
 
 	HOLDS("room", signame_put(room, SIGTERM) == room);
@@ -170,8 +153,7 @@ TEST(what_has_no_name)
 }
 
 /* signame_number() reads what signame_put() writes, for all 64 signals. */
-TEST(signal_names_read_back)
-{
+TEST(signal_names_read_back) {
 	for (int number = 1; number <= 64; number++) {
 		char room[SIGNAME_ROOM], digits[NUMBER_ROOM];
 		const char *name = signame_put(room, number);
@@ -183,13 +165,11 @@ TEST(signal_names_read_back)
 	}
 }
 
-TEST(what_is_no_signal)
-{
-	static const char *const rows[] = { "", "0", "65", "128", "-1", "+9",
-		"9 ", " TERM", "TERM ", "99999999999999999999", "NOPE", "SIG",
-		"sig", "SIGSIGTERM", "SIG15", "SIGNOPE", "TERMS", "TER", "RT",
-		"RTMIN+", "RTMIN-1", "RTMIN+31", "RTMIN+x", "RTMIN1",
-		"RTMIN++1", "RTMIN+-1", "RTMAX+1", "RTMAX-", "RTMAX-31",
+TEST(what_is_no_signal) {
+	static const char *const rows[] = { "", "0", "65", "128", "-1", "+9", "9 ", " TERM",
+		"TERM ", "99999999999999999999", "NOPE", "SIG", "sig", "SIGSIGTERM", "SIG15",
+		"SIGNOPE", "TERMS", "TER", "RT", "RTMIN+", "RTMIN-1", "RTMIN+31", "RTMIN+x",
+		"RTMIN1", "RTMIN++1", "RTMIN+-1", "RTMAX+1", "RTMAX-", "RTMAX-31",
 		"RTMAX-99999999999999999999", "SIGRT", "EXIT", "signal" };
 
 	for (size_t i = 0; i < LENGTH(rows); i++)
@@ -239,8 +219,7 @@ static const struct {
 	{ "HUP,fail,stdout:x", "signal-1 fail fd-1[x]" },
 };
 
-TEST(lists)
-{
+TEST(lists) {
 	for (size_t i = 0; i < LENGTH(accepted); i++) {
 		const char *list = accepted[i].list;
 		struct conditions set = codes_of(NULL);
@@ -257,8 +236,7 @@ TEST(lists)
 	}
 }
 
-TEST(lists_add_up)
-{
+TEST(lists_add_up) {
 	struct conditions set = codes_of(NULL);
 	struct watches watches = { .list = watch_room };
 	struct conditions_error error;
@@ -274,8 +252,7 @@ TEST(lists_add_up)
 }
 
 /* For how long attempts ran that a LIST names, and others. */
-TEST(lists_of_times)
-{
+TEST(lists_of_times) {
 	static const struct {
 		const char *list, *named, *others;
 	} rows[] = {
@@ -301,17 +278,14 @@ TEST(lists_of_times)
 
 		HOLDS(rows[i].list, !conditions_empty(&set));
 		while (*named.rest != '\0')
-			HOLDS(rows[i].list,
-			    conditions_has_time(&set, script_span(&named)));
+			HOLDS(rows[i].list, conditions_has_time(&set, script_span(&named)));
 		while (*others.rest != '\0')
-			HOLDS(rows[i].list,
-			    !conditions_has_time(&set, script_span(&others)));
+			HOLDS(rows[i].list, !conditions_has_time(&set, script_span(&others)));
 	}
 }
 
 /* A pattern that is in several lists is one watch: it is matched once. */
-TEST(a_pattern_is_watched_for_once)
-{
+TEST(a_pattern_is_watched_for_once) {
 	struct conditions retry = codes_of(NULL), stop = retry;
 	struct watches watches = { .list = watch_room };
 	struct conditions_error error;
@@ -321,8 +295,7 @@ TEST(a_pattern_is_watched_for_once)
 	HOLDS("3rd", conditions_parse(&retry, &watches, "stderr:ab", &error));
 	HOLDS("retry", retry.watches == 7);
 	EQUAL("all", watches.count, 3);
-	HOLDS(
-	    "again", conditions_parse(&retry, &watches, "7,stderr:a", &error));
+	HOLDS("again", conditions_parse(&retry, &watches, "7,stderr:a", &error));
 	HOLDS("again", conditions_parse(&stop, &watches, "stdout:a", &error));
 	HOLDS("again", conditions_watch(&stop, &watches, 2, "ab"));
 	HOLDS("again", retry.watches == 7);
@@ -330,8 +303,7 @@ TEST(a_pattern_is_watched_for_once)
 	EQUAL("again", watches.count, 3);
 }
 
-TEST(the_most_patterns)
-{
+TEST(the_most_patterns) {
 	struct conditions set = codes_of(NULL), before;
 	struct watches watches = { .list = watch_room };
 	struct conditions_error error = { "", "", 0 };
@@ -340,8 +312,7 @@ TEST(the_most_patterns)
 	for (int i = 0; i <= CONDITIONS_WATCHES; i++)
 		snprintf(lists[i], sizeof lists[i], "7,stderr:%d", i);
 	for (int i = 0; i < CONDITIONS_WATCHES; i++)
-		HOLDS(lists[i],
-		    conditions_parse(&set, &watches, lists[i], &error));
+		HOLDS(lists[i], conditions_parse(&set, &watches, lists[i], &error));
 	EQUAL("64", watches.count, CONDITIONS_WATCHES);
 	HOLDS("64", set.watches == UINT64_MAX);
 	before = set;
@@ -366,9 +337,7 @@ TEST(the_most_patterns)
 #define NO_TIME "not a time above 0"
 #define BACKWARDS "a range that runs backwards"
 
-static void
-check_refusal(const char *list, const char *why, const char *item)
-{
+static void check_refusal(const char *list, const char *why, const char *item) {
 	struct conditions set = codes_of("3,HUP"), before = set;
 	struct watches watches = { .list = watch_room };
 	struct conditions_error error = { "", "", 0 };
@@ -383,8 +352,7 @@ check_refusal(const char *list, const char *why, const char *item)
 	EQUAL(list, watches.count, 0);
 }
 
-TEST(items_that_are_refused)
-{
+TEST(items_that_are_refused) {
 	static const struct {
 		const char *why, *items;
 	} rows[] = {
@@ -413,8 +381,7 @@ TEST(items_that_are_refused)
 }
 
 /* Items with blanks, and lists of several items. */
-TEST(lists_that_are_refused)
-{
+TEST(lists_that_are_refused) {
 	static const struct {
 		const char *list, *why, *item;
 	} rows[] = {

@@ -22,26 +22,20 @@
  */
 
 /* What follows from the outcome of an attempt. */
-static struct step
-next_step(const struct policy *policy, struct history *history,
-    const struct outcome *outcome, nanos now)
-{
+static struct step next_step(const struct policy *policy, struct history *history,
+    const struct outcome *outcome, nanos now) {
 	plan_judge(policy, history, outcome);
 	return plan_next(policy, history, now);
 }
 
 /* Reads the options of a row, and the "|" behind them. */
-static void
-read_options(struct script *script, struct asked *asked)
-{
+static void read_options(struct script *script, struct asked *asked) {
 	asked_read(script, asked);
 	if (strchr(script->row, '|') != NULL)
 		script_next(script);
 }
 
-static int
-errno_of(struct script *script)
-{
+static int errno_of(struct script *script) {
 	static const struct {
 		char name[8];
 		int error;
@@ -65,9 +59,7 @@ errno_of(struct script *script)
  * else is known, such as "http 503" and "ran 4.9s". Unsaid: exit status 22,
  * as of curl --fail.
  */
-static struct outcome
-read_outcome(struct script *script, const struct watches *watches)
-{
+static struct outcome read_outcome(struct script *script, const struct watches *watches) {
 	static const char ends[][16] = {
 		[END_EXITED] = "exit",
 		[END_SIGNALED] = "killed",
@@ -76,8 +68,7 @@ read_outcome(struct script *script, const struct watches *watches)
 		[END_DEADLINE] = "deadline",
 	};
 	static const struct script_field fields[] = {
-#define FIELD(name, field, type) \
-	{ name, offsetof(struct outcome, field), SCRIPT_##type }
+#define FIELD(name, field, type) { name, offsetof(struct outcome, field), SCRIPT_##type }
 		FIELD("preserved", preserved, BOOL),
 		FIELD("overrun", overrun, BOOL),
 		FIELD("curl", curl, BOOL),
@@ -89,19 +80,16 @@ read_outcome(struct script *script, const struct watches *watches)
 	};
 	struct outcome outcome = { .end = END_EXITED, .code = 22 };
 
-	while (script_next(script) && !script_is(script, "->") &&
-	    !script_is(script, ",") && script->word[0] != 'x' &&
-	    !script_is(script, "late") && !script_is(script, "denied") &&
+	while (script_next(script) && !script_is(script, "->") && !script_is(script, ",") &&
+	    script->word[0] != 'x' && !script_is(script, "late") && !script_is(script, "denied") &&
 	    !script_is(script, "held") && !script_is(script, "throttled"))
 		if (script_read(script, fields, LENGTH(fields), &outcome))
 			continue;
 		else if (script_is(script, "killed")) {
 			script_next(script);
 			outcome.end = END_SIGNALED;
-			outcome.code =
-			    signame_number(script->word, strlen(script->word));
-		} else if (script_is(script, "no-fork") ||
-		    script_is(script, "no-exec")) {
+			outcome.code = signame_number(script->word, strlen(script->word));
+		} else if (script_is(script, "no-fork") || script_is(script, "no-exec")) {
 			outcome.end = END_NOT_STARTED;
 			outcome.code = 0;
 			outcome.exec_failed = script_is(script, "no-exec");
@@ -110,15 +98,12 @@ read_outcome(struct script *script, const struct watches *watches)
 			outcome.interrupted = SIGTERM;
 		else if (script_is(script, "lost")) {
 			script_next(script);
-			outcome.lost =
-			    (enum reason)script_name(script, verdict_reasons,
-				sizeof verdict_reasons[0], REASON_BUDGET + 1);
-		} else if (script_is(script, "http") ||
-		    script_is(script, "unknown-http")) {
+			outcome.lost = (enum reason)script_name(
+			    script, verdict_reasons, sizeof verdict_reasons[0], REASON_BUDGET + 1);
+		} else if (script_is(script, "http") || script_is(script, "unknown-http")) {
 			outcome.http.known = script_is(script, "http");
 			outcome.http.code = (int)script_number(script);
-		} else if (script_is(script, "wait") ||
-		    script_is(script, "unset-wait")) {
+		} else if (script_is(script, "wait") || script_is(script, "unset-wait")) {
 			outcome.http.after.given = script_is(script, "wait");
 			outcome.http.after.wait = script_span(script);
 		} else if (script_is(script, "hint")) {
@@ -128,8 +113,7 @@ read_outcome(struct script *script, const struct watches *watches)
 			int i = 0;
 
 			script_next(script);
-			while (i < watches->count &&
-			    !script_is(script, watches->list[i].text))
+			while (i < watches->count && !script_is(script, watches->list[i].text))
 				i++;
 			if (i == watches->count)
 				script_refuse(script);
@@ -143,17 +127,13 @@ read_outcome(struct script *script, const struct watches *watches)
 	return outcome;
 }
 
-static struct outcome
-outcome_of(const char *text)
-{
+static struct outcome outcome_of(const char *text) {
 	struct script script = script_of(text);
 
 	return read_outcome(&script, NULL);
 }
 
-static const char *
-status_of(const char *text)
-{
+static const char *status_of(const char *text) {
 	static char room[NUMBER_ROOM];
 	struct outcome outcome = outcome_of(text);
 
@@ -376,8 +356,7 @@ static const char *const verdicts[] = {
 	"exit 22 interrupted once -> interrupted by interrupted",
 };
 
-TEST_ROWS(verdicts)
-{
+TEST_ROWS(verdicts) {
 	struct script script = script_of(row);
 	struct script want = script_of(strstr(row, "->"));
 	const char *outcomes, *name;
@@ -393,13 +372,11 @@ TEST_ROWS(verdicts)
 		struct judgement judgement;
 		char label[160];
 
-		snprintf(label, sizeof label, "%.*s%s", (int)(outcomes - row),
-		    row, script.rest);
+		snprintf(label, sizeof label, "%.*s%s", (int)(outcomes - row), row, script.rest);
 		outcome = read_outcome(&script, &asked.policy.watches);
 		judgement = verdict_of(&asked.policy.rules, &outcome);
-		name = judgement.reason == REASON_NONE
-		    ? verdict_names[VERDICT_RETRY]
-		    : verdict_reasons[judgement.reason].name;
+		name = judgement.reason == REASON_NONE ? verdict_names[VERDICT_RETRY]
+						       : verdict_reasons[judgement.reason].name;
 		SAME(label, name, want.word);
 		EQUAL(label, judgement.verdict,
 		    script_is(&want, "succeeded")   ? VERDICT_DONE
@@ -412,9 +389,7 @@ TEST_ROWS(verdicts)
 	}
 }
 
-static enum verdict
-verdict_with(const char *options, struct outcome outcome)
-{
+static enum verdict verdict_with(const char *options, struct outcome outcome) {
 	struct script script = script_of(options);
 	struct asked asked;
 
@@ -423,62 +398,50 @@ verdict_with(const char *options, struct outcome outcome)
 }
 
 /* The manual's table. */
-TEST(verdicts_of_every_http_status)
-{
+TEST(verdicts_of_every_http_status) {
 	static const char retried[] = " 408 425 429 ";
 	static const char stopped[] = " 501 505 506 508 510 511 ";
 
 	for (int code = 100; code <= 999; code++) {
-		struct outcome outcome = { .code = 22,
-			.http = { .known = true, .code = code } };
+		struct outcome outcome = { .code = 22, .http = { .known = true, .code = code } };
 		bool again, later;
 		char row[16];
 
 		snprintf(row, sizeof row, " %d ", code);
-		again = code >= 500 ? strstr(stopped, row) == NULL
-				    : strstr(retried, row) != NULL;
+		again = code >= 500 ? strstr(stopped, row) == NULL : strstr(retried, row) != NULL;
 		later = again || code == 403 || code == 413;
 		/* Below 400 the exit status and the lists decide. */
 		again |= code < 400;
 		later |= code < 400;
-		EQUAL(row, verdict_with("", outcome),
-		    again ? VERDICT_RETRY : VERDICT_STOP);
+		EQUAL(row, verdict_with("", outcome), again ? VERDICT_RETRY : VERDICT_STOP);
 		EQUAL(row, verdict_with("retry=1", outcome),
 		    again && code >= 400 ? VERDICT_RETRY : VERDICT_STOP);
-		EQUAL(row, verdict_with("retry=22", outcome),
-		    again ? VERDICT_RETRY : VERDICT_STOP);
+		EQUAL(row, verdict_with("retry=22", outcome), again ? VERDICT_RETRY : VERDICT_STOP);
 		outcome.http.after.given = true;
-		EQUAL(row, verdict_with("", outcome),
-		    later ? VERDICT_RETRY : VERDICT_STOP);
+		EQUAL(row, verdict_with("", outcome), later ? VERDICT_RETRY : VERDICT_STOP);
 		outcome.code = 0;
-		EQUAL(
-		    row, verdict_with("", outcome) == VERDICT_DONE, code < 400);
+		EQUAL(row, verdict_with("", outcome) == VERDICT_DONE, code < 400);
 		EQUAL(row, verdict_status(&outcome), 0);
 	}
 }
 
 /* Only 0 is a success without a list. */
-TEST(verdicts_of_every_status_and_signal)
-{
+TEST(verdicts_of_every_status_and_signal) {
 	for (int code = 0; code <= 255; code++) {
 		struct outcome exited = { .code = code };
 		struct outcome killed = { .end = END_SIGNALED, .code = code };
-		bool meant =
-		    code == SIGINT || code == SIGQUIT || code == SIGPIPE;
+		bool meant = code == SIGINT || code == SIGQUIT || code == SIGPIPE;
 		char row[NUMBER_ROOM];
 
 		number_put(row, code);
-		EQUAL(row, verdict_with("", exited),
-		    code == 0 ? VERDICT_DONE : VERDICT_RETRY);
+		EQUAL(row, verdict_with("", exited), code == 0 ? VERDICT_DONE : VERDICT_RETRY);
 		EQUAL(row, verdict_status(&exited), code);
-		EQUAL(row, verdict_with("", killed),
-		    meant ? VERDICT_STOP : VERDICT_RETRY);
+		EQUAL(row, verdict_with("", killed), meant ? VERDICT_STOP : VERDICT_RETRY);
 		EQUAL(row, verdict_status(&killed), 128 + code);
 	}
 }
 
-TEST(statuses_of_limits_and_failed_starts)
-{
+TEST(statuses_of_limits_and_failed_starts) {
 	static const char *const rows[][6] = {
 		{ "124", "timeout 7", "deadline 7" },
 		{ "7", "timeout 7 preserved" },
@@ -494,8 +457,7 @@ TEST(statuses_of_limits_and_failed_starts)
 	ALIKE(rows, status_of);
 }
 
-TEST(reasons)
-{
+TEST(reasons) {
 	static const struct {
 		enum reason reason;
 		const char *name, *words;
@@ -510,8 +472,7 @@ TEST(reasons)
 		{ REASON_INPUT_CONSUMED, "input-consumed",
 		    "standard input was already consumed: use -I or "
 		    "</dev/null" },
-		{ REASON_INPUT_RESET, "input-reset",
-		    "standard input was reset by its other end" },
+		{ REASON_INPUT_RESET, "input-reset", "standard input was reset by its other end" },
 		{ REASON_ATTEMPTS, "attempts", "attempts exhausted" },
 		{ REASON_LIMIT, "limit", "--limit reached" },
 		{ REASON_RETRY_AFTER, "retry-after", "Retry-After too long" },
@@ -521,15 +482,11 @@ TEST(reasons)
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		SAME(rows[i].name, verdict_reasons[rows[i].reason].name,
-		    rows[i].name);
+		SAME(rows[i].name, verdict_reasons[rows[i].reason].name, rows[i].name);
 		if (rows[i].words != NULL)
-			SAME(rows[i].name,
-			    verdict_reasons[rows[i].reason].words,
-			    rows[i].words);
+			SAME(rows[i].name, verdict_reasons[rows[i].reason].words, rows[i].words);
 		/* Their order is their precedence. */
-		HOLDS(rows[i].name,
-		    i == 0 || rows[i - 1].reason < rows[i].reason);
+		HOLDS(rows[i].name, i == 0 || rows[i - 1].reason < rows[i].reason);
 	}
 }
 
@@ -727,11 +684,8 @@ static const char *const plans[] = {
 };
 
 /* Asks the budget until it ends. */
-static struct step
-play_denials(const char *row, const struct policy *policy,
-    struct history *history, const struct admission *denied, nanos late,
-    nanos *now)
-{
+static struct step play_denials(const char *row, const struct policy *policy,
+    struct history *history, const struct admission *denied, nanos late, nanos *now) {
 	struct step step = { .again = true };
 	nanos began = *now;
 	int asked;
@@ -745,15 +699,12 @@ play_denials(const char *row, const struct policy *policy,
 		step = plan_wake(history, &step, *now);
 	}
 	/* About once a second; near the end a few times more. */
-	HOLDS(row,
-	    (asked - 20) * NANOS_SECOND <
-		(denied->next > 0 ? 2 : 60) * (*now - began));
+	HOLDS(row, (asked - 20) * NANOS_SECOND < (denied->next > 0 ? 2 : 60) * (*now - began));
 	return step;
 }
 
 /* Plays an invocation as the main loop would, with a clock of its own. */
-TEST_ROWS(plans)
-{
+TEST_ROWS(plans) {
 	struct script script = script_of(row), ahead;
 	struct asked asked;
 	struct history history;
@@ -779,8 +730,7 @@ TEST_ROWS(plans)
 			outcome = read_outcome(&script, &asked.policy.watches);
 			repeat = 0;
 			late = 0;
-			for (; !script_is(&script, ",") &&
-			     !script_is(&script, "->");
+			for (; !script_is(&script, ",") && !script_is(&script, "->");
 			     script_next(&script))
 				if (script_is(&script, "late"))
 					late = script_span(&script);
@@ -789,12 +739,9 @@ TEST_ROWS(plans)
 				else if (script.word[0] == 'x')
 					repeat = atoi(script.word + 1) - 1;
 				else {
-					denied.answer =
-					    script_is(&script, "held")
-					    ? ADMISSION_HELD
-					    : script_is(&script, "throttled")
-					    ? ADMISSION_THROTTLED
-					    : ADMISSION_DENIED;
+					denied.answer = script_is(&script, "held") ? ADMISSION_HELD
+					    : script_is(&script, "throttled") ? ADMISSION_THROTTLED
+									      : ADMISSION_DENIED;
 					denied.next = script_span(&script);
 				}
 		}
@@ -807,12 +754,10 @@ TEST_ROWS(plans)
 			plan_begin(&history);
 			EQUAL(row, history.made, i + 1);
 			now += outcome.elapsed;
-			step =
-			    next_step(&asked.policy, &history, &outcome, now);
+			step = next_step(&asked.policy, &history, &outcome, now);
 		}
 		if (denied.next >= 0)
-			step = play_denials(
-			    row, &asked.policy, &history, &denied, late, &now);
+			step = play_denials(row, &asked.policy, &history, &denied, late, &now);
 		else if (late > 0) {
 			step = plan_wake(&history, &step, now + late);
 			now += step.again ? 0 : late;
@@ -835,11 +780,9 @@ TEST_ROWS(plans)
 	HOLDS(row, !none || step.reason != REASON_DEADLINE || now < end);
 	script_next(&script);
 	SAME(row, verdict_reasons[step.reason].name, script.word);
-	EQUAL(row, step.status,
-	    script_next(&script) ? script_number(&script) : 0);
+	EQUAL(row, step.status, script_next(&script) ? script_number(&script) : 0);
 	script_next(&script);
-	EQUAL(
-	    row, step.signal, signame_number(script.word, strlen(script.word)));
+	EQUAL(row, step.signal, signame_number(script.word, strlen(script.word)));
 	/* The next wait for admission is as long again. */
 	plan_begin(&history);
 	EQUAL(row, history.waits_until, 0);
@@ -883,8 +826,7 @@ static const char *const drawn[] = {
 	"max-retry-after=90s throttled 60s -> 5s to 5s",
 };
 
-TEST_ROWS(drawn)
-{
+TEST_ROWS(drawn) {
 	struct admission held = { .answer = ADMISSION_HELD };
 	struct script script = script_of(row);
 	nanos least = NANOS_MAX, most = 0, low, high, tenth;
@@ -901,16 +843,14 @@ TEST_ROWS(drawn)
 	if (asks) {
 		if (script_is(&script, "throttled"))
 			held.answer = ADMISSION_THROTTLED;
-		held.breaker.state = script_is(&script, "recovering")
-		    ? BREAKER_RECOVERING
-		    : BREAKER_OPEN;
+		held.breaker.state =
+		    script_is(&script, "recovering") ? BREAKER_RECOVERING : BREAKER_OPEN;
 		held.next = script_span(&script);
 		script_next(&script);
 	}
 	for (uint64_t seed = 0; seed < 1000; seed++) {
 		struct policy *policy = &asked.policy;
-		struct history history =
-		    plan_start(policy, BEGAN, NANOS_MAX, seed);
+		struct history history = plan_start(policy, BEGAN, NANOS_MAX, seed);
 		struct step step = plan_first(policy, &history, BEGAN);
 
 		if (asks)
@@ -932,8 +872,7 @@ TEST_ROWS(drawn)
 	HOLDS(row, asked.policy.deadline == 0 || most < asked.policy.deadline);
 }
 
-TEST(the_lesser_deadline_counts)
-{
+TEST(the_lesser_deadline_counts) {
 	static const struct {
 		const char *row;
 		nanos own, inherited, want;
@@ -958,8 +897,7 @@ TEST(the_lesser_deadline_counts)
 	}
 }
 
-TEST(a_deadline_before_the_first_attempt)
-{
+TEST(a_deadline_before_the_first_attempt) {
 	static const struct {
 		const char *row;
 		nanos splay, now, woken; /* since it began */
@@ -974,15 +912,13 @@ TEST(a_deadline_before_the_first_attempt)
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct policy policy = asked_policy("attempts=4");
-		struct history history =
-		    plan_start(&policy, BEGAN, BEGAN + 10, 1);
+		struct history history = plan_start(&policy, BEGAN, BEGAN + 10, 1);
 		struct step step;
 
 		policy.splay = rows[i].splay;
 		step = plan_first(&policy, &history, BEGAN + rows[i].now);
 		if (step.again)
-			step =
-			    plan_wake(&history, &step, BEGAN + rows[i].woken);
+			step = plan_wake(&history, &step, BEGAN + rows[i].woken);
 		EQUAL(rows[i].row, step.again, rows[i].again);
 		EQUAL(rows[i].row, history.made, 0);
 		if (step.again)
@@ -994,11 +930,9 @@ TEST(a_deadline_before_the_first_attempt)
 }
 
 /* Near NANOS_MAX nothing wraps either. */
-TEST(plans_saturate)
-{
+TEST(plans_saturate) {
 	struct policy policy = asked_policy("attempts=inf");
-	struct history history =
-	    plan_start(&policy, NANOS_MAX - 10, NANOS_MAX, 1);
+	struct history history = plan_start(&policy, NANOS_MAX - 10, NANOS_MAX, 1);
 	struct outcome outcome = outcome_of("exit 7");
 	struct step step;
 
@@ -1011,8 +945,7 @@ TEST(plans_saturate)
 }
 
 /* What an outcome that has such a reason says about the dependency. */
-TEST(results_for_the_breaker)
-{
+TEST(results_for_the_breaker) {
 	static const struct {
 		enum reason reason;
 		const char *outcome;
@@ -1041,24 +974,19 @@ TEST(results_for_the_breaker)
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		enum reason reason = rows[i].reason;
 		struct outcome outcome = outcome_of(rows[i].outcome);
-		struct judgement judgement = {
-			.verdict = reason == REASON_SUCCEEDED ? VERDICT_DONE
-							      : VERDICT_STOP,
-			.reason = reason
-		};
+		struct judgement judgement = { .verdict = reason == REASON_SUCCEEDED ? VERDICT_DONE
+										     : VERDICT_STOP,
+			.reason = reason };
 
-		EQUAL(rows[i].outcome, verdict_result(&judgement, &outcome),
-		    rows[i].result);
+		EQUAL(rows[i].outcome, verdict_result(&judgement, &outcome), rows[i].result);
 	}
 	EQUAL("one of several successes",
-	    verdict_result(
-		&(struct judgement){ .verdict = VERDICT_REPEAT }, &success),
+	    verdict_result(&(struct judgement){ .verdict = VERDICT_REPEAT }, &success),
 	    RESULT_SUCCESS);
 }
 
 /* Each attempt has its own; those behind the last one have that. */
-TEST(timeouts)
-{
+TEST(timeouts) {
 	struct policy policy;
 
 	memset(&policy, 1, sizeof policy); /* nothing else counts */
@@ -1088,10 +1016,8 @@ static const char *const tells[] = {
 	"attempts=1 | http 429 -> failure limited",
 };
 
-TEST_ROWS(tells)
-{
-	static const char *const results[] = { "success", "healthy", "failure",
-		"ignored" };
+TEST_ROWS(tells) {
+	static const char *const results[] = { "success", "healthy", "failure", "ignored" };
 	struct script script = script_of(row);
 	struct asked asked;
 	struct history history;
@@ -1126,10 +1052,8 @@ TEST_ROWS(tells)
 
 /* Holds before one attempt are waited for up to max_retry_after in all, unless
  * there is a deadline, or no limit of attempts. */
-TEST(many_holds)
-{
-	static const struct admission held = { .answer = ADMISSION_THROTTLED,
-		.next = SECONDS(8) };
+TEST(many_holds) {
+	static const struct admission held = { .answer = ADMISSION_THROTTLED, .next = SECONDS(8) };
 	struct script script = script_of("max-retry-after=20s");
 	struct history history;
 	struct asked asked;
@@ -1145,12 +1069,10 @@ TEST(many_holds)
 	SAME("ends", verdict_reasons[step.reason].name, "retry-after");
 	HOLDS("gives up", plan_gives_up(&history, &step));
 	asked.policy.attempts = POLICY_UNLIMITED;
-	HOLDS("no limit of attempts",
-	    plan_denied(&asked.policy, &history, &held, now).again);
+	HOLDS("no limit of attempts", plan_denied(&asked.policy, &history, &held, now).again);
 	asked.policy.attempts = 5;
 	history.deadline = now + SECONDS(60);
-	HOLDS("a deadline",
-	    plan_denied(&asked.policy, &history, &held, now).again);
+	HOLDS("a deadline", plan_denied(&asked.policy, &history, &held, now).again);
 	plan_begin(&history);
 	EQUAL("anew", history.held_since, 0);
 }

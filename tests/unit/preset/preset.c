@@ -13,8 +13,8 @@
 /* A run of a tool: the members of its line in a fixture. */
 enum member { CMD, STATUS, OPTIONS, TRUTH, OUT, ERR, HEAD, MEMBERS };
 
-static const char members[MEMBERS][8] = { "cmd", "status", "options", "truth",
-	"out", "err", "head" };
+static const char members[MEMBERS][8] = { "cmd", "status", "options", "truth", "out", "err",
+	"head" };
 static char run[MEMBERS][8192];
 
 /* What retry makes of a run; and how a line, and a capture, tell it. */
@@ -24,9 +24,7 @@ static const char words[][8] = { "success", "stop", "retry", "neither" };
 static const char *const truths[] = { "S", "P", "T", "P" };
 
 /* Reads the words of a command line of retry. */
-static const struct policy *
-policy_of(const char *line)
-{
+static const struct policy *policy_of(const char *line) {
 	static char last[3 * sizeof run[0]], split[sizeof last];
 	static struct policy policy;
 	char *argv[16] = { NULL }, *rest = split;
@@ -55,15 +53,12 @@ policy_of(const char *line)
 }
 
 /* What retry makes of the run, with options and a command as in line. */
-static enum means
-judge(const char *line)
-{
+static enum means judge(const char *line) {
 	const struct policy *policy = policy_of(line);
 	struct outcome outcome = { .end = END_EXITED,
 		.code = atoi(run[STATUS]),
 		.curl = policy->http,
-		.http = http_status_parse(
-		    run[HEAD], strlen(run[HEAD]), HTTP_STATUS_FROM_DUMP, 0) };
+		.http = http_status_parse(run[HEAD], strlen(run[HEAD]), HTTP_STATUS_FROM_DUMP, 0) };
 
 	for (int i = 0; i < policy->watches.count; i++) {
 		const struct watch *watch = &policy->watches.list[i];
@@ -85,9 +80,7 @@ judge(const char *line)
 	case VERDICT_RETRY:
 		return RETRY;
 	default:
-		return verdict_fails_by(&policy->rules.fatal, &outcome)
-		    ? STOP
-		    : NEITHER;
+		return verdict_fails_by(&policy->rules.fatal, &outcome) ? STOP : NEITHER;
 	}
 }
 
@@ -95,9 +88,7 @@ judge(const char *line)
  * Takes the lines of a text apart: a line behind "> " is on standard output,
  * any other on standard error.
  */
-static void
-split(const char *text)
-{
+static void split(const char *text) {
 	memset(run, 0, sizeof run);
 	for (size_t length; *text != '\0'; text += length) {
 		bool out = strncmp(text, "> ", 2) == 0;
@@ -111,8 +102,7 @@ split(const char *text)
 	}
 }
 
-TEST(lines)
-{
+TEST(lines) {
 	FILE *file = fopen(FIXTURES "lines", "r");
 	char row[512], name[32], means[16], line[64];
 	int rows = 0;
@@ -125,9 +115,7 @@ TEST(lines)
 		if (row[0] == '#')
 			continue;
 		split(text == NULL ? "" : text + 2);
-		EQUAL(row,
-		    sscanf(row, "%31s %3s %15[a-z]", name, run[STATUS], means),
-		    3);
+		EQUAL(row, sscanf(row, "%31s %3s %15[a-z]", name, run[STATUS], means), 3);
 		snprintf(line, sizeof line, "retry --preset %s x", name);
 		SAME(row, words[judge(line)], means);
 		rows++;
@@ -141,9 +129,7 @@ TEST(lines)
  * Reads a member of a line of JSON: a number, or a text without its escapes;
  * empty if there is none. A quote in a text is escaped.
  */
-static void
-read_member(const char *line, enum member member)
-{
+static void read_member(const char *line, enum member member) {
 	char name[16], end, *room = run[member];
 	const char *at;
 
@@ -168,8 +154,7 @@ read_member(const char *line, enum member member)
 	*room = '\0';
 }
 
-TEST(captures)
-{
+TEST(captures) {
 	static char text[sizeof run[0]], line[3 * sizeof run[0]];
 	glob_t files;
 	int rows = 0;
@@ -183,9 +168,7 @@ TEST(captures)
 				read_member(text, (enum member)member);
 			run[CMD][strcspn(run[CMD], " ")] = '\0';
 			snprintf(line, sizeof line, "retry %s %s",
-			    *run[OPTIONS] == '\0' ? "--preset auto"
-						  : run[OPTIONS],
-			    run[CMD]);
+			    *run[OPTIONS] == '\0' ? "--preset auto" : run[OPTIONS], run[CMD]);
 			SAME(text, truths[judge(line)], run[TRUTH]);
 			rows++;
 		}
@@ -197,9 +180,7 @@ TEST(captures)
 }
 
 /* The name of the row that a name or a program finds. */
-static const char *
-found(const char *name)
-{
+static const char *found(const char *name) {
 	struct preset row;
 
 	return preset_find(name, strlen(name), &row) ? row.name : NULL;
@@ -207,9 +188,7 @@ found(const char *name)
 
 static struct pattern pattern; /* too large for the stack */
 
-static void
-check_pattern(const char *name, const char *ere)
-{
+static void check_pattern(const char *name, const char *ere) {
 	struct pattern_error error = { "", 0 };
 
 	if (ere == NULL)
@@ -221,8 +200,7 @@ check_pattern(const char *name, const char *ere)
 	HOLDS(name, strncmp(ere, "(?i)", 4) != 0);
 }
 
-TEST(rows_are_whole)
-{
+TEST(rows_are_whole) {
 	static struct watch room[CONDITIONS_WATCHES];
 	char before[32] = "";
 	size_t rows = 0;
@@ -233,8 +211,7 @@ TEST(rows_are_whole)
 		struct watches watches = { .list = room };
 		struct conditions_error error = { "", "", 0 };
 
-		HOLDS(p->name,
-		    conditions_parse(&codes, &watches, p->codes, &error));
+		HOLDS(p->name, conditions_parse(&codes, &watches, p->codes, &error));
 		SAME(p->name, error.why, "");
 		HOLDS(p->name, codes.timeout);
 		HOLDS(p->name, !codes.fail);
@@ -257,8 +234,7 @@ TEST(rows_are_whole)
 }
 
 /* Each program has one row, and its row finds it. */
-TEST(programs_have_one_row)
-{
+TEST(programs_have_one_row) {
 	char word[64], *command[] = { word, NULL };
 	int programs = 0;
 	struct preset row, other;
@@ -281,9 +257,7 @@ TEST(programs_have_one_row)
 }
 
 /* The name of the row of a command, whose words have commas between them. */
-static const char *
-command_of(const char *line)
-{
+static const char *command_of(const char *line) {
 	static struct preset row;
 	char text[64], *rest = text, *command[8] = { NULL };
 
@@ -293,16 +267,13 @@ command_of(const char *line)
 	return preset_for_command(command, &row) ? row.name : "none";
 }
 
-static const char *
-row_of(const char *name)
-{
+static const char *row_of(const char *name) {
 	const char *row = found(name);
 
 	return row == NULL ? "none" : row;
 }
 
-TEST(programs_and_names)
-{
+TEST(programs_and_names) {
 	static const char *const commands[][14] = {
 		{ "curl", "curl", "/usr/bin/curl" },
 		{ "apt", "./apt-get" },
@@ -315,10 +286,10 @@ TEST(programs_and_names)
 		{ "docker", "podman" },
 		{ "playwright", "playwright,test", "npx,playwright",
 		    "/x/npx,-y,--quiet,playwright@1.65.1,install" },
-		{ "npm", "npx", "npx,-y", "npx,play", "npx,playwrights",
-		    "npx,tsc,playwright", "npm,playwright" },
-		{ "none", "net", "sysexits", "redis", "curlx", "cur", "curl ",
-		    "gofmt", "curl/", "", "7", "sh" },
+		{ "npm", "npx", "npx,-y", "npx,play", "npx,playwrights", "npx,tsc,playwright",
+		    "npm,playwright" },
+		{ "none", "net", "sysexits", "redis", "curlx", "cur", "curl ", "gofmt", "curl/", "",
+		    "7", "sh" },
 	};
 	static const char *const names[][6] = {
 		{ "apt", "apt-get" },

@@ -7,9 +7,7 @@
 #include "preset/command_line.h"
 
 /* The command of a line, its directory and its user. */
-static const char *
-command_of(const char *text)
-{
+static const char *command_of(const char *text) {
 	static char line[256], room[256];
 	char *argv[32] = { NULL }, *rest = line;
 	size_t count = 0;
@@ -20,14 +18,12 @@ command_of(const char *text)
 		count++;
 	found = command_line_unwrap(argv);
 	snprintf(room, sizeof room, "%s%s%s%s%s", argv[found.command],
-	    found.directory == NULL ? "" : " in ",
-	    found.directory == NULL ? "" : found.directory,
+	    found.directory == NULL ? "" : " in ", found.directory == NULL ? "" : found.directory,
 	    found.root ? " as root" : "", found.alien ? " as another" : "");
 	return room;
 }
 
-TEST(commands)
-{
+TEST(commands) {
 	static const char *const rows[][10] = {
 		{ "curl", "curl URL" },
 		{ "", "" },
@@ -35,33 +31,27 @@ TEST(commands)
 		{ "timeouts", "timeouts 5 curl" },
 		{ "setsid", "setsid curl" },
 
-		{ "curl", "timeout 5 curl -k 3",
-		    "timeout -k 5 -s INT --foreground 10 curl",
+		{ "curl", "timeout 5 curl -k 3", "timeout -k 5 -s INT --foreground 10 curl",
 		    "timeout -k5 -sINT -v 10 curl", "timeout -fpk 5 10 curl",
-		    "timeout -vs INT 10 curl",
-		    "timeout --kill-after=5 --signal INT 10 curl",
+		    "timeout -vs INT 10 curl", "timeout --kill-after=5 --signal INT 10 curl",
 		    "timeout --kill 5 --pres 10 curl", "timeout -- 10 curl" },
 		{ "./curl", "/usr/bin/timeout 5 ./curl" },
-		{ "timeout", "timeout --ver 10 curl",
-		    "timeout --foreground=x 10 curl", "timeout -t 10 curl",
-		    "timeout --help", "timeout -k", "timeout --signal",
+		{ "timeout", "timeout --ver 10 curl", "timeout --foreground=x 10 curl",
+		    "timeout -t 10 curl", "timeout --help", "timeout -k", "timeout --signal",
 		    "timeout 10", "timeout" },
 
-		{ "curl", "env curl", "env -i A=b C= curl A=b",
-		    "env - A=b curl",
-		    "env --default-signal --ignore-signal=INT curl",
-		    "env -a name -v curl", "env /x=y curl" },
-		{ "curl in dir", "env -u X -C dir FOO=bar curl",
-		    "env -u X -C dir -- FOO=bar curl", "env -uX -Cdir curl" },
-		{ "curl in /d", "env --unset=X --chdir=/d curl",
-		    "env -iu X --chdir /d curl" },
-		{ "env", "env -S curl", "env -iScurl",
-		    "env --split-string=curl", "env A=b", "env" },
+		{ "curl", "env curl", "env -i A=b C= curl A=b", "env - A=b curl",
+		    "env --default-signal --ignore-signal=INT curl", "env -a name -v curl",
+		    "env /x=y curl" },
+		{ "curl in dir", "env -u X -C dir FOO=bar curl", "env -u X -C dir -- FOO=bar curl",
+		    "env -uX -Cdir curl" },
+		{ "curl in /d", "env --unset=X --chdir=/d curl", "env -iu X --chdir /d curl" },
+		{ "env", "env -S curl", "env -iScurl", "env --split-string=curl", "env A=b",
+		    "env" },
 		{ "-i", "env A=b -i curl" },
 
-		{ "curl", "nice curl", "nice -n 5 curl", "nice -n5 curl",
-		    "nice -n -5 curl", "nice -5 curl", "nice --5 curl",
-		    "nice -+5 curl", "nice --adjustment=5 curl" },
+		{ "curl", "nice curl", "nice -n 5 curl", "nice -n5 curl", "nice -n -5 curl",
+		    "nice -5 curl", "nice --5 curl", "nice -+5 curl", "nice --adjustment=5 curl" },
 		{ "nice", "nice -x curl" },
 
 		{ "curl", "nohup curl", "nohup -- curl" },
@@ -70,20 +60,17 @@ TEST(commands)
 		{ "curl", "stdbuf -oL curl", "stdbuf -o L -e0 --input=0 curl" },
 		{ "stdbuf", "stdbuf -oL" },
 
-		{ "curl as root", "sudo curl", "sudo -n -E curl",
-		    "sudo -u root curl", "sudo -u#0 curl",
-		    "sudo -u bob -u root curl", "sudo -g adm -u root curl",
+		{ "curl as root", "sudo curl", "sudo -n -E curl", "sudo -u root curl",
+		    "sudo -u#0 curl", "sudo -u bob -u root curl", "sudo -g adm -u root curl",
 		    "sudo FOO=bar -H A=b curl", "sudo --preserve-env=A,B curl",
 		    "sudo --preserve-env curl" },
-		{ "curl as another", "sudo -u bob -E FOO=bar curl",
-		    "sudo -Eubob curl", "sudo --user=bob curl",
-		    "sudo --user bob -- curl", "sudo -g adm curl" },
+		{ "curl as another", "sudo -u bob -E FOO=bar curl", "sudo -Eubob curl",
+		    "sudo --user=bob curl", "sudo --user bob -- curl", "sudo -g adm curl" },
 		{ "FOO=bar as root", "sudo -- FOO=bar curl" },
 		{ "curl in dir as root", "sudo -D dir -T 5 -p x -C 9 curl" },
-		{ "curl as root as another", "sudo -R /r curl",
-		    "sudo -r staff_r -t t curl" },
-		{ "sudo", "sudo -i curl", "sudo -s curl", "sudo -b curl",
-		    "sudo -l curl", "sudo -h curl", "sudo -v", "sudo -u" },
+		{ "curl as root as another", "sudo -R /r curl", "sudo -r staff_r -t t curl" },
+		{ "sudo", "sudo -i curl", "sudo -s curl", "sudo -b curl", "sudo -l curl",
+		    "sudo -h curl", "sudo -v", "sudo -u" },
 
 		{ "curl as root", "sudo nice timeout 5 curl" },
 		{ "curl as another", "nice sudo -u bob curl" },

@@ -14,17 +14,13 @@
 #define RETRIES 12
 
 /* Two times that differ by at most this share of the larger one. */
-static bool
-near(nanos a, nanos b, double share)
-{
+static bool near(nanos a, nanos b, double share) {
 	double apart = a > b ? (double)a - (double)b : (double)b - (double)a;
 
 	return apart <= share * (double)(a > b ? a : b) + 1;
 }
 
-static struct forecast
-forecast_of(const struct policy *policy)
-{
+static struct forecast forecast_of(const struct policy *policy) {
 	struct forecast forecast;
 
 	dry_run_forecast(&forecast, policy);
@@ -53,9 +49,7 @@ static const char *const table[] = {
 };
 
 /* The least, the mean and the most that were drawn of each delay. */
-static void
-draw(const struct backoff *backoff, struct span seen[RETRIES])
-{
+static void draw(const struct backoff *backoff, struct span seen[RETRIES]) {
 	struct schedule schedule = schedule_start(7);
 	double sums[RETRIES] = { 0 };
 
@@ -64,8 +58,7 @@ draw(const struct backoff *backoff, struct span seen[RETRIES])
 	for (int i = 0; i < SERIES; i++) {
 		schedule_reset(&schedule);
 		for (int n = 0; n < RETRIES; n++) {
-			nanos delay =
-			    backoff_next(backoff, &schedule, NANOS_MAX);
+			nanos delay = backoff_next(backoff, &schedule, NANOS_MAX);
 
 			if (delay < seen[n].least)
 				seen[n].least = delay;
@@ -78,8 +71,7 @@ draw(const struct backoff *backoff, struct span seen[RETRIES])
 		seen[n].mean = (nanos)(sums[n] / SERIES);
 }
 
-TEST(delays_are_as_they_are_drawn)
-{
+TEST(delays_are_as_they_are_drawn) {
 	for (size_t i = 0; i < LENGTH(table); i++) {
 		const char *row = table[i];
 		struct policy policy = asked_policy(row);
@@ -97,18 +89,13 @@ TEST(delays_are_as_they_are_drawn)
 
 			HOLDS(row, seen[n].least >= span->least);
 			HOLDS(row, seen[n].most <= span->most);
-			HOLDS(row,
-			    forecast.meanless ||
-				near(seen[n].mean, span->mean, 0.05));
+			HOLDS(row, forecast.meanless || near(seen[n].mean, span->mean, 0.05));
 			/*
 			 * The most of decorrelated jitter is hardly ever drawn.
 			 */
-			if (n == 0 ||
-			    policy.backoff.jitter != JITTER_DECORRELATED) {
-				HOLDS(row,
-				    seen[n].least - span->least <= width / 50);
-				HOLDS(row,
-				    span->most - seen[n].most <= width / 50);
+			if (n == 0 || policy.backoff.jitter != JITTER_DECORRELATED) {
+				HOLDS(row, seen[n].least - span->least <= width / 50);
+				HOLDS(row, span->most - seen[n].most <= width / 50);
 			}
 			sum.least += span->least;
 			sum.mean += span->mean;
@@ -121,32 +108,27 @@ TEST(delays_are_as_they_are_drawn)
 }
 
 /* Of so many retries, one after the other. */
-static struct span
-add_up(const struct backoff *backoff, int64_t retries)
-{
+static struct span add_up(const struct backoff *backoff, int64_t retries) {
 	struct span sum = { 0, 0, 0 };
 
 	for (int64_t n = 1; n <= retries; n++) {
 		nanos envelope = backoff_envelope(backoff, n);
 
 		sum.least = number_add(sum.least, backoff->floor);
-		sum.mean = number_add(
-		    sum.mean, backoff->floor + (envelope - backoff->floor) / 2);
+		sum.mean = number_add(sum.mean, backoff->floor + (envelope - backoff->floor) / 2);
 		sum.most = number_add(sum.most, envelope);
 	}
 	return sum;
 }
 
-TEST(totals_of_many_retries)
-{
-	static const int64_t counts[] = { 0, 1, 2, 999, 1000, 1001, 1002, 1999,
-		2000, 2001, 12345 };
+TEST(totals_of_many_retries) {
+	static const int64_t counts[] = { 0, 1, 2, 999, 1000, 1001, 1002, 1999, 2000, 2001, 12345 };
 
 	for (size_t i = 0; i < LENGTH(counts) * 4; i++) {
 		int64_t count = counts[i / 4];
-		struct policy policy = asked_policy(
-		    "backoff=exponential jitter=full delay=1ms factor=1.0001 "
-		    "max-delay=300");
+		struct policy policy =
+		    asked_policy("backoff=exponential jitter=full delay=1ms factor=1.0001 "
+				 "max-delay=300");
 		struct forecast forecast;
 		struct span sum;
 
@@ -162,8 +144,7 @@ TEST(totals_of_many_retries)
 	}
 }
 
-TEST(decorrelated_in_the_long_run)
-{
+TEST(decorrelated_in_the_long_run) {
 	struct policy policy = asked_policy("attempts=20001 "
 					    "jitter=decorrelated");
 	struct forecast forecast = forecast_of(&policy);
@@ -173,8 +154,7 @@ TEST(decorrelated_in_the_long_run)
 	EQUAL("most", forecast.total.most, SECONDS(39 + 19997 * 30));
 }
 
-TEST(saturation)
-{
+TEST(saturation) {
 	struct policy policy = asked_policy("attempts=4 backoff=constant "
 					    "max-delay=ever timeout=1ns");
 	struct forecast forecast;
@@ -192,8 +172,7 @@ TEST(saturation)
 		policy.backoff.floor = NANOS_MAX / 2;
 		forecast = forecast_of(&policy);
 		EQUAL("all", forecast.worst, NANOS_MAX);
-		HOLDS("all",
-		    forecast.meanless || forecast.total.mean == NANOS_MAX);
+		HOLDS("all", forecast.meanless || forecast.total.mean == NANOS_MAX);
 	}
 }
 
@@ -294,8 +273,7 @@ static const char *const forecasts[] = {
 	"timeouts=ever",
 };
 
-TEST_ROWS(forecasts)
-{
+TEST_ROWS(forecasts) {
 	struct script script = script_of(row);
 	struct asked asked;
 	struct forecast all;
@@ -304,21 +282,18 @@ TEST_ROWS(forecasts)
 	all = forecast_of(&asked.policy);
 	const struct script_fact facts[] = {
 #define SPAN(name, span) \
-	{ name "-least", span.least, NULL }, \
-	    { name "-mean", span.mean, NULL }, \
+	{ name "-least", span.least, NULL }, { name "-mean", span.mean, NULL }, \
 	    { name "-most", span.most, NULL }
 		SPAN("first", all.delay[0]),
 		SPAN("third", all.delay[2]),
 		SPAN("splay", all.splay),
 		SPAN("total", all.total),
 		{ "meanless", all.meanless, NULL },
-		{ "retries", all.retries == POLICY_UNLIMITED ? -1 : all.retries,
-		    NULL },
+		{ "retries", all.retries == POLICY_UNLIMITED ? -1 : all.retries, NULL },
 		{ "rows", all.rows, NULL },
 		{ "worst", all.worst, NULL },
 		{ "fits", all.fits, NULL },
-		{ "last", plan_timeout(&asked.policy, asked.policy.attempts),
-		    NULL },
+		{ "last", plan_timeout(&asked.policy, asked.policy.attempts), NULL },
 		{ "timed", plan_has_timeout(&asked.policy), NULL },
 		{ "limited", all.limited, NULL },
 		{ "quick", all.quick, NULL },
@@ -338,8 +313,7 @@ TEST_ROWS(forecasts)
 }
 
 /* Whatever is drawn, the deadline is not met before the attempt in cut. */
-TEST(no_series_is_cut_off_earlier)
-{
+TEST(no_series_is_cut_off_earlier) {
 	for (size_t i = 0; i < LENGTH(table); i++) {
 		const char *row = table[i];
 		struct policy policy = asked_policy(row);
@@ -359,8 +333,7 @@ TEST(no_series_is_cut_off_earlier)
 			while (left >= MS(700) && attempt < policy.attempts) {
 				left -= MS(700);
 				attempt++;
-				left -= backoff_next(
-				    &policy.backoff, &schedule, left);
+				left -= backoff_next(&policy.backoff, &schedule, left);
 			}
 			if (left < MS(700) && attempt < first)
 				first = attempt;

@@ -15,18 +15,14 @@ static struct history history;
 static struct report report;
 
 /* An attempt that ends with this status at once, before a wait. */
-static void
-add(int status)
-{
+static void add(int status) {
 	history.last = (struct outcome){ .end = END_EXITED, .code = status };
 	report_attempt(&report, &(struct step){ .again = true }, 0);
 }
 
 /* A report of count attempts. Number n ends with status n % 256, and is
  * followed by a wait of n ns, but for the last one. */
-static void
-fill(int64_t count)
-{
+static void fill(int64_t count) {
 	history = (struct history){ .judgement = { .rule = "old" } };
 	memset(&report, 0xff, sizeof report);
 	report_start(&report, &policy, &history, &trace, "id");
@@ -38,16 +34,12 @@ fill(int64_t count)
 }
 
 /* What is said about the fleet before the next attempt. */
-static void
-ask(enum host_decision decision, enum admission_answer answer)
-{
-	report_admission(&report,
-	    &(struct admission){
-		.fleet = { .decision = decision }, .answer = answer });
+static void ask(enum host_decision decision, enum admission_answer answer) {
+	report_admission(
+	    &report, &(struct admission){ .fleet = { .decision = decision }, .answer = answer });
 }
 
-TEST(an_empty_report)
-{
+TEST(an_empty_report) {
 	fill(0);
 	report_wake(&report, 7);
 	EQUAL("empty", report.count, 0);
@@ -55,8 +47,7 @@ TEST(an_empty_report)
 	HOLDS("empty", report_entry(&report, 0) == NULL);
 }
 
-TEST(a_new_entry_has_nothing_of_an_old_one)
-{
+TEST(a_new_entry_has_nothing_of_an_old_one) {
 	const struct entry *entry;
 
 	fill(KEPT);
@@ -76,8 +67,7 @@ TEST(a_new_entry_has_nothing_of_an_old_one)
 	EQUAL("the end", report_entry(&report, KEPT - 1)->slept, -1);
 }
 
-TEST(failures_in_a_row_count_from_the_last_other_verdict)
-{
+TEST(failures_in_a_row_count_from_the_last_other_verdict) {
 	static const struct {
 		enum verdict verdict;
 		int64_t failed;
@@ -93,17 +83,15 @@ TEST(failures_in_a_row_count_from_the_last_other_verdict)
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		history.judgement.verdict = rows[i].verdict;
 		add(1);
-		EQUAL("row", report_entry(&report, (int)i)->failed,
-		    rows[i].failed);
+		EQUAL("row", report_entry(&report, (int)i)->failed, rows[i].failed);
 	}
 }
 
 /* The first 10 and the last 90, in their order. */
-TEST(the_first_and_the_last_are_kept)
-{
-	static const int64_t counts[] = { 1, 2, FIRST - 1, FIRST, FIRST + 1,
-		KEPT - 1, KEPT, KEPT + 1, 150, KEPT + REPORT_LAST - 1,
-		KEPT + REPORT_LAST, KEPT + REPORT_LAST + 1, 1000, 12345 };
+TEST(the_first_and_the_last_are_kept) {
+	static const int64_t counts[] = { 1, 2, FIRST - 1, FIRST, FIRST + 1, KEPT - 1, KEPT,
+		KEPT + 1, 150, KEPT + REPORT_LAST - 1, KEPT + REPORT_LAST, KEPT + REPORT_LAST + 1,
+		1000, 12345 };
 
 	for (size_t c = 0; c < LENGTH(counts); c++) {
 		int64_t count = counts[c];
@@ -126,8 +114,7 @@ TEST(the_first_and_the_last_are_kept)
 	}
 }
 
-TEST(what_was_slept_saturates)
-{
+TEST(what_was_slept_saturates) {
 	fill(1);
 	report_wake(&report, NANOS_MAX - 1);
 	EQUAL("long", report.slept, NANOS_MAX - 1);
@@ -141,8 +128,7 @@ TEST(what_was_slept_saturates)
 	EQUAL("the same", report.slept, NANOS_MAX);
 }
 
-TEST(each_verdict_of_the_fleet_counts_once)
-{
+TEST(each_verdict_of_the_fleet_counts_once) {
 	fill(0);
 	ask(HOST_DENIED, ADMISSION_DENIED);
 	EQUAL("before the first", report.fleet[HOST_DENIED], 0);

@@ -7,9 +7,7 @@
 #include <unistd.h>
 #include "unit.h"
 
-static pid_t
-start_child(void)
-{
+static pid_t start_child(void) {
 	pid_t pid = fork();
 
 	if (pid == 0)
@@ -24,17 +22,14 @@ static struct {
 	int count;
 } children;
 
-static void
-note(void *to, pid_t pid, pid_t parent)
-{
+static void note(void *to, pid_t pid, pid_t parent) {
 	EQUAL("parent", parent, getpid());
 	HOLDS("to", to == &children);
 	if (children.count < 4)
 		children.list[children.count++] = pid;
 }
 
-TEST(children)
-{
+TEST(children) {
 	pid_t first = start_child(), second = start_child();
 	struct procfs proc = { 0 }, ours = { 0 };
 	siginfo_t info;

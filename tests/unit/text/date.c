@@ -4,9 +4,7 @@
 #include "text/date.h"
 
 /* What a date says, in seconds, in August 2026. */
-static const char *
-moment_of(const char *text)
-{
+static const char *moment_of(const char *text) {
 	static char room[32];
 	int64_t moment = -99;
 	bool read = date_parse(strview_of(text), 1787407200, &moment);
@@ -15,13 +13,10 @@ moment_of(const char *text)
 	return read ? room : moment == -99 ? "none" : "changed";
 }
 
-TEST(dates)
-{
+TEST(dates) {
 	static const char *const rows[][40] = {
-		{ "784111777", "Sun, 06 Nov 1994 08:49:37 GMT",
-		    "Sunday, 06-Nov-94 08:49:37 GMT",
-		    "Sun Nov  6 08:49:37 1994",
-		    " sun,\r\n 6  nov 1994 08:49:37 utc\t" },
+		{ "784111777", "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+		    "Sun Nov  6 08:49:37 1994", " sun,\r\n 6  nov 1994 08:49:37 utc\t" },
 		{ "0", "Thu, 01 Jan 1970 00:00:00 GMT" },
 		{ "-1", "Wed, 31 Dec 1969 23:59:59 GMT" },
 		{ "951825600", "Tue, 29 Feb 2000 12:00:00 GMT" },
@@ -34,45 +29,30 @@ TEST(dates)
 		{ "220924800", "Saturday, 01-Jan-77 00:00:00 GMT" },
 		{ "946684800", "Saturday, 01-Jan-00 00:00:00 GMT" },
 		{ "915148800", "Friday, 01-Jan-99 00:00:00 GMT" },
-		{ "none", "", "x", "Sun", "Sun,", "Sun, 06",
-		    "Sun, 06 Nov 1994 08:49:37",
-		    "Sun, 06 Nov 1994 08:49:37 CET",
-		    "Sun, 06 Nov 1994 08:49:37 GMT x",
-		    "Sun, 06 Nov 1994 08:49 GMT",
-		    "Sun, 06 Nov 1994 24:00:00 GMT",
-		    "Sun, 06 Nov 1994 23:60:00 GMT",
-		    "Sun, 06 Nov 1994 23:59:61 GMT",
-		    "Sun, 00 Nov 1994 08:49:37 GMT",
-		    "Sun, 31 Nov 1994 08:49:37 GMT",
-		    "Sun, 29 Feb 1900 08:49:37 GMT",
-		    "Sun, 29 Feb 2023 08:49:37 GMT",
-		    "Sun, 006 Nov 1994 08:49:37 GMT",
-		    "Tue, 31 Dec 0999 23:59:59 GMT",
-		    "Sun, 06 Nov 994 08:49:37 GMT",
-		    "Sun, 06 Nov 0994 08:49:37 GMT",
-		    "Sun, 06 Nov 11994 08:49:37 GMT",
-		    "Sun, 06 Foo 1994 08:49:37 GMT",
-		    "Foo, 06 Nov 1994 08:49:37 GMT",
-		    "Sund, 06 Nov 1994 08:49:37", "06 Nov 1994 08:49:37 GMT",
-		    "1994-11-06T08:49:37Z", "Sun Nov  6 08:49:37 94",
+		{ "none", "", "x", "Sun", "Sun,", "Sun, 06", "Sun, 06 Nov 1994 08:49:37",
+		    "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 1994 08:49:37 GMT x",
+		    "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
+		    "Sun, 06 Nov 1994 23:60:00 GMT", "Sun, 06 Nov 1994 23:59:61 GMT",
+		    "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 31 Nov 1994 08:49:37 GMT",
+		    "Sun, 29 Feb 1900 08:49:37 GMT", "Sun, 29 Feb 2023 08:49:37 GMT",
+		    "Sun, 006 Nov 1994 08:49:37 GMT", "Tue, 31 Dec 0999 23:59:59 GMT",
+		    "Sun, 06 Nov 994 08:49:37 GMT", "Sun, 06 Nov 0994 08:49:37 GMT",
+		    "Sun, 06 Nov 11994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT",
+		    "Foo, 06 Nov 1994 08:49:37 GMT", "Sund, 06 Nov 1994 08:49:37",
+		    "06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z", "Sun Nov  6 08:49:37 94",
 		    "Sun Nov  6 08:49:37", "Sun Nov  6 08:49:37 1994 GMT",
 		    "SunNov  6 08:49:37 1994", "Mon, 01 Feb 199905:48:14 GMT",
-		    "Sunday, 06-Nov-9408:49:37 GMT",
-		    "Tuesday, 05-Oct-4 08:49:37 GMT",
-		    "Tuesday, 05-Oct- 4 08:49:37 GMT",
-		    "Sun, 06 Nov 1994 8:49:37 GMT",
-		    "Sun, 06 Nov 1994 08:4:7 GMT",
-		    "Sun, 06 Nov 1994 08:49: 7 GMT", "Sun Nov  608:49:37 1994",
-		    "Sun Nov  6 08:49:371994" },
+		    "Sunday, 06-Nov-9408:49:37 GMT", "Tuesday, 05-Oct-4 08:49:37 GMT",
+		    "Tuesday, 05-Oct- 4 08:49:37 GMT", "Sun, 06 Nov 1994 8:49:37 GMT",
+		    "Sun, 06 Nov 1994 08:4:7 GMT", "Sun, 06 Nov 1994 08:49: 7 GMT",
+		    "Sun Nov  608:49:37 1994", "Sun Nov  6 08:49:371994" },
 	};
 
 	ALIKE(rows, moment_of);
 }
 
 /* The date with which a text begins, and how long it is. */
-static const char *
-begun(const char *text)
-{
+static const char *begun(const char *text) {
 	static char room[48];
 	int64_t moment = -99;
 	size_t length = date_read(strview_of(text), 1787407200, &moment);
@@ -81,40 +61,32 @@ begun(const char *text)
 	return length > 0 ? room : moment == -99 ? "none" : "changed";
 }
 
-TEST(dates_with_which_a_text_begins)
-{
+TEST(dates_with_which_a_text_begins) {
 	static const char *const rows[][12] = {
 		{ "784111777 29", "Sun, 06 Nov 1994 08:49:37 GMT",
 		    "Sun, 06 Nov 1994 08:49:37 GMT, or a-b:c" },
 		{ "784111777 30", "Sunday, 06-Nov-94 08:49:37 GMT-x" },
 		{ "784111777 24", "Sun Nov  6 08:49:37 1994 x" },
-		{ "784111777 20", "1994-11-06T08:49:37Z",
-		    "1994-11-06T08:49:37Z." },
+		{ "784111777 20", "1994-11-06T08:49:37Z", "1994-11-06T08:49:37Z." },
 		{ "784111778 22", "1994-11-06T08:49:37.2Z" },
-		{ "784111777 25", "1994-11-06T10:19:37+01:30",
-		    "1994-11-05T20:49:37-12:00" },
+		{ "784111777 25", "1994-11-06T10:19:37+01:30", "1994-11-05T20:49:37-12:00" },
 		{ "none", "", "1994-11-06T08:49:37", "1994-11-06T08:49:37Zx",
-		    "1994-11-06T08:49:37+0100", "1994-11-06 08:49:37Z",
-		    "1994-11-06T24:00:00Z", "1994-02-29T08:49:37Z",
-		    "94-11-06T08:49:37Z", "Sun Nov  6 08:49:37 19945" },
+		    "1994-11-06T08:49:37+0100", "1994-11-06 08:49:37Z", "1994-11-06T24:00:00Z",
+		    "1994-02-29T08:49:37Z", "94-11-06T08:49:37Z", "Sun Nov  6 08:49:37 19945" },
 	};
 
 	ALIKE(rows, begun);
 }
 
-static const char *
-written(const char *ms)
-{
+static const char *written(const char *ms) {
 	static char room[DATE_ROOM];
 
 	return date_put(room, strtoll(ms, NULL, 10));
 }
 
-TEST(moments)
-{
+TEST(moments) {
 	static const char *const rows[][4] = {
-		{ "1970-01-01T00:00:00.000Z", "0", "-1",
-		    "-9223372036854775808" },
+		{ "1970-01-01T00:00:00.000Z", "0", "-1", "-9223372036854775808" },
 		{ "1970-01-01T00:00:00.001Z", "1" },
 		{ "1970-01-01T23:59:59.999Z", "86399999" },
 		{ "1970-01-02T00:00:00.000Z", "86400000" },
@@ -122,8 +94,8 @@ TEST(moments)
 		{ "2000-02-29T00:00:00.000Z", "951782400000" },
 		{ "2000-12-31T23:59:59.999Z", "978307199999" },
 		{ "2100-03-01T00:00:00.000Z", "4107542400000" },
-		{ "9999-12-31T23:59:59.999Z", "253402300799999",
-		    "253402300800000", "9223372036854775807" },
+		{ "9999-12-31T23:59:59.999Z", "253402300799999", "253402300800000",
+		    "9223372036854775807" },
 	};
 
 	ALIKE(rows, written);

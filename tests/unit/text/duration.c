@@ -3,9 +3,7 @@
 #include "text/duration.h"
 
 /* A duration in nanoseconds. */
-static const char *
-nanos_of(const char *text)
-{
+static const char *nanos_of(const char *text) {
 	static char room[32];
 	nanos span = -1;
 	bool read = duration_parse(text, strlen(text), &span);
@@ -14,8 +12,7 @@ nanos_of(const char *text)
 	return read ? room : span == -1 ? "none" : "changed";
 }
 
-TEST(durations)
-{
+TEST(durations) {
 	static const char *const rows[][60] = {
 		{ "0", "0", "0d0h0m0s0ms" },
 		{ "1000000", "1ms" },
@@ -36,32 +33,27 @@ TEST(durations)
 		{ "2", "0.0000000011" },
 		{ "123456790", "0.1234567891" },
 		/* Too small: 1 ns, and never 0, which often means "never". */
-		{ "1", "0.000000001", "0.0000000001", "0.0000000001ms",
-		    "0.000000000000001d" },
+		{ "1", "0.000000001", "0.0000000001", "0.0000000001ms", "0.000000000000001d" },
 		/* Exact in the unit in which it is written. */
 		{ "6", "0.0000000001m" },
 		{ "864", "0.00000000001d" },
 		/* Too large. */
 		{ "9223286400000000000", "106751d" },
 		{ "9223372036854775806", "9223372036.854775806" },
-		{ "9223372036854775807", "9223372036.854775807", "9223372037",
-		    "106752d", "106751d23h48m",
-		    "99999999999999999999999999999999d",
+		{ "9223372036854775807", "9223372036.854775807", "9223372037", "106752d",
+		    "106751d23h48m", "99999999999999999999999999999999d",
 		    "99999999999999999999d99999999999999999999h" },
-		{ "none", "", ".", "s", "ms", ".s", "-1", "+1", "-1s", "1s-",
-		    "1e3", "1e3s", "0x10", "0x10s", "inf", "nan", "infinity",
-		    "1,5", "1 s", " 1", "1 ", "1s ", "\t1", "1\n", "1S", "1M",
-		    "1H", "1MS", "1us", "1ns", "1w", "1y", "1sec", "1min",
-		    "1h30", "30m1h", "1m1m", "1ms1s", "1s1", "1h 30m", "1h,30m",
-		    "1h:30m", "1:30", "1..5s", "1.5.s", "hm", "1hm", "1h.m",
-		    "1sms", "1mms", "one", "1s\xc3\xa9" },
+		{ "none", "", ".", "s", "ms", ".s", "-1", "+1", "-1s", "1s-", "1e3", "1e3s", "0x10",
+		    "0x10s", "inf", "nan", "infinity", "1,5", "1 s", " 1", "1 ", "1s ", "\t1",
+		    "1\n", "1S", "1M", "1H", "1MS", "1us", "1ns", "1w", "1y", "1sec", "1min",
+		    "1h30", "30m1h", "1m1m", "1ms1s", "1s1", "1h 30m", "1h,30m", "1h:30m", "1:30",
+		    "1..5s", "1.5.s", "hm", "1hm", "1h.m", "1sms", "1mms", "one", "1s\xc3\xa9" },
 	};
 
 	ALIKE(rows, nanos_of);
 }
 
-TEST(durations_read_no_further_than_told)
-{
+TEST(durations_read_no_further_than_told) {
 	nanos span = -1;
 
 	HOLDS("1 of 1,2", duration_parse("1,2", 1, &span));
@@ -72,16 +64,13 @@ TEST(durations_read_no_further_than_told)
 	HOLDS("a NUL within", !duration_parse("1s\0001ms", 6, &span));
 }
 
-static const char *
-shown(const char *ns)
-{
+static const char *shown(const char *ns) {
 	static char room[DURATION_ROOM];
 
 	return duration_format(room, strtoll(ns, NULL, 10));
 }
 
-TEST(durations_are_shown_rounded)
-{
+TEST(durations_are_shown_rounded) {
 	static const char *const rows[][5] = {
 		{ "0s", "-9223372036854775808", "-1", "0" },
 		{ "1ms", "1", "499999", "1000000", "1499999" },
@@ -113,8 +102,7 @@ TEST(durations_are_shown_rounded)
 }
 
 /* What is written can be read again: at every scale about the same. */
-TEST(shown_durations_read_back)
-{
+TEST(shown_durations_read_back) {
 	for (nanos span = NANOS_MS; span < NANOS_MAX / 3; span += span / 2) {
 		char room[DURATION_ROOM];
 		nanos back = -1, off;

@@ -2,44 +2,37 @@
 #include "unit.h"
 #include "text/escape.h"
 
-static const char *
-shown(enum escape style, const char *text)
-{
+static const char *shown(enum escape style, const char *text) {
 	static char room[1024];
 
-	*escape_put(style, room, room + sizeof room - 1, text, strlen(text)) =
-	    '\0';
+	*escape_put(style, room, room + sizeof room - 1, text, strlen(text)) = '\0';
 	return room;
 }
 
-TEST(styles)
-{
-	static const enum escape styles[] = { ESCAPE_LINE, ESCAPE_GITHUB,
-		ESCAPE_PLAIN, ESCAPE_JSON, ESCAPE_PROM };
-	static const char *const same[] = { "", "a b", "\xc3\xa9",
-		"\xe2\x82\xac", "\xf4\x8f\xbf\xbf" };
+TEST(styles) {
+	static const enum escape styles[] = { ESCAPE_LINE, ESCAPE_GITHUB, ESCAPE_PLAIN, ESCAPE_JSON,
+		ESCAPE_PROM };
+	static const char *const same[] = { "", "a b", "\xc3\xa9", "\xe2\x82\xac",
+		"\xf4\x8f\xbf\xbf" };
 	/* A text, and what each style makes of it; NULL: nothing else. */
 	static const char *const rows[][6] = {
 		{ "\n", "\\n", "%0A", "\\n", "\\u000a", "\\n" },
 		{ "\r", "\\x0d", "%0D", "\\x0d", "\\u000d", "\\\\x0d" },
 		{ "\t", "\\t", "\\t", "\\t", "\\u0009", "\\\\x09" },
-		{ "\x1b[m", "\\x1b[m", "\\x1b[m", "\\x1b[m", "\\u001b[m",
-		    "\\\\x1b[m" },
+		{ "\x1b[m", "\\x1b[m", "\\x1b[m", "\\x1b[m", "\\u001b[m", "\\\\x1b[m" },
 		{ "\x7f", "\\x7f", "\\x7f", "\\x7f", "\\u007f", "\\\\x7f" },
 		{ "\"\\", NULL, NULL, NULL, "\\\"\\\\", "\\\"\\\\" },
 		{ "100%", NULL, "100%25" },
 		{ "%0A", NULL, "%250A" },
 		{ "::x,:" },
-		{ "\xc2\x9b", "\\xc2\\x9b", "\\xc2\\x9b", "\\xc2\\x9b",
-		    "\\u009b", "\\\\xc2\\\\x9b" },
+		{ "\xc2\x9b", "\\xc2\\x9b", "\\xc2\\x9b", "\\xc2\\x9b", "\\u009b",
+		    "\\\\xc2\\\\x9b" },
 		{ "\xff", NULL, NULL, "\\xff", "\\\\xff", "\\\\xff" },
 		{ "\xc3", NULL, NULL, "\\xc3", "\\\\xc3", "\\\\xc3" },
-		{ "\xc0\xaf", NULL, NULL, "\\xc0\\xaf", "\\\\xc0\\\\xaf",
-		    "\\\\xc0\\\\xaf" },
-		{ "\xed\xa0\x80", NULL, NULL, "\\xed\\xa0\\x80",
-		    "\\\\xed\\\\xa0\\\\x80", "\\\\xed\\\\xa0\\\\x80" },
-		{ "\xc3\n", "\xc3\\n", "\xc3%0A", "\\xc3\\n", "\\\\xc3\\u000a",
-		    "\\\\xc3\\n" },
+		{ "\xc0\xaf", NULL, NULL, "\\xc0\\xaf", "\\\\xc0\\\\xaf", "\\\\xc0\\\\xaf" },
+		{ "\xed\xa0\x80", NULL, NULL, "\\xed\\xa0\\x80", "\\\\xed\\\\xa0\\\\x80",
+		    "\\\\xed\\\\xa0\\\\x80" },
+		{ "\xc3\n", "\xc3\\n", "\xc3%0A", "\\xc3\\n", "\\\\xc3\\u000a", "\\\\xc3\\n" },
 	};
 
 	for (size_t i = 0; i < LENGTH(styles); i++) {
@@ -51,16 +44,13 @@ TEST(styles)
 			want = want == NULL ? text : want;
 			SAME(text, shown(styles[i], text), want);
 			if (i == 1 && strpbrk(text, ":,") == NULL)
-				SAME(text, shown(ESCAPE_GITHUB_TITLE, text),
-				    want);
+				SAME(text, shown(ESCAPE_GITHUB_TITLE, text), want);
 		}
 	}
-	SAME("title", shown(ESCAPE_GITHUB_TITLE, "a::b, 5%\n"),
-	    "a%3A%3Ab%2C 5%25%0A");
+	SAME("title", shown(ESCAPE_GITHUB_TITLE, "a::b, 5%\n"), "a%3A%3Ab%2C 5%25%0A");
 }
 
-TEST(no_line_has_an_old_workflow_command)
-{
+TEST(no_line_has_an_old_workflow_command) {
 	static const struct {
 		const char *text, *github;
 	} rows[] = {
@@ -73,13 +63,11 @@ TEST(no_line_has_an_old_workflow_command)
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++)
-		SAME(rows[i].text, shown(ESCAPE_GITHUB_LINE, rows[i].text),
-		    rows[i].github);
+		SAME(rows[i].text, shown(ESCAPE_GITHUB_LINE, rows[i].text), rows[i].github);
 	SAME("line", shown(ESCAPE_LINE, "##[a]"), "##[a]");
 }
 
-TEST(what_follows_a_nul)
-{
+TEST(what_follows_a_nul) {
 	char room[64] = "";
 	const char text[] = "a\0b";
 
@@ -89,8 +77,7 @@ TEST(what_follows_a_nul)
 	SAME("nul", room, "a\\x00b");
 }
 
-TEST(cuts)
-{
+TEST(cuts) {
 	static const struct {
 		const char *text;
 		size_t most, shown;
@@ -119,15 +106,12 @@ TEST(cuts)
 
 	for (size_t i = 0; i < LENGTH(rows); i++)
 		HOLDS(rows[i].text,
-		    escape_cut(rows[i].text, strlen(rows[i].text),
-			rows[i].most) == rows[i].shown);
+		    escape_cut(rows[i].text, strlen(rows[i].text), rows[i].most) == rows[i].shown);
 }
 
 /* For any bytes and any limit, no character is cut and no byte is past it. */
-TEST(limits)
-{
-	static const char text[] =
-	    "a\n\xe2\x82\xac\xf4\x8f\xbf\xbf\xc2\x9b\xff%";
+TEST(limits) {
+	static const char text[] = "a\n\xe2\x82\xac\xf4\x8f\xbf\xbf\xc2\x9b\xff%";
 	char room[128];
 
 	for (int style = ESCAPE_LINE; style <= ESCAPE_PROM; style++) {
@@ -137,14 +121,11 @@ TEST(limits)
 			char *end;
 
 			memset(room, '#', sizeof room);
-			end = escape_put((enum escape)style, room, room + most,
-			    text, strlen(text));
+			end = escape_put((enum escape)style, room, room + most, text, strlen(text));
 			HOLDS("limit", end <= room + most);
-			HOLDS(
-			    "limit", most - (size_t)(end - room) < ESCAPE_ROOM);
+			HOLDS("limit", most - (size_t)(end - room) < ESCAPE_ROOM);
 			HOLDS("limit", room[most] == '#');
-			HOLDS("limit",
-			    memcmp(room, whole, (size_t)(end - room)) == 0);
+			HOLDS("limit", memcmp(room, whole, (size_t)(end - room)) == 0);
 		}
 	}
 }

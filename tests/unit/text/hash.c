@@ -2,8 +2,7 @@
 #include "unit.h"
 #include "text/hash.h"
 
-TEST(hashes)
-{
+TEST(hashes) {
 	static const struct {
 		const char *text;
 		uint64_t hash;

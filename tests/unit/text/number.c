@@ -2,9 +2,7 @@
 #include "unit.h"
 #include "text/number.h"
 
-static const char *
-whole_of(const char *text)
-{
+static const char *whole_of(const char *text) {
 	static char room[NUMBER_ROOM];
 	int64_t value = -1;
 
@@ -14,27 +12,23 @@ whole_of(const char *text)
 	return room;
 }
 
-TEST(whole_numbers)
-{
+TEST(whole_numbers) {
 	static const char *const rows[][18] = {
 		{ "0", "0" },
 		{ "7", "7", "007" },
 		{ "1234567890123456789", "1234567890123456789" },
 		{ "9223372036854775806", "9223372036854775806" },
-		{ "9223372036854775807", "9223372036854775807",
-		    "9223372036854775808", "18446744073709551617",
-		    "99999999999999999999999999999999999999999" },
-		{ "none", "", "-1", "+1", " 1", "1 ", "1.0", "0x10", "1e3",
-		    "inf", "nan", "1,5", "x", "1x", "/", ":", "1\n",
-		    "\xd9\xa1" },
+		{ "9223372036854775807", "9223372036854775807", "9223372036854775808",
+		    "18446744073709551617", "99999999999999999999999999999999999999999" },
+		{ "none", "", "-1", "+1", " 1", "1 ", "1.0", "0x10", "1e3", "inf", "nan", "1,5",
+		    "x", "1x", "/", ":", "1\n", "\xd9\xa1" },
 	};
 
 	ALIKE(rows, whole_of);
 }
 
 /* Text need not end where the number does. */
-TEST(numbers_read_no_further_than_told)
-{
+TEST(numbers_read_no_further_than_told) {
 	int64_t value = -1;
 
 	HOLDS("12 of 1234", number_whole("1234", 2, &value));
@@ -48,9 +42,7 @@ TEST(numbers_read_no_further_than_told)
 
 /* "DECIMAL * SCALE", or with a scale of 1000: the whole number, and whether it
  * was rounded. */
-static const char *
-decimal_of(const char *text)
-{
+static const char *decimal_of(const char *text) {
 	static char room[NUMBER_ROOM + 16];
 	const char *times = strstr(text, " * ");
 	size_t length = times == NULL ? strlen(text) : (size_t)(times - text);
@@ -59,13 +51,12 @@ decimal_of(const char *text)
 
 	if (!number_decimal(text, length, scale, &value))
 		return value == -1 ? "none" : "changed";
-	snprintf(room, sizeof room, "%s%" PRId64,
-	    number_exact(text, length, scale) ? "" : "about ", value);
+	snprintf(room, sizeof room, "%s%" PRId64, number_exact(text, length, scale) ? "" : "about ",
+	    value);
 	return room;
 }
 
-TEST(decimal_numbers)
-{
+TEST(decimal_numbers) {
 	static const char *const rows[][24] = {
 		{ "0", "0", "0.0", "0 * 1" },
 		{ "2000", "2", "2." },
@@ -85,25 +76,21 @@ TEST(decimal_numbers)
 		{ "1025", "1.0009765625 * 1024" },
 		{ "about 1026", "1.001 * 1024" },
 		{ "1000001", "1.000001 * 1000000" },
-		{ "about 922337203685477580",
-		    ".999999999999999999999 * 922337203685477580" },
+		{ "about 922337203685477580", ".999999999999999999999 * 922337203685477580" },
 		{ "9223372036854775806", "9223372036.854775806 * 1000000000" },
 		{ "9223372036854775807", "9223372036.854775807 * 1000000000",
-		    "9223372036.854775808 * 1000000000",
-		    "9223372037 * 1000000000",
-		    "99999999999999999999999.5 * 1000000000",
-		    "99999999999999999999.125 * 8" },
-		{ "none", "", ".", "..", "1..2", "1.2.3", ".1.", "-1", "+1",
-		    "-.5", "1,5", "1e3", "1.5e3", "0x1p3", "0x10", "inf",
-		    "infinity", "nan", " 1", "1 ", "1.5s", "1. 5" },
+		    "9223372036.854775808 * 1000000000", "9223372037 * 1000000000",
+		    "99999999999999999999999.5 * 1000000000", "99999999999999999999.125 * 8" },
+		{ "none", "", ".", "..", "1..2", "1.2.3", ".1.", "-1", "+1", "-.5", "1,5", "1e3",
+		    "1.5e3", "0x1p3", "0x10", "inf", "infinity", "nan", " 1", "1 ", "1.5s",
+		    "1. 5" },
 	};
 
 	ALIKE(rows, decimal_of);
 	HOLDS("1.5 of 1.51", number_exact("1.51", 3, 10));
 }
 
-TEST(sums_saturate)
-{
+TEST(sums_saturate) {
 	static const int64_t max = INT64_MAX;
 
 	EQUAL("sum", number_add(0, 0), 0);
@@ -135,8 +122,7 @@ TEST(sums_saturate)
 	EQUAL("product", number_multiply(max, max), max);
 }
 
-TEST(numbers_are_written_in_decimal)
-{
+TEST(numbers_are_written_in_decimal) {
 	static const struct {
 		int64_t value;
 		const char *text;
@@ -152,14 +138,12 @@ TEST(numbers_are_written_in_decimal)
 	char room[NUMBER_ROOM];
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		SAME(rows[i].text, number_put(room, rows[i].value),
-		    rows[i].text);
+		SAME(rows[i].text, number_put(room, rows[i].value), rows[i].text);
 		HOLDS(rows[i].text, number_put(room, rows[i].value) == room);
 	}
 }
 
-TEST(decimals_are_written_as_they_are_read)
-{
+TEST(decimals_are_written_as_they_are_read) {
 	static const struct {
 		int64_t value, scale;
 		const char *text;
@@ -181,17 +165,14 @@ TEST(decimals_are_written_as_they_are_read)
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		int64_t value = -1;
 
-		SAME(rows[i].text,
-		    number_put_decimal(room, rows[i].value, rows[i].scale),
+		SAME(rows[i].text, number_put_decimal(room, rows[i].value, rows[i].scale),
 		    rows[i].text);
-		HOLDS(rows[i].text,
-		    number_decimal(room, strlen(room), rows[i].scale, &value));
+		HOLDS(rows[i].text, number_decimal(room, strlen(room), rows[i].scale, &value));
 		EQUAL(rows[i].text, value, rows[i].value);
 	}
 }
 
-TEST(sizes_are_written_with_the_largest_unit)
-{
+TEST(sizes_are_written_with_the_largest_unit) {
 	static const struct {
 		int64_t value;
 		const char *text;
@@ -212,6 +193,5 @@ TEST(sizes_are_written_with_the_largest_unit)
 	char room[NUMBER_SIZE_ROOM];
 
 	for (size_t i = 0; i < LENGTH(rows); i++)
-		SAME(rows[i].text, number_put_size(room, rows[i].value),
-		    rows[i].text);
+		SAME(rows[i].text, number_put_size(room, rows[i].value), rows[i].text);
 }

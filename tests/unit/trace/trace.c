@@ -14,9 +14,7 @@
 static const char state[] = "vendor=1";
 
 /* What an attempt gets whose span has the id 5, if its trace is sampled. */
-static const char *
-child_of(const char *parent)
-{
+static const char *child_of(const char *parent) {
 	static const uint64_t random[3] = { 7, 8, 9 };
 	static char room[TRACE_ROOM];
 	struct trace trace;
@@ -33,17 +31,14 @@ child_of(const char *parent)
 	return room;
 }
 
-TEST(parents)
-{
+TEST(parents) {
 	static const char *const rows[][32] = {
 		/* Of the flags only the lowest bit has a meaning. A later
 		   version may have more fields. */
-		{ "00-" TRACE NEXT, "00-" TRACE "-" SPAN "-01",
-		    "00-" TRACE "-" SPAN "-ff", "01-" TRACE "-" SPAN "-01",
-		    "cc-" TRACE "-" SPAN "-01-",
+		{ "00-" TRACE NEXT, "00-" TRACE "-" SPAN "-01", "00-" TRACE "-" SPAN "-ff",
+		    "01-" TRACE "-" SPAN "-01", "cc-" TRACE "-" SPAN "-01-",
 		    "fe-" TRACE "-" SPAN "-01-what comes later" },
-		{ "not sampled", "00-" TRACE "-" SPAN "-00",
-		    "00-" TRACE "-" SPAN "-fe" },
+		{ "not sampled", "00-" TRACE "-" SPAN "-00", "00-" TRACE "-" SPAN "-fe" },
 		/* Half of an id may be zero. */
 		{ "00-0000000000000000a3ce929d0e0e4736" NEXT,
 		    "00-0000000000000000a3ce929d0e0e4736-" SPAN "-01" },
@@ -51,35 +46,29 @@ TEST(parents)
 		    "00-4bf92f3577b34da60000000000000000-" SPAN "-01" },
 		/* A malformed text, of a later version, of version 00, and of
 		   versions that are none. */
-		{ ANEW, "01-" TRACE "-" SPAN "-01.what",
-		    "01-" TRACE "-" SPAN "-010", "01-" TRACE "-" SPAN,
-		    "01-" TRACE "-" SPAN "-0", "00-" TRACE "-" SPAN "-01-",
+		{ ANEW, "01-" TRACE "-" SPAN "-01.what", "01-" TRACE "-" SPAN "-010",
+		    "01-" TRACE "-" SPAN, "01-" TRACE "-" SPAN "-0", "00-" TRACE "-" SPAN "-01-",
 		    "00-" TRACE "-" SPAN "-01 ", " 00-" TRACE "-" SPAN "-01",
 		    "ff-" TRACE "-" SPAN "-01", "0-" TRACE "-" SPAN "-01",
 		    "0A-" TRACE "-" SPAN "-01", "-" TRACE "-" SPAN "-01" },
 		/* Ids of zero, digits in upper case, bytes that are no digits,
 		   ids of another length, and other separators. */
-		{ ANEW, "00-" NO_TRACE "-" SPAN "-01",
-		    "00-" TRACE "-" NO_SPAN "-01",
+		{ ANEW, "00-" NO_TRACE "-" SPAN "-01", "00-" TRACE "-" NO_SPAN "-01",
 		    "00-4BF92F3577B34DA6A3CE929D0E0E4736-" SPAN "-01",
-		    "00-" TRACE "-00F067AA0BA902B7-01",
-		    "00-" TRACE "-" SPAN "-0g",
+		    "00-" TRACE "-00F067AA0BA902B7-01", "00-" TRACE "-" SPAN "-0g",
 		    "00-4bf92f3577b34da6a3ce929d0e0e473.-" SPAN "-01",
 		    "00-" TRACE "-00f067aa0ba902b\xff-01",
-		    "00-4bf92f3577b34da6a3ce929d0e0e473-" SPAN "-01",
-		    "00-" TRACE "0-" SPAN "-1",
-		    "00-" TRACE "-00f067aa0ba902b-01",
-		    "00_" TRACE "-" SPAN "-01", "00-" TRACE "_" SPAN "-01",
-		    "00-" TRACE "-" SPAN "_01", "00-" TRACE "-" SPAN "-",
-		    "00-" TRACE, "",
+		    "00-4bf92f3577b34da6a3ce929d0e0e473-" SPAN "-01", "00-" TRACE "0-" SPAN "-1",
+		    "00-" TRACE "-00f067aa0ba902b-01", "00_" TRACE "-" SPAN "-01",
+		    "00-" TRACE "_" SPAN "-01", "00-" TRACE "-" SPAN "_01",
+		    "00-" TRACE "-" SPAN "-", "00-" TRACE, "",
 		    "-------------------------------------------------------" },
 	};
 
 	ALIKE(rows, child_of);
 }
 
-TEST(the_ids_of_a_trace)
-{
+TEST(the_ids_of_a_trace) {
 	static const uint64_t zero[3];
 	char room[TRACE_ROOM];
 	struct trace trace;
@@ -88,8 +77,7 @@ TEST(the_ids_of_a_trace)
 	EQUAL("ids", (int64_t)trace.id[0], 0x4bf92f3577b34da6);
 	EQUAL("ids", (int64_t)trace.parent, 0x00f067aa0ba902b7);
 	HOLDS("an empty state is none", trace.state == NULL);
-	SAME("the invocation", trace_put(room, &trace),
-	    "00-" TRACE "-0000000000000001-01");
+	SAME("the invocation", trace_put(room, &trace), "00-" TRACE "-0000000000000001-01");
 	/* No id is 0, whatever is drawn. */
 	trace_start(&trace, NULL, NULL, zero);
 	trace_begin(&trace, 0);
@@ -100,9 +88,7 @@ TEST(the_ids_of_a_trace)
 #define TEN "a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,"
 
 /* The attributes of a list, each as "<key>=<value>". */
-static const char *
-attributes_of(const char *text)
-{
+static const char *attributes_of(const char *text) {
 	static char shown[512];
 	struct strview list = strview_of(text);
 	char *room = malloc(list.length), *at = shown;
@@ -112,19 +98,16 @@ attributes_of(const char *text)
 	*at = '\0';
 	HOLDS(text, read || resource.count == 0);
 	for (size_t i = 0; i < resource.count; i++) {
-		const struct trace_attribute *attribute =
-		    &resource.attributes[i];
+		const struct trace_attribute *attribute = &resource.attributes[i];
 
-		at += sprintf(at, "<%.*s>=<%.*s>", (int)attribute->key.length,
-		    attribute->key.at, (int)attribute->value.length,
-		    attribute->value.at);
+		at += sprintf(at, "<%.*s>=<%.*s>", (int)attribute->key.length, attribute->key.at,
+		    (int)attribute->value.length, attribute->value.at);
 	}
 	free(room);
 	return read ? shown : "malformed";
 }
 
-TEST(resources)
-{
+TEST(resources) {
 	static const char *const rows[][12] = {
 		{ "", "" },
 		{ "<a>=<b>", "a=b" },
@@ -151,15 +134,14 @@ TEST(resources)
 		  "<h>=<1><i>=<1><j>=<1>",
 		    TEN TEN TEN "a=2" },
 		/* One bad member spoils the list. */
-		{ "malformed", "a", "a=b,c", "=b", "a=b,=", "a=%", "a=%4,b=c",
-		    "a=%4g", "a=%g4", "%zz=1" },
+		{ "malformed", "a", "a=b,c", "=b", "a=b,=", "a=%", "a=%4,b=c", "a=%4g", "a=%g4",
+		    "%zz=1" },
 	};
 
 	ALIKE(rows, attributes_of);
 }
 
-TEST(the_value_of_a_key)
-{
+TEST(the_value_of_a_key) {
 	struct strview list = strview_of("a=1,bb=22"), *value;
 	struct trace_resource resource;
 	char room[16];
@@ -172,8 +154,7 @@ TEST(the_value_of_a_key)
 	EQUAL("values", (int64_t)value->length, 0);
 }
 
-TEST(a_resource_has_a_limit)
-{
+TEST(a_resource_has_a_limit) {
 	static char list[TRACE_ATTRIBUTES * 8 + 16], room[sizeof list];
 	struct trace_resource resource;
 	char *at = list;
@@ -184,12 +165,9 @@ TEST(a_resource_has_a_limit)
 	EQUAL("most", (int64_t)resource.count, TRACE_ATTRIBUTES);
 	*trace_resource_value(&resource, strview_of("k8")) = strview_of("8");
 	EQUAL("set", (int64_t)resource.count, TRACE_ATTRIBUTES);
-	*trace_resource_value(&resource, strview_of("service.name")) =
-	    strview_of("s");
+	*trace_resource_value(&resource, strview_of("service.name")) = strview_of("s");
 	EQUAL("set", (int64_t)resource.count, TRACE_ATTRIBUTES + 1);
-	EQUAL("set",
-	    (int64_t)trace_resource_value(&resource, strview_of("k8"))->length,
-	    1);
+	EQUAL("set", (int64_t)trace_resource_value(&resource, strview_of("k8"))->length, 1);
 	strcpy(at, "k7=7");
 	HOLDS("again", trace_resource_parse(&resource, strview_of(list), room));
 	strcpy(at, "k=7");
@@ -197,8 +175,7 @@ TEST(a_resource_has_a_limit)
 	EQUAL("more", (int64_t)resource.count, 0);
 }
 
-TEST(hex)
-{
+TEST(hex) {
 	for (int c = 0; c < 256; c++) {
 		char text[] = { (char)c, '\0' };
 		int want = c != 0 && strchr("0123456789abcdefABCDEF", c) != NULL
@@ -209,16 +186,14 @@ TEST(hex)
 	}
 }
 
-TEST(unescape_stays_in_its_room)
-{
+TEST(unescape_stays_in_its_room) {
 	char room[3] = "..";
 	size_t length;
 
 	HOLDS("fits", strview_unescape(strview_of("%41%00"), room, 2, &length));
 	EQUAL("fits", (int64_t)length, 2);
 	HOLDS("fits", memcmp(room, "A\0.", 2) == 0);
-	HOLDS(
-	    "no room", !strview_unescape(strview_of("abc"), room, 2, &length));
+	HOLDS("no room", !strview_unescape(strview_of("abc"), room, 2, &length));
 	HOLDS("no room", !strview_unescape(strview_of("a"), room, 0, &length));
 	HOLDS("nothing", strview_unescape(strview_of(""), room, 0, &length));
 	EQUAL("nothing", (int64_t)length, 0);
