@@ -28,13 +28,6 @@ PREFIX = /usr/local
 DESTDIR =
 CFLAGS = -O2
 
-# src/wings has the wings in order: one includes only itself and those before
-# it. The pure ones take values and return values; the others own the kernel
-# (tests/house checks it).
-WINGS := $(shell sed -n 's/^\([a-z]*\) \([a-z]*\) .*/\1:\2/p' src/wings)
-PURE = $(patsubst pure:%,src/%,$(filter pure:%,$(WINGS)))
-EDGE = $(patsubst edge:%,src/%,$(filter edge:%,$(WINGS))) src
-
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
 	-Wwrite-strings -Wformat=2 -Wundef -Wvla -Wpointer-arith -Wcast-qual \
@@ -54,8 +47,7 @@ MODE = -Wl,-z,now -Wl,-z,noseparate-code
 
 B = build
 BIN = retry
-PURE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(PURE:%=%/*.c)))
-EDGE_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard $(EDGE:%=%/*.c)))
+OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard src/*.c src/*/*.c))
 # Programs that test modules by tables.
 UNITS = unit unit_attempt
 UNIT_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c tests/unit/*/*.c))
@@ -92,12 +84,12 @@ run = $(if $(V),,@$(if $(SILENT),,echo '$(1)' && ))$(2)
 # together in memory: each 64 kB of the program that are used cost a page fault.
 FIRST = $(patsubst %.c,$(B)/%.o,$(wildcard $(patsubst %,src/%.c,* attempt/* \
 	sys/* streams/* output/* text/* policy/* report/messages cli/*)))
-$(BIN): $(B)/retry.o $(FIRST) $(EDGE_OBJS) $(PURE_OBJS)
+$(BIN): $(B)/retry.o $(FIRST) $(OBJS)
 
 # All of retry, main() included; what the fakes name is replaced.
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/models/attempt/*.c)) \
-	$(B)/tests/unit/unit.o $(B)/retry.o $(EDGE_OBJS) $(PURE_OBJS)
-$(B)/unit: $(UNIT_OBJS) $(EDGE_OBJS) $(PURE_OBJS) \
+	$(B)/tests/unit/unit.o $(B)/retry.o $(OBJS)
+$(B)/unit: $(UNIT_OBJS) $(OBJS) \
 	$(patsubst %,$(B)/tests/simulation/%.o,check tally figure queue \
 	scenario witness)
 # Each includes the source that it checks, with smaller numbers.
@@ -105,22 +97,21 @@ $(B)/window_check $(B)/hold_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $
 	$(B)/tests/models/explore.o $(B)/src/text/number.o $(B)/src/text/hash.o
 $(B)/hammer: $(B)/tests/models/hammer.o $(B)/src/text/number.o
 $(B)/script_check: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fleet/*.c)) \
-	$(PURE_OBJS)
+	$(OBJS)
 # It can have the lookup of a name take long.
-$(B)/link_check: $(B)/tests/link/check.o $(EDGE_OBJS) $(PURE_OBJS)
+$(B)/link_check: $(B)/tests/link/check.o $(OBJS)
 
 $(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/simulation/bench/%.o
 
 $(B)/simulate: $(patsubst %,$(B)/tests/simulation/%.o,simulate \
 	model queue tally figure scenario) \
-	$(B)/tests/fleet/twin.o $(PURE_OBJS) $(EDGE_OBJS)
+	$(B)/tests/fleet/twin.o $(OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/tests/simulation/%.o,driver crowd child \
 	redis scenario tally figure witness) \
-	$(PURE_OBJS)
+	$(OBJS)
 $(B)/storm/client: $(B)/tests/simulation/client.o
 
-$(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(PURE_OBJS) \
-	$(EDGE_OBJS)
+$(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(OBJS)
 
 # The functions that a program replaces by fakes. Some have another name where
 # times and sizes of files have been made to have 64 bits.

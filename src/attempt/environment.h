@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include "sys/sys.h"
 #include "policy/plan.h"
-#include "trace/trace.h"
+#include "attempt/trace.h"
 
 /* What the outer retry wrote. */
 struct outer {

@@ -8,7 +8,7 @@
 #ifndef EVENT_LOOP_H
 #define EVENT_LOOP_H
 
-#include "link/fleet_client.h"
+#include "fleet/fleet_client.h"
 #include "store/budget_client.h"
 #include "output/log.h"
 #include "streams/streams.h"

@@ -9,10 +9,10 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "http/curl.h"
+#include "tools/curl.h"
 #include "http/responses.h"
 #include "output/writer.h"
-#include "preset/command_line.h"
+#include "tools/command_line.h"
 #include "streams/tempfile.h"
 
 /* capabilities(7); its header is the kernel's and not with every libc. */

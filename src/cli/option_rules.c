@@ -7,8 +7,8 @@
 #include <unistd.h>
 #include "cli/help.h"
 #include "match/hint.h"
-#include "preset/preset.h"
-#include "preset/command_line.h"
+#include "tools/preset.h"
+#include "tools/command_line.h"
 #include "text/number.h"
 
 #define STREAM_LENGTH (sizeof "stderr:" - 1)

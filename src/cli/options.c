@@ -11,8 +11,8 @@
 #include "cli/option.h"
 #include "cli/option_parse.h"
 #include "cli/option_rules.h"
-#include "http/curl.h"
-#include "preset/command_line.h"
+#include "tools/curl.h"
+#include "tools/command_line.h"
 #include "text/escape.h"
 #include "text/number.h"
 

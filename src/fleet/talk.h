@@ -10,7 +10,7 @@
 #ifndef TALK_H
 #define TALK_H
 
-#include "fleet/url.h"
+#include "policy/url.h"
 #include "fleet/question.h"
 
 enum talk_move {

@@ -9,7 +9,7 @@
 #include "policy/backoff.h"
 #include "text/duration.h"
 #include "budget/admission.h"
-#include "fleet/url.h"
+#include "policy/url.h"
 #include "policy/verdict.h"
 
 /* --attempts inf. */

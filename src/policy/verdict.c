@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include "exit_status.h"
-#include "http/curl.h"
+#include "tools/curl.h"
 #include "text/number.h"
 
 /* Text within the rows needs no relocations at start-up. */

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "output/writer.h"
-#include "preset/preset.h"
-#include "preset/command_line.h"
+#include "tools/preset.h"
+#include "tools/command_line.h"
 #include "text/escape.h"
 #include "text/number.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "exit_status.h"
 #include "match/pattern.h"
-#include "preset/preset.h"
+#include "tools/preset.h"
 #include "report/advice.h"
 #include "text/escape.h"
 #include "text/number.h"

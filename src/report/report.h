@@ -15,7 +15,7 @@
 #include "attempt/event_loop.h"
 #include "match/pattern.h"
 #include "policy/plan.h"
-#include "trace/trace.h"
+#include "attempt/trace.h"
 
 /* The most bytes of a message, or of why; a longer one is cut. */
 #define REPORT_TEXT 400

@@ -4,8 +4,8 @@
  * which looks for a command behind other programs.
  */
 #include "fuzz.h"
-#include "http/curl.h"
-#include "preset/command_line.h"
+#include "tools/curl.h"
+#include "tools/command_line.h"
 
 #define WORDS 64
 

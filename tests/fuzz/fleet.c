@@ -4,7 +4,7 @@
  * returns only what the headers promise.
  */
 #include "fuzz.h"
-#include "fleet/url.h"
+#include "policy/url.h"
 #include "fleet/resp.h"
 #include "fleet/talk.h"
 

@@ -4,7 +4,7 @@
  * the list, each has a key, and no two keys are equal.
  */
 #include "fuzz.h"
-#include "trace/trace.h"
+#include "attempt/trace.h"
 
 static void check_parent(const char *text) {
 	static const uint64_t random[3] = { 1, 2, 3 };

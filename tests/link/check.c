@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "cli/options.h"
-#include "link/link.h"
+#include "fleet/link.h"
 #include "run.h"
 #include "sys/sys.h"
 

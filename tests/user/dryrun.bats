@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Covers report/dry_run.
+# Covers show/dry_run.
 # --dry-run: prints what a policy would do, and does nothing else. What follows
-# from a policy is seen by unit/report/dry_run.
+# from a policy is seen by unit/show/dry_run.
 # shellcheck disable=SC2016,SC2034 # the rows expand
 
 load helper

@@ -4,11 +4,11 @@
  * Several texts gathered in one pattern match the same lines as each text by
  * itself, whatever the stream is and however it is cut into chunks. Streams are
  * random, and made of pieces of the texts, so that many lines match and more
- * nearly match. preset/preset.c has the captures.
+ * nearly match. tools/preset.c has the captures.
  */
 #include "unit.h"
 #include "match/pattern.h"
-#include "preset/preset.h"
+#include "tools/preset.h"
 #include "text/random.h"
 
 enum { TEXTS = 64, STREAM = 1 << 14, TRIALS = 5, SHORT = 300 };

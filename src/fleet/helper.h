@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 #include <sys/types.h>
-#include "fleet/url.h"
+#include "policy/url.h"
 #include "sys/signals.h"
 
 /*

@@ -1,7 +1,7 @@
 /* trace and hex, row by row. */
 #include "unit.h"
 #include "text/strview.h"
-#include "trace/trace.h"
+#include "attempt/trace.h"
 
 #define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"
 #define SPAN "00f067aa0ba902b7"

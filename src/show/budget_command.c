@@ -1,4 +1,4 @@
-#include "report/budget_command.h"
+#include "show/budget_command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "output/writer.h"
 #include "store/segment_file.h"
 #include "store/segment_store.h"
-#include "report/budget_show.h"
+#include "show/budget_show.h"
 #include "exit_status.h"
 
 /* What --budget-status, --budget-reset or --budget-gc works with. */

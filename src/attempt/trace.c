@@ -1,4 +1,4 @@
-#include "trace/trace.h"
+#include "attempt/trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "link/helper.h"
+#include "fleet/helper.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "report/budget_show.h"
+#include "show/budget_show.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "link/fleet_client.h"
+#include "fleet/fleet_client.h"
 
 void
 fleet_client_start(struct fleet_client *fleet,

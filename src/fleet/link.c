@@ -1,4 +1,4 @@
-#include "link/link.h"
+#include "fleet/link.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "link/helper.h"
+#include "fleet/helper.h"
 #include "sys/sys.h"
 #include "text/escape.h"
 #include "text/number.h"

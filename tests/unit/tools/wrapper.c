@@ -1,10 +1,10 @@
 /*
- * Covers preset/command_line.
+ * Covers tools/command_line.
  *
  * wrapper, row by row: which word of a command line is the command.
  */
 #include "unit.h"
-#include "preset/command_line.h"
+#include "tools/command_line.h"
 
 /* The command of a line, its directory and its user. */
 static const char *command_of(const char *text) {

@@ -5,7 +5,7 @@
 #include "unit.h"
 #include "asked.h"
 #include "policy/plan.h"
-#include "report/dry_run.h"
+#include "show/dry_run.h"
 #include "text/number.h"
 
 /* Draws of each delay; a mean is then right to a few hundredths. */

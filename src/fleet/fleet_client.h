@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 #include "budget/fleet_host.h"
-#include "link/link.h"
+#include "fleet/link.h"
 #include "output/log.h"
 #include "store/budget_client.h"
 

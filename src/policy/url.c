@@ -1,4 +1,4 @@
-#include "fleet/url.h"
+#include "policy/url.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* url, row by row. */
 #include "unit.h"
-#include "fleet/url.h"
+#include "policy/url.h"
 
 #define TEN "abcdefghij"
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN

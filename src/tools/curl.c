@@ -1,7 +1,7 @@
-#include "http/curl.h"
+#include "tools/curl.h"
 
 #include <string.h>
-#include "preset/command_line.h"
+#include "tools/command_line.h"
 #include "text/strview.h"
 
 /*

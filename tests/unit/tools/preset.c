@@ -6,7 +6,7 @@
 #include <glob.h>
 #include "cli/options.h"
 #include "match/pattern.h"
-#include "preset/preset.h"
+#include "tools/preset.h"
 
 #define FIXTURES "tests/fixtures/tools/"
 

@@ -1,8 +1,8 @@
-#include "preset/preset.h"
+#include "tools/preset.h"
 
 #include <ctype.h>
 #include <string.h>
-#include "preset/command_line.h"
+#include "tools/command_line.h"
 
 /*
  * Phrases are pieces of patterns: messages that several tools print in the same

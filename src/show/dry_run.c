@@ -1,4 +1,4 @@
-#include "report/dry_run.h"
+#include "show/dry_run.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 #include "policy/plan.h"
-#include "preset/preset.h"
+#include "tools/preset.h"
 #include "text/number.h"
 #include "output/writer.h"
 #include "exit_status.h"
 #include "report/advice.h"
-#include "report/budget_show.h"
+#include "show/budget_show.h"
 
 /*
  * The forecast

@@ -1,4 +1,4 @@
-#include "preset/command_line.h"
+#include "tools/command_line.h"
 
 #include <ctype.h>
 #include <string.h>

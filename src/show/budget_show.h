@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "budget/snapshot.h"
-#include "link/link.h"
+#include "fleet/link.h"
 #include "policy/policy.h"
 
 /* The budgets to show. */

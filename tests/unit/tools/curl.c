@@ -1,6 +1,6 @@
 /* curl, row by row: what retry reads from a command line of curl. */
 #include "unit.h"
-#include "http/curl.h"
+#include "tools/curl.h"
 
 /* The words of a command line behind "curl"; "~" is a blank within a word. */
 static char **words_of(const char *text) {
