@@ -54,8 +54,8 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
 	if (clock == CLOCK_REALTIME)
 		*now = to_timespec(to_nanos(now) + ahead * (setting("CLOCK_FAST") - 1) - slept);
 	else
-		*now = to_timespec(
-		    from + ahead * setting("CLOCK_FAST") + (clock == CLOCK_BOOTTIME ? slept : 0));
+		*now = to_timespec(from + ahead * setting("CLOCK_FAST") +
+		    (clock == CLOCK_BOOTTIME ? slept : 0));
 	return 0;
 }
 

@@ -110,8 +110,8 @@ static struct resp_reply take_reply(void) {
 	ssize_t count;
 
 	for (;;) {
-		state = resp_read(
-		    (struct strview){ server.in + server.start, server.end - server.start },
+		state = resp_read((struct strview){ server.in + server.start,
+				      server.end - server.start },
 		    &reply);
 		server.broken = server.broken || state == RESP_INVALID;
 		if (server.broken)
@@ -330,8 +330,8 @@ static int64_t sum_after(const struct events *events, int64_t at) {
  * terms: no window that ends with it has more retries than max(min, ratio *
  * successes), though each retry may be made up to a slice after its grant.
  */
-static bool keeps_promise(
-    const struct trial *trial, int i, const struct resp_reply *reply, struct trial_tally *tally) {
+static bool keeps_promise(const struct trial *trial, int i, const struct resp_reply *reply,
+    struct trial_tally *tally) {
 	const struct fleet_question *question = &trial->questions[i];
 	const int64_t *numbers = trial->expected[i].numbers;
 	const struct terms limits = { numbers[9], numbers[10], 0 };

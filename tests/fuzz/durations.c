@@ -45,8 +45,8 @@ static void check_duration(const char *text, size_t length) {
 		return;
 	fuzz_never(length == 0 || span < 0 || strlen(text) != length);
 	wanted = reference(text);
-	fuzz_never(
-	    wanted >= NEVER ? span != NANOS_MAX : !near((long double)span, wanted, 1e-12L, 8));
+	fuzz_never(wanted >= NEVER ? span != NANOS_MAX
+				   : !near((long double)span, wanted, 1e-12L, 8));
 	fuzz_never(span == 0 && wanted > 0);
 	duration_format(room, span);
 	fuzz_never(!duration_parse(room, strlen(room), &again));
@@ -61,8 +61,8 @@ static void check_number(const char *text, size_t length) {
 
 	if (number_whole(text, length, &value)) {
 		number_put(room, value);
-		fuzz_never(
-		    value < 0 || !number_whole(room, strlen(room), &again) || again != value);
+		fuzz_never(value < 0 || !number_whole(room, strlen(room), &again) ||
+		    again != value);
 	}
 	fuzz_never(number_decimal(text, length, NANOS_SECOND, &value) && value < 0);
 }

@@ -37,8 +37,8 @@ static void check_talk(struct strview bytes) {
 		memcpy(talk.in, bytes.at, bytes.length);
 	talk.received = bytes.length;
 	move = talk_take(&talk, NANOS_DAY, NANOS_SECOND);
-	fuzz_never(
-	    talk.received > bytes.length || talk.length == 0 || talk.length > sizeof talk.out);
+	fuzz_never(talk.received > bytes.length || talk.length == 0 ||
+	    talk.length > sizeof talk.out);
 	fuzz_never(move == TALK_REFUSED && !is_within(talk.words, in) &&
 	    !strview_is(talk.words, "NOAUTH Authentication required"));
 	fuzz_never(move == TALK_REDIRECTED &&

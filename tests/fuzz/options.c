@@ -194,8 +194,8 @@ static bool make_file(char *text, size_t size) {
 		fuzz_never(fd == -1 || dup2(fd, POLICY) == -1);
 		close(fd);
 	}
-	fuzz_never(
-	    ftruncate(POLICY, 0) == -1 || pwrite(POLICY, mark + 4, length, 0) != (ssize_t)length);
+	fuzz_never(ftruncate(POLICY, 0) == -1 ||
+	    pwrite(POLICY, mark + 4, length, 0) != (ssize_t)length);
 	*mark = '\0';
 	return true;
 }
@@ -254,8 +254,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		reading.on = false;
 		fuzz_never(reading.status != 0 && !failed);
 		fuzz_never(failed != (reading.writes[1] == 0));
-		fuzz_never(
-		    failed ? reading.writes[2] != 2 || !reading.advised : reading.writes[2] != 0);
+		fuzz_never(failed ? reading.writes[2] != 2 || !reading.advised
+				  : reading.writes[2] != 0);
 	}
 	environ = environment;
 	while (reading.count > 0)

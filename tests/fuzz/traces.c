@@ -24,8 +24,8 @@ static void check_parent(const char *text) {
 }
 
 static void check_inside(struct strview text, const char *room, size_t size) {
-	fuzz_never(
-	    text.length > 0 && (text.at < room || text.length > (size_t)(room + size - text.at)));
+	fuzz_never(text.length > 0 &&
+	    (text.at < room || text.length > (size_t)(room + size - text.at)));
 }
 
 static void check_list(struct strview list) {

@@ -117,8 +117,8 @@ static void act(const char *action) {
 	ask(asks);
 	if (strcmp(action, "while") == 0) {
 		plan_begin(&run.history);
-		outcome = attempt_run(
-		    &run.attempt, run.request.command, run.environment.list, &run.history, label);
+		outcome = attempt_run(&run.attempt, run.request.command, run.environment.list,
+		    &run.history, label);
 		printf("attempt: end %d, code %d\n", outcome.end, outcome.code);
 	}
 	if (asks)

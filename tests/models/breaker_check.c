@@ -602,8 +602,8 @@ static void judge_pass(const struct actor *actor) {
 	explore_expect(run.pass != BREAKER_TURN || turn, "admitted without a turn");
 	explore_expect(run.pass != BREAKER_PROBE || (changed && state == BREAKER_HALF_OPEN),
 	    "admitted without a lease");
-	explore_expect(
-	    run.pass != BREAKER_HELD || actor->swapped == 0, "held, but something was changed");
+	explore_expect(run.pass != BREAKER_HELD || actor->swapped == 0,
+	    "held, but something was changed");
 }
 
 /* Goes on with an operation; after its last access, ends it. */
@@ -692,8 +692,8 @@ void check_examine(const struct state *state) {
 		tell(&breaker, RESULT_FAILURE, true, clock_at(now));
 		tell(&breaker, RESULT_SUCCESS, true, clock_at(now));
 	}
-	explore_expect(
-	    memcmp(&breaker, &state->breaker, sizeof breaker) == 0, "changed by an old result");
+	explore_expect(memcmp(&breaker, &state->breaker, sizeof breaker) == 0,
+	    "changed by an old result");
 }
 
 /*

@@ -54,8 +54,8 @@ static enum window_answer (*const whole_withdraw)(struct window *window, const s
 #include "accesses.h"
 
 /* The host gets these in place of the windows. */
-static enum window_answer withdraw(
-    struct window *window, const struct terms *limits, int64_t epoch, struct window_sums *sums);
+static enum window_answer withdraw(struct window *window, const struct terms *limits, int64_t epoch,
+    struct window_sums *sums);
 static nanos next_retry(const struct window *window, const struct terms *limits, nanos slice,
     nanos age, struct window_sums *sums);
 static struct window_sums slice_of(const struct window *window, int64_t epoch);
@@ -351,8 +351,8 @@ static void judge_credit(const struct actor *actor, uint64_t old, uint64_t new) 
 	}
 }
 
-static void judge_change(
-    struct state *state, struct actor *actor, enum place place, uint64_t old, uint64_t new) {
+static void judge_change(struct state *state, struct actor *actor, enum place place, uint64_t old,
+    uint64_t new) {
 	nanos most = window_length(TICK);
 
 	switch (place) {
@@ -424,8 +424,8 @@ static int64_t counted_in(const struct window *before, const struct window *wind
 }
 
 /* The epoch in which the retry was granted is kept, too. */
-static enum window_answer withdraw(
-    struct window *window, const struct terms *limits, int64_t epoch, struct window_sums *sums) {
+static enum window_answer withdraw(struct window *window, const struct terms *limits, int64_t epoch,
+    struct window_sums *sums) {
 	struct actor *actor = run.actor;
 	struct window before = *window;
 	enum window_answer answer;
@@ -734,8 +734,8 @@ void check_examine(const struct state *state) {
 			alone += state->alone[j];
 		explore_expect(alone <= SHARE, "too many retries alone");
 		explore_expect(state->elected[i] <= 1, "two elected in a slice");
-		explore_expect(
-		    state->used[i] <= state->granted[i], "more retries than the server granted");
+		explore_expect(state->used[i] <= state->granted[i],
+		    "more retries than the server granted");
 		explore_expect(state->told[i] <= state->deposited[i], "a success is told twice");
 		explore_expect(state->paid[i] <= state->rescued[i], "a retry is paid back twice");
 		sent += state->sent[i];

@@ -135,8 +135,8 @@ static bool exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 	if (counts)
 		count->begun++;
 	give_way(counts);
-	swapped = atomic_compare_exchange_strong_explicit(
-	    at, expected, desired, memory_order_seq_cst, memory_order_seq_cst);
+	swapped = atomic_compare_exchange_strong_explicit(at, expected, desired,
+	    memory_order_seq_cst, memory_order_seq_cst);
 	if (counts && swapped)
 		count->done++;
 	else if (counts)

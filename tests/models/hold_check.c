@@ -124,8 +124,8 @@ void check_operate(struct state *s, struct actor *actor) {
 
 	if (actor->operation == LOOK) {
 		left = hold_left(&run.hold, actor->now);
-		explore_expect(
-		    behind || left >= actor->told - actor->now, "a hold that is not seen");
+		explore_expect(behind || left >= actor->told - actor->now,
+		    "a hold that is not seen");
 		explore_expect(left <= HOLD_MOST + HOLD_BEHIND, "a hold that lasts for too long");
 	} else {
 		hold_extend(&run.hold, wait, actor->now);
@@ -157,8 +157,8 @@ void check_make(struct state *s, int who, int what, int now) {
 	explore_expect(s->word >= before.word || before.word == CORRUPT || s->clock > began + LAG,
 	    "a hold that becomes shorter");
 	explore_expect(s->word == CORRUPT || s->word >= s->told, "a hold that is not there");
-	explore_expect(
-	    s->word != CORRUPT || s->told == 0, "an extension of a corrupt hold is lost");
+	explore_expect(s->word != CORRUPT || s->told == 0,
+	    "an extension of a corrupt hold is lost");
 	explore_expect(memcmp(s, &before, sizeof before) != 0, "a step that never ends");
 }
 

@@ -169,8 +169,8 @@ void check_examine(const struct state *s) {
 				successes += s->truth[i].successes;
 		}
 		least = (int)(successes * limits->ratio / WINDOW_RATIO_ONE);
-		explore_expect(
-		    s->truth[end].retries == 0 || retries <= least || retries <= limits->min,
+		explore_expect(s->truth[end].retries == 0 || retries <= least ||
+			retries <= limits->min,
 		    "a window with too many retries");
 	}
 }

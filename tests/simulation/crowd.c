@@ -487,8 +487,8 @@ static void run(struct crowd *crowd) {
 	const struct scenario *scenario = crowd->scenario;
 	nanos until = crowd->start + crowd->most;
 
-	while (
-	    crowd->ended < scenario->clients && crowd->cost->signal == 0 && clock_now() < until) {
+	while (crowd->ended < scenario->clients && crowd->cost->signal == 0 &&
+	    clock_now() < until) {
 		int64_t most = scenario->at_once > 0
 		    ? number_lesser(crowd->ended + scenario->at_once, scenario->clients)
 		    : scenario->clients;
@@ -546,8 +546,8 @@ static void count_requests(struct crowd *crowd) {
 	if (!has_budget(crowd->variant))
 		return;
 	find_clients(crowd);
-	crowd->cost->early += witness_early(
-	    requests, count, crowd->record->holds, crowd->record->held, crowd->cost->fork);
+	crowd->cost->early += witness_early(requests, count, crowd->record->holds,
+	    crowd->record->held, crowd->cost->fork);
 	crowd->cost->holds += crowd->record->held;
 	/* What a breaker lets in, or a fleet, no window of a host counts. */
 	if (strstr(crowd->variant->options, "--breaker") == NULL &&

@@ -135,8 +135,8 @@ static bool show(const char *title, const struct trial *trials, size_t count, FI
 
 /* All variants of a scenario with so many times the clients and the capacity.
  */
-static bool show_scenario(
-    const struct scenario *scenario, int64_t factor, const struct model *model, FILE *file) {
+static bool show_scenario(const struct scenario *scenario, int64_t factor,
+    const struct model *model, FILE *file) {
 	struct trial trials[SCENARIO_VARIANTS];
 	char title[200];
 	size_t count = 0;

@@ -76,8 +76,8 @@ nanos script_span(struct script *script) {
 	return minus ? -span : span;
 }
 
-bool script_read(
-    struct script *script, const struct script_field *fields, size_t count, void *object) {
+bool script_read(struct script *script, const struct script_field *fields, size_t count,
+    void *object) {
 	for (size_t i = 0; i < count; i++) {
 		char *at = (char *)object + fields[i].offset;
 

@@ -60,8 +60,8 @@ struct script_field {
 };
 
 /* Reads the field that the last word names; false if it names none. */
-bool script_read(
-    struct script *script, const struct script_field *fields, size_t count, void *object);
+bool script_read(struct script *script, const struct script_field *fields, size_t count,
+    void *object);
 
 /* What is true, by its name; several facts may have the same. */
 struct script_fact {

@@ -111,8 +111,8 @@ static const struct event {
 
 /* A signal from another process, or from retry itself. */
 static void send(int number, int code, pid_t sender) {
-	kernel_post(
-	    (struct sent){ .number = number, .code = code, .sender = sender, .value = 4711 });
+	kernel_post((struct sent){
+	    .number = number, .code = code, .sender = sender, .value = 4711 });
 }
 
 /* A new process of the command, or else of the hook. */
@@ -126,8 +126,8 @@ static struct process *fork_member(struct temper temper) {
 
 /* A new process whose parent has ended. */
 static struct process *fork_orphan(struct temper temper) {
-	return kernel_spawn(
-	    ROLE_MEMBER, kernel.subreaper || kernel.self == 1 ? PARENT_SELF : PARENT_INIT, &temper);
+	return kernel_spawn(ROLE_MEMBER,
+	    kernel.subreaper || kernel.self == 1 ? PARENT_SELF : PARENT_INIT, &temper);
 }
 
 /* A living member in the list, from a place on; or NULL. */
@@ -263,8 +263,8 @@ static void happen(int event, int number) {
 		break;
 	case MEMBER_APART:
 		/* And an orphan in the same session. */
-		process = fork_member(
-		    (struct temper){ .life = 40 * SECOND, .apart = true, .deaf = true });
+		process = fork_member((struct temper){
+		    .life = 40 * SECOND, .apart = true, .deaf = true });
 		if (process == NULL)
 			break;
 		other = fork_orphan(process->temper);
@@ -281,8 +281,8 @@ static void happen(int event, int number) {
 			fork_orphan((struct temper){ .life = 3 * SECOND, .apart = true });
 			break;
 		}
-		kernel_spawn(
-		    ROLE_MEMBER, kernel_place(process), &(struct temper){ .life = 3 * SECOND });
+		kernel_spawn(ROLE_MEMBER, kernel_place(process),
+		    &(struct temper){ .life = 3 * SECOND });
 		kernel_end(process, 0, 0);
 		break;
 	case MEMBER_ENDS:
@@ -787,8 +787,8 @@ TEST(every_cell_was_met) {
 		for (int event = 0; event < EVENTS; event++)
 			/* With each of its numbers. */
 			if (outcomes[state][event] != IMPOSSIBLE)
-				HOLDS(
-				    scenes[state].name, met[state][event] >= count_numbers(event));
+				HOLDS(scenes[state].name,
+				    met[state][event] >= count_numbers(event));
 }
 
 SPY(int, main, int argc, char **argv) {
@@ -802,9 +802,9 @@ SPY(int, main, int argc, char **argv) {
 	for (int i = 0; i < 4 && i + 1 < argc; i++)
 		numbers[i] = (int)strtol(argv[i + 1], NULL, 10);
 	if (argc == 5)
-		ending = run_cell(
-		    &(struct cell){
-			.state = numbers[0], .event = numbers[1], .number = numbers[2] },
+		ending = run_cell(&(struct cell){ .state = numbers[0],
+				      .event = numbers[1],
+				      .number = numbers[2] },
 		    numbers[3], true);
 	for (int seed = 1; argc == 2 && seed <= numbers[0]; seed++)
 		ending = run_any((uint64_t)seed, seed == numbers[0]);

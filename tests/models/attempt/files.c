@@ -185,8 +185,8 @@ void file_start(const char *key, nanos window) {
 void file_exhaust(void) {
 	struct terms limits = segment_terms(&kernel.segment, &kernel.segment.header);
 	struct window_sums sums;
-	int64_t epoch = window_epoch(
-	    kernel.segment.header.slice, segment_age(&kernel.segment.header, kernel_boottime()));
+	int64_t epoch = window_epoch(kernel.segment.header.slice,
+	    segment_age(&kernel.segment.header, kernel_boottime()));
 
 	while (window_withdraw(&kernel.segment.window, &limits, epoch, &sums) == WINDOW_GRANTED)
 		;
@@ -229,8 +229,8 @@ FAKE(int, open, const char *path, int flags, ...) {
 
 FAKE_RESULT(int, memfd_create, file_open(FILE_PLAIN, 0, O_RDWR), const char *name, unsigned flags)
 
-FAKE_RESULT(
-    int, signalfd, file_open(FILE_SIGNALS, 0, O_RDONLY), int fd, const sigset_t *set, int flags)
+FAKE_RESULT(int, signalfd, file_open(FILE_SIGNALS, 0, O_RDONLY), int fd, const sigset_t *set,
+    int flags)
 
 FAKE(int, eventfd, unsigned value, int flags) {
 	return file_open(FILE_ERROR, 0, O_RDWR);

@@ -647,8 +647,8 @@ void invocation_start(const struct setting *set, uint64_t seed, bool tracing) {
 	 * it. */
 	if ((set->around & HAS_ELDER) != 0)
 		kernel_spawn(ROLE_SPARED,
-		    kernel_place(kernel_spawn(
-			ROLE_SPARED, PARENT_SELF, &(struct temper){ .life = 3 * NANOS_SECOND })),
+		    kernel_place(kernel_spawn(ROLE_SPARED, PARENT_SELF,
+			&(struct temper){ .life = 3 * NANOS_SECOND })),
 		    &(struct temper){ .life = NANOS_HOUR });
 }
 

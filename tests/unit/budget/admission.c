@@ -667,8 +667,8 @@ TEST(scenes) {
 		size_t j = i % LENGTH(empty);
 		char scene[512];
 
-		snprintf(
-		    scene, sizeof scene, "%s%s%s%s", empty[j][0], text[0], empty[j][1], text[1]);
+		snprintf(scene, sizeof scene, "%s%s%s%s", empty[j][0], text[0], empty[j][1],
+		    text[1]);
 		play(scene);
 	}
 }

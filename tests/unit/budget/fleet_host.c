@@ -345,8 +345,8 @@ static struct host_step act(struct script *script, struct world *world, int who)
 	else if (script_is(script, "knows-clock"))
 		host->offset = (uint64_t)usual.tag << 48 | 1;
 	else if (script_is(script, "elected") || script_is(script, "passed-over")) {
-		EQUAL(
-		    row, fleet_host_elect(host, &caller, world->now), script_is(script, "elected"));
+		EQUAL(row, fleet_host_elect(host, &caller, world->now),
+		    script_is(script, "elected"));
 		question->by = caller.question.by;
 	} else if (script_is(script, "succeeds"))
 		EQUAL(row, window_deposit(&world->window, world->now / SECONDS(1)), WINDOW_GRANTED);

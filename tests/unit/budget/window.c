@@ -275,8 +275,8 @@ static struct window_sums naive_sums(const struct naive *naive, int64_t epoch) {
 	return sums;
 }
 
-static void compare_withdrawal(
-    struct naive *naive, struct window *window, const struct terms *allowed, int64_t epoch) {
+static void compare_withdrawal(struct naive *naive, struct window *window,
+    const struct terms *allowed, int64_t epoch) {
 	int64_t at = epoch > naive->present ? epoch : naive->present;
 	struct window_sums want = naive_sums(naive, at), got;
 	int64_t paid = want.successes * allowed->ratio / WINDOW_RATIO_ONE;

@@ -101,8 +101,8 @@ TEST(forgetting) {
 }
 
 /* An answer as the script gives it, with one number changed; at -1: none. */
-static bool read_changed(
-    const struct fleet_question *question, int at, int64_t number, struct fleet_answer *answer) {
+static bool read_changed(const struct fleet_question *question, int at, int64_t number,
+    struct fleet_answer *answer) {
 	struct resp_reply reply = {
 		.type = RESP_ARRAY,
 		.count = 12,

@@ -46,8 +46,8 @@ static void show_runs(char *room, size_t size, const char *name, const bool *set
 			continue;
 		while (i + 1 < count && set[i + 1])
 			i++;
-		snprintf(
-		    room + used, size - used, i == first ? " %s%d" : " %s%d-%d", name, first, i);
+		snprintf(room + used, size - used, i == first ? " %s%d" : " %s%d-%d", name, first,
+		    i);
 	}
 }
 

@@ -98,8 +98,8 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 			outcome.interrupted = SIGTERM;
 		else if (script_is(script, "lost")) {
 			script_next(script);
-			outcome.lost = (enum reason)script_name(
-			    script, verdict_reasons, sizeof verdict_reasons[0], REASON_BUDGET + 1);
+			outcome.lost = (enum reason)script_name(script, verdict_reasons,
+			    sizeof verdict_reasons[0], REASON_BUDGET + 1);
 		} else if (script_is(script, "http") || script_is(script, "unknown-http")) {
 			outcome.http.known = script_is(script, "http");
 			outcome.http.code = (int)script_number(script);

@@ -35,8 +35,8 @@ static void fill(int64_t count) {
 
 /* What is said about the fleet before the next attempt. */
 static void ask(enum host_decision decision, enum admission_answer answer) {
-	report_admission(
-	    &report, &(struct admission){ .fleet = { .decision = decision }, .answer = answer });
+	report_admission(&report,
+	    &(struct admission){ .fleet = { .decision = decision }, .answer = answer });
 }
 
 TEST(an_empty_report) {
