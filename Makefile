@@ -59,14 +59,15 @@ CHECKS = $(CONCURRENT) script_check link_check
 MEASURES = floor compare gigabyte
 # Programs that try the parsers on anything.
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
-C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch])
+C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] \
+	measure/*.[ch] measure/*/*.[ch])
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/user/*.bash) \
 	$(addprefix tests/,run setup which hosts models/broken fleet/run link/run) \
 	$(addprefix tests/tools/,control place portable suite) \
 	$(addprefix packaging/,check deb rpm arch release dist common.bash \
 		action/prepare action/run action/report) \
 	$(filter-out %.c,$(wildcard tests/faults/*)) \
-	tests/simulation/bench/run
+	measure/bench/run
 
 all: $(BIN)
 	@$(if $(SILENT),:,echo '$(NEXT)')
@@ -90,7 +91,7 @@ $(BIN): $(B)/retry.o $(FIRST) $(OBJS)
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/models/attempt/*.c)) \
 	$(B)/tests/unit/unit.o $(B)/retry.o $(OBJS)
 $(B)/unit: $(UNIT_OBJS) $(OBJS) \
-	$(patsubst %,$(B)/tests/simulation/%.o,check tally figure queue \
+	$(patsubst %,$(B)/measure/%.o,check tally figure queue \
 	scenario witness)
 # Each includes the source that it checks, with smaller numbers.
 $(B)/window_check $(B)/hold_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $(B)/tests/models/%.o \
@@ -101,15 +102,15 @@ $(B)/script_check: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fleet/*.c)) \
 # It can have the lookup of a name take long.
 $(B)/link_check: $(B)/tests/link/check.o $(OBJS)
 
-$(MEASURES:%=$(B)/%): $(B)/%: $(B)/tests/simulation/bench/%.o
+$(MEASURES:%=$(B)/%): $(B)/%: $(B)/measure/bench/%.o
 
-$(B)/simulate: $(patsubst %,$(B)/tests/simulation/%.o,simulate \
+$(B)/simulate: $(patsubst %,$(B)/measure/%.o,simulate \
 	model queue tally figure scenario) \
 	$(B)/tests/fleet/twin.o $(OBJS)
-$(B)/storm/driver: $(patsubst %,$(B)/tests/simulation/%.o,driver crowd child \
+$(B)/storm/driver: $(patsubst %,$(B)/measure/%.o,driver crowd child \
 	redis scenario tally figure witness) \
 	$(OBJS)
-$(B)/storm/client: $(B)/tests/simulation/client.o
+$(B)/storm/client: $(B)/measure/client.o
 
 $(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(OBJS)
 
@@ -140,7 +141,7 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call run,$(notdir $(CC)) $<,$(COMPILE) $(WERROR) -MMD -MP -c -o $@ $<)
 
-$(B)/tests/%.o: private CPPFLAGS += -iquote tests/unit
+$(B)/tests/%.o $(B)/measure/check.o: private CPPFLAGS += -iquote tests/unit
 # Nearly all of them is tables: to compile them takes longer than to run them.
 $(UNIT_OBJS): private CFLAGS = -O0
 
@@ -151,7 +152,8 @@ $(B)/flags: FORCE
 	@echo '$(COMPILE) $(LINK)' | cmp -s - $@ || \
 		echo '$(COMPILE) $(LINK)' >$@
 
--include $(wildcard $(addprefix $(B)/,*.d src/*.d src/*/*.d tests/*/*.d tests/*/*/*.d))
+-include $(wildcard $(addprefix $(B)/,*.d src/*.d src/*/*.d tests/*/*.d tests/*/*/*.d \
+	measure/*.d measure/*/*.d))
 
 # At a fixed address: without relocations it starts in a fifth less time.
 MUSL_CC = $(shell command -v musl-gcc || \
@@ -406,7 +408,7 @@ storm: $(BIN) $(B)/storm/driver $(B)/storm/client
 
 bench: $(BIN) $(MEASURES:%=$(B)/%)
 	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s retry-static build/static/floor; fi
-	@tests/simulation/bench/run
+	@measure/bench/run
 
 clean:
 	rm -rf build retry retry-static

@@ -8,7 +8,7 @@ load actor
 load fleet
 
 setup_file() {
-	local here=$BATS_TEST_DIRNAME/../simulation name
+	local here=$BATS_TEST_DIRNAME/../../measure name
 	local src=$BATS_TEST_DIRNAME/../../src
 	local flags=(-std=c11 -D_GNU_SOURCE -iquote "$src")
 
@@ -52,7 +52,7 @@ with_fleet() {
 }
 
 @test "every client of a storm is served in the end" {
-	local picture=$BATS_TEST_DIRNAME/../simulation/picture
+	local picture=$BATS_TEST_DIRNAME/../../measure/picture
 	"${driver[@]}" drill full >out
 	holds <(total clients; total served; total lost) 12 12 0
 	"$picture" picture.txt >svg

@@ -5,7 +5,7 @@
 #include "text/number.h"
 #include "text/random.h"
 #include "policy/plan.h"
-#include "../fleet/twin.h"
+#include "../tests/fleet/twin.h"
 #include "queue.h"
 
 /* How much the server does in a second, as measured: questions with a new
