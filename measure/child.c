@@ -6,7 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
-pid_t child_fork(int signal) {
+pid_t
+child_fork(int signal)
+{
 	pid_t parent = getpid(), child = fork();
 
 	if (child == -1)
@@ -19,7 +21,9 @@ pid_t child_fork(int signal) {
 	return 0;
 }
 
-nanos child_cpu(int whose) {
+nanos
+child_cpu(int whose)
+{
 	struct rusage usage;
 
 	if (getrusage(whose, &usage) == -1)
@@ -28,7 +32,9 @@ nanos child_cpu(int whose) {
 	    (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
-nanos clock_now(void) {
+nanos
+clock_now(void)
+{
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);

@@ -29,7 +29,9 @@ enum { PATIENCE = 10 };
 /* For the answer. */
 enum { ROOM = 128 };
 
-int main(int argc, char **argv) {
+int
+main(int argc, char **argv)
+{
 	static const char good[] = "HTTP/1.1 200";
 	struct sockaddr_un to = { .sun_family = AF_UNIX }, own = to;
 	struct timeval patience = { .tv_sec = PATIENCE };
@@ -44,17 +46,20 @@ int main(int argc, char **argv) {
 	if (server == -1 || length == 0 || length >= sizeof to.sun_path)
 		return 2;
 	memcpy(to.sun_path + 1, argv[1], length);
-	snprintf(own.sun_path + 1, sizeof own.sun_path - 1, CHILD_NAME, getppid(),
-	    attempt != NULL ? atoi(attempt) : 1);
+	snprintf(own.sun_path + 1, sizeof own.sun_path - 1, CHILD_NAME,
+	    getppid(), attempt != NULL ? atoi(attempt) : 1);
 	if (bind(server, (const struct sockaddr *)&own,
 		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
 		    strlen(own.sun_path + 1))) == -1)
 		return 2;
 	/* The timeout for sending is that of connect, too. */
-	if (setsockopt(server, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == -1 ||
-	    setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == -1 ||
+	if (setsockopt(server, SOL_SOCKET, SO_SNDTIMEO, &patience,
+		sizeof patience) == -1 ||
+	    setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &patience,
+		sizeof patience) == -1 ||
 	    connect(server, (const struct sockaddr *)&to,
-		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) == -1)
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+		    length)) == -1)
 		return 2;
 	got = read(server, answer, sizeof answer);
 	if (got < (ssize_t)strlen(good))

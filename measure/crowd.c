@@ -87,26 +87,34 @@ struct crowd {
 	struct record *record;
 };
 
-static bool has_budget(const struct variant *variant) {
+static bool
+has_budget(const struct variant *variant)
+{
 	return strstr(variant->options, "-B ") != NULL;
 }
 
 /* Has a client run on its host: with the budgets of that host, and its way to
  * the fleet's server. */
-static void place(struct crowd *crowd, int64_t client) {
+static void
+place(struct crowd *crowd, int64_t client)
+{
 	int64_t hosts = crowd->scenario->hosts;
 
 	if (hosts > 0) {
-		snprintf(crowd->budgets, sizeof crowd->budgets, "%s/host-%" PRId64,
-		    crowd->directory, client % hosts);
+		snprintf(crowd->budgets, sizeof crowd->budgets,
+		    "%s/host-%" PRId64, crowd->directory, client % hosts);
 		redis_url(&crowd->redis, client % hosts, crowd->url);
 	} else {
-		snprintf(crowd->budgets, sizeof crowd->budgets, "%s", crowd->directory);
+		snprintf(crowd->budgets, sizeof crowd->budgets, "%s",
+		    crowd->directory);
 	}
-	snprintf(crowd->variable, sizeof crowd->variable, "RETRY_BUDGET_DIR=%s", crowd->budgets);
+	snprintf(crowd->variable, sizeof crowd->variable, "RETRY_BUDGET_DIR=%s",
+	    crowd->budgets);
 }
 
-static nanos boot_time(void) {
+static nanos
+boot_time(void)
+{
 	struct timespec now;
 
 	clock_gettime(CLOCK_BOOTTIME, &now);
@@ -114,7 +122,9 @@ static nanos boot_time(void) {
 }
 
 /* Notes the holds in the segments of all hosts. */
-static void watch_holds(struct crowd *crowd) {
+static void
+watch_holds(struct crowd *crowd)
+{
 	static const struct segment *segments[HELD_HOSTS];
 	static nanos latest[HELD_HOSTS];
 	struct record *record = crowd->record;
@@ -132,28 +142,34 @@ static void watch_holds(struct crowd *crowd) {
 			if (i >= number_greater(crowd->scenario->hosts, 1))
 				return;
 			place(crowd, i);
-			snprintf(path, sizeof path, "%s/%s", crowd->budgets, name);
+			snprintf(
+			    path, sizeof path, "%s/%s", crowd->budgets, name);
 			file = open(path, O_RDONLY | O_CLOEXEC);
 			if (file == -1)
 				continue;
-			at = mmap(NULL, sizeof *segments[i], PROT_READ, MAP_SHARED, file, 0);
+			at = mmap(NULL, sizeof *segments[i], PROT_READ,
+			    MAP_SHARED, file, 0);
 			close(file);
 			if (at == MAP_FAILED)
 				continue;
 			segments[i] = at;
 		}
-		left =
-		    hold_left(&segments[i]->hold, segment_age(&segments[i]->header, boot_time()));
-		if (now + left <= latest[i] + NANOS_MS || left == 0 || record->held == HOLDS)
+		left = hold_left(&segments[i]->hold,
+		    segment_age(&segments[i]->header, boot_time()));
+		if (now + left <= latest[i] + NANOS_MS || left == 0 ||
+		    record->held == HOLDS)
 			continue;
 		latest[i] = now + left;
-		record->holds[record->held++] = (struct held){ i, now, now + left };
+		record->holds[record->held++] =
+		    (struct held){ i, now, now + left };
 	}
 }
 
 /* Reads a number from a file of a process, after so many words. False: there is
  * none, and the process may have ended. */
-static bool read_number(int pid, const char *name, int skipped, long long *number) {
+static bool
+read_number(int pid, const char *name, int skipped, long long *number)
+{
 	char path[ROOM], word[ROOM];
 	bool found = true;
 	FILE *file;
@@ -171,15 +187,19 @@ static bool read_number(int pid, const char *name, int skipped, long long *numbe
 
 /* Notes when the process at the other end began, and how often its retry had to
  * wait before. */
-static void look_at_peer(const struct crowd *crowd, int connection, struct request *request) {
+static void
+look_at_peer(const struct crowd *crowd, int connection, struct request *request)
+{
 	struct ucred peer;
 	socklen_t length = sizeof peer;
 	long long ticks, delay = 0;
 
-	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) == -1 ||
+	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) ==
+		-1 ||
 	    !read_number((int)peer.pid, "stat", 21, &ticks))
 		return;
-	request->began = ticks * WITNESS_TICK - (boot_time() - clock_now()) - crowd->record->start;
+	request->began = ticks * WITNESS_TICK - (boot_time() - clock_now()) -
+	    crowd->record->start;
 	read_number(request->by, "schedstat", 1, &delay);
 	request->delay = delay;
 }
@@ -191,7 +211,9 @@ static void look_at_peer(const struct crowd *crowd, int connection, struct reque
  * TIME_WAIT after each of tens of thousands of connections, and connecting
  * takes less of the machine that a thousand processes share.
  */
-static void serve(struct crowd *crowd, int listener) {
+static void
+serve(struct crowd *crowd, int listener)
+{
 	struct record *record = crowd->record;
 	const struct capacity *capacity = &crowd->scenario->capacity;
 	bool watches = capacity->quota > 0 && has_budget(crowd->variant);
@@ -216,7 +238,8 @@ static void serve(struct crowd *crowd, int listener) {
 			continue;
 		if (events[1].revents != 0)
 			return;
-		client = accept4(listener, (struct sockaddr *)&peer, &length, SOCK_CLOEXEC);
+		client = accept4(
+		    listener, (struct sockaddr *)&peer, &length, SOCK_CLOEXEC);
 		if (client == -1)
 			continue;
 		sscanf(peer.sun_path + 1, CHILD_NAME, &request->by, &attempt);
@@ -228,13 +251,18 @@ static void serve(struct crowd *crowd, int listener) {
 		if (request->status == 429)
 			request->wait = capacity_wait(capacity, request->at);
 		record->count++;
-		size = snprintf(head, sizeof head, "HTTP/1.1 %d \r\n", request->status);
+		size = snprintf(
+		    head, sizeof head, "HTTP/1.1 %d \r\n", request->status);
 		if (request->wait > 0)
-			size += snprintf(head + size, sizeof head - (size_t)size,
-			    "Retry-After: %" PRId64 "\r\n", request->wait / NANOS_SECOND);
-		size += snprintf(head + size, sizeof head - (size_t)size, "\r\n");
+			size +=
+			    snprintf(head + size, sizeof head - (size_t)size,
+				"Retry-After: %" PRId64 "\r\n",
+				request->wait / NANOS_SECOND);
+		size +=
+		    snprintf(head + size, sizeof head - (size_t)size, "\r\n");
 		/* A client that has gone needs no answer. */
-		(void)send(client, head, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
+		(void)send(
+		    client, head, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
 		close(client);
 	}
 }
@@ -243,19 +271,23 @@ static void serve(struct crowd *crowd, int listener) {
  * Makes the directory, and starts the server, which removes the directory when
  * the driver has no more use for it, or has ended, even by SIGKILL.
  */
-static void start_server(struct crowd *crowd) {
+static void
+start_server(struct crowd *crowd)
+{
 	/* Clients that are being ended may still make files. */
 	static const char remove[] =
 	    "for _ in $(seq 500); do rm -rf \"$0\"; [ -e \"$0\" ] || exit 0; "
 	    "sleep 0.01; done; echo \"$0: cannot be removed\" >&2; exit 1";
 	struct sockaddr_un own = { .sun_family = AF_UNIX };
 	size_t length = strlen(crowd->socket);
-	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int listener =
+	    socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	memcpy(own.sun_path + 1, crowd->socket, length);
 	if (listener == -1 ||
 	    bind(listener, (const struct sockaddr *)&own,
-		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) == -1 ||
+		(socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
+		    length)) == -1 ||
 	    listen(listener, WAITING) == -1)
 		err(1, "server");
 	if (pipe2(crowd->life, O_CLOEXEC) == -1)
@@ -273,7 +305,8 @@ static void start_server(struct crowd *crowd) {
 		setsid();
 		close(crowd->life[1]);
 		serve(crowd, listener);
-		execlp("sh", "sh", "-c", remove, crowd->directory, (char *)NULL);
+		execlp(
+		    "sh", "sh", "-c", remove, crowd->directory, (char *)NULL);
 		_exit(1);
 	}
 	close(listener);
@@ -282,11 +315,14 @@ static void start_server(struct crowd *crowd) {
 
 /* Writes the makefile of a build, each of whose targets is a file that is there
  * when its client has been served. */
-static void write_makefile(struct crowd *crowd, const struct programs *programs) {
+static void
+write_makefile(struct crowd *crowd, const struct programs *programs)
+{
 	char retry[PATH_MAX], client[PATH_MAX];
 	FILE *file;
 
-	snprintf(crowd->makefile, sizeof crowd->makefile, "%s/makefile", crowd->directory);
+	snprintf(crowd->makefile, sizeof crowd->makefile, "%s/makefile",
+	    crowd->directory);
 	file = fopen(crowd->makefile, "we");
 	if (file == NULL || realpath(programs->retry, retry) == NULL ||
 	    realpath(programs->client, client) == NULL)
@@ -294,17 +330,20 @@ static void write_makefile(struct crowd *crowd, const struct programs *programs)
 	fputs("export PATH = /bin:/usr/bin\nall:", file);
 	for (int i = 0; i < TARGETS; i++)
 		fprintf(file, " t%d", i);
-	fprintf(file, "\nt%%:\n\t%s %s -- %s %s %s\n\ttouch $@\n", retry, crowd->variant->inner,
-	    client, crowd->socket, crowd->takes);
+	fprintf(file, "\nt%%:\n\t%s %s -- %s %s %s\n\ttouch $@\n", retry,
+	    crowd->variant->inner, client, crowd->socket, crowd->takes);
 	if (fclose(file) == EOF)
 		err(1, "makefile");
 }
 
 static void
-prepare(struct crowd *crowd, const struct programs *programs, const struct variant *variant) {
+prepare(struct crowd *crowd, const struct programs *programs,
+    const struct variant *variant)
+{
 	static const int awaited[] = { SIGCHLD, SIGHUP, SIGINT, SIGTERM };
 	static char quiet[] = "-q", end[] = "--"; /* but for mistakes */
-	static char make[] = "make", jobs[] = "-j8", words[] = "-skf", in[] = "-C";
+	static char make[] = "make", jobs[] = "-j8", words[] = "-skf",
+		    in[] = "-C";
 	size_t n = 0;
 
 	/* Before there is a file or a child. */
@@ -313,20 +352,24 @@ prepare(struct crowd *crowd, const struct programs *programs, const struct varia
 		sigaddset(&crowd->signals, awaited[i]);
 	sigprocmask(SIG_BLOCK, &crowd->signals, &crowd->before);
 
-	crowd->clients = calloc((size_t)crowd->scenario->clients, sizeof(struct client));
-	crowd->record = mmap(NULL, sizeof *crowd->record, PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	crowd->clients =
+	    calloc((size_t)crowd->scenario->clients, sizeof(struct client));
+	crowd->record =
+	    mmap(NULL, sizeof *crowd->record, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (crowd->clients == NULL || crowd->record == MAP_FAILED)
 		err(1, "memory");
-	snprintf(crowd->socket, sizeof crowd->socket, "retry-storm-%d", (int)getpid());
-	snprintf(crowd->directory, sizeof crowd->directory, "/dev/shm/retry-storm-%d-XXXXXX",
+	snprintf(crowd->socket, sizeof crowd->socket, "retry-storm-%d",
 	    (int)getpid());
+	snprintf(crowd->directory, sizeof crowd->directory,
+	    "/dev/shm/retry-storm-%d-XXXXXX", (int)getpid());
 	start_server(crowd);
 	crowd->redis = (struct redis){ .directory = crowd->directory,
 		.hosts = crowd->scenario->hosts,
 		.fault = variant->fault,
 		.due = NANOS_MAX };
-	crowd->most = variant->until > 0 ? variant->until : crowd->scenario->most;
+	crowd->most =
+	    variant->until > 0 ? variant->until : crowd->scenario->most;
 	for (int64_t host = 0; host < crowd->scenario->hosts; host++) {
 		place(crowd, host);
 		if (mkdir(crowd->budgets, 0700) == -1)
@@ -358,7 +401,9 @@ prepare(struct crowd *crowd, const struct programs *programs, const struct varia
 	crowd->environment[0] = crowd->variable;
 }
 
-static void start_client(struct crowd *crowd) {
+static void
+start_client(struct crowd *crowd)
+{
 	pid_t child;
 	nanos began;
 
@@ -376,10 +421,13 @@ static void start_client(struct crowd *crowd) {
 	}
 	crowd->clients[crowd->begun++].pid = child;
 	crowd->cost->started = clock_now() - crowd->start;
-	crowd->cost->fork = number_greater(crowd->cost->fork, clock_now() - began);
+	crowd->cost->fork =
+	    number_greater(crowd->cost->fork, clock_now() - began);
 }
 
-static void count_client(struct crowd *crowd, int64_t client, int status) {
+static void
+count_client(struct crowd *crowd, int64_t client, int status)
+{
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 
 	crowd->clients[client].ended = true;
@@ -393,13 +441,16 @@ static void count_client(struct crowd *crowd, int64_t client, int status) {
 	crowd->tally->lost++;
 	if (code == GAVE_UP || code == HELD_BACK ||
 	    (code == MAKE_FAILED && crowd->variant->inner != NULL) ||
-	    (crowd->ending && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM))
+	    (crowd->ending && WIFSIGNALED(status) &&
+		WTERMSIG(status) == SIGTERM))
 		return;
 	crowd->cost->odd++;
 	crowd->cost->odd_status = status;
 }
 
-static void reap(struct crowd *crowd) {
+static void
+reap(struct crowd *crowd)
+{
 	int status;
 	pid_t child;
 
@@ -422,7 +473,9 @@ static void reap(struct crowd *crowd) {
 	}
 }
 
-static void signal_all(const struct crowd *crowd, int signal) {
+static void
+signal_all(const struct crowd *crowd, int signal)
+{
 	for (int64_t i = 0; i < crowd->begun; i++)
 		if (!crowd->clients[i].ended)
 			kill(crowd->clients[i].pid, signal);
@@ -430,10 +483,13 @@ static void signal_all(const struct crowd *crowd, int signal) {
 
 /* Kills one of the processes, or stops it; and has those go on that have been
  * stopped for long enough. */
-static void hurt(struct crowd *crowd) {
+static void
+hurt(struct crowd *crowd)
+{
 	nanos now = clock_now() - crowd->start;
 	uint64_t chance = random_draw(&crowd->chance);
-	struct client *client = &crowd->clients[chance % (uint64_t)crowd->begun];
+	struct client *client =
+	    &crowd->clients[chance % (uint64_t)crowd->begun];
 
 	for (int64_t i = 0; i < crowd->begun; i++) {
 		struct client *at = &crowd->clients[i];
@@ -451,7 +507,8 @@ static void hurt(struct crowd *crowd) {
 	client->resumed = NANOS_MAX;
 	client->killed = chance % 3 == 0;
 	if (!client->killed)
-		client->until = now + (nanos)(random_draw(&crowd->chance) % STOP);
+		client->until =
+		    now + (nanos)(random_draw(&crowd->chance) % STOP);
 	kill(client->pid, client->killed ? SIGKILL : SIGSTOP);
 	if (client->killed)
 		crowd->cost->killed++;
@@ -460,7 +517,9 @@ static void hurt(struct crowd *crowd) {
 }
 
 /* Until a child ends, or it is time to look again. */
-static void nap(struct crowd *crowd, nanos until) {
+static void
+nap(struct crowd *crowd, nanos until)
+{
 	struct timespec span = { .tv_sec = 0 };
 	nanos left;
 	int signal;
@@ -476,28 +535,35 @@ static void nap(struct crowd *crowd, nanos until) {
 }
 
 /* Waits for the clients that have begun. */
-static void await(struct crowd *crowd, nanos until) {
+static void
+await(struct crowd *crowd, nanos until)
+{
 	while (crowd->ended < crowd->begun && clock_now() < until) {
 		nap(crowd, until);
 		reap(crowd);
 	}
 }
 
-static void run(struct crowd *crowd) {
+static void
+run(struct crowd *crowd)
+{
 	const struct scenario *scenario = crowd->scenario;
 	nanos until = crowd->start + crowd->most;
 
 	while (crowd->ended < scenario->clients && crowd->cost->signal == 0 &&
 	    clock_now() < until) {
 		int64_t most = scenario->at_once > 0
-		    ? number_lesser(crowd->ended + scenario->at_once, scenario->clients)
+		    ? number_lesser(
+			  crowd->ended + scenario->at_once, scenario->clients)
 		    : scenario->clients;
 
 		if (crowd->begun < most)
 			start_client(crowd);
 		if (clock_now() >= crowd->hurts)
 			hurt(crowd);
-		nap(crowd, crowd->begun < most ? 0 : number_lesser(until, crowd->hurts));
+		nap(crowd,
+		    crowd->begun < most ? 0
+					: number_lesser(until, crowd->hurts));
 		reap(crowd);
 		redis_look(&crowd->redis, clock_now());
 	}
@@ -512,7 +578,9 @@ static void run(struct crowd *crowd) {
 }
 
 /* Has each request know what is known of its client. */
-static void find_clients(struct crowd *crowd) {
+static void
+find_clients(struct crowd *crowd)
+{
 	int64_t hosts = number_greater(crowd->scenario->hosts, 1);
 
 	for (size_t i = 0; i < crowd->record->count; i++) {
@@ -532,8 +600,11 @@ static void find_clients(struct crowd *crowd) {
 }
 
 /* Counts the requests, and what is wrong with them. */
-static void count_requests(struct crowd *crowd) {
-	static const struct terms limits = { SEGMENT_RATIO, SEGMENT_MIN, SEGMENT_WINDOW };
+static void
+count_requests(struct crowd *crowd)
+{
+	static const struct terms limits = { SEGMENT_RATIO, SEGMENT_MIN,
+		SEGMENT_WINDOW };
 	const struct request *requests = crowd->record->requests;
 	size_t count = crowd->record->count;
 
@@ -546,8 +617,8 @@ static void count_requests(struct crowd *crowd) {
 	if (!has_budget(crowd->variant))
 		return;
 	find_clients(crowd);
-	crowd->cost->early += witness_early(requests, count, crowd->record->holds,
-	    crowd->record->held, crowd->cost->fork);
+	crowd->cost->early += witness_early(requests, count,
+	    crowd->record->holds, crowd->record->held, crowd->cost->fork);
 	crowd->cost->holds += crowd->record->held;
 	/* What a breaker lets in, or a fleet, no window of a host counts. */
 	if (strstr(crowd->variant->options, "--breaker") == NULL &&
@@ -555,8 +626,10 @@ static void count_requests(struct crowd *crowd) {
 		crowd->cost->excess += witness_excess(requests, count, &limits);
 }
 
-void crowd_run(const struct programs *programs, const struct scenario *scenario,
-    const struct variant *variant, struct tally *tally, struct cost *cost) {
+void
+crowd_run(const struct programs *programs, const struct scenario *scenario,
+    const struct variant *variant, struct tally *tally, struct cost *cost)
+{
 	struct crowd crowd = { .scenario = scenario,
 		.variant = variant,
 		.tally = tally,

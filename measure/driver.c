@@ -45,7 +45,9 @@ struct runs {
 };
 
 /* Whether nothing has happened that must not happen in any storm. */
-static bool check_cost(const struct result *result, const struct cost *cost) {
+static bool
+check_cost(const struct result *result, const struct cost *cost)
+{
 	const struct variant *variant = result->variant;
 	const struct totals *totals = &result->totals;
 	const struct {
@@ -59,24 +61,27 @@ static bool check_cost(const struct result *result, const struct cost *cost) {
 		{ variant->fault != REDIS_SOUND && cost->failed == 0,
 		    "server of a fleet that did not fail" },
 		{ (int64_t)cost->early, "attempts began while a hold lasted" },
-		{ (int64_t)cost->excess, "retries failed that the budget does not allow" },
+		{ (int64_t)cost->excess,
+		    "retries failed that the budget does not allow" },
 	};
 	bool well = true;
 
 	for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++)
 		if (wrongs[i].count > 0) {
-			printf("WRONG: %s: %" PRId64 " %s\n", variant->name, wrongs[i].count,
-			    wrongs[i].what);
+			printf("WRONG: %s: %" PRId64 " %s\n", variant->name,
+			    wrongs[i].count, wrongs[i].what);
 			well = false;
 		}
 	if (cost->odd > 0)
-		printf("WRONG: %s: the last of them has status %#x of wait\n", variant->name,
-		    (unsigned)cost->odd_status);
+		printf("WRONG: %s: the last of them has status %#x of wait\n",
+		    variant->name, (unsigned)cost->odd_status);
 	return well;
 }
 
 /* Returns the file of that name in the directory. */
-static FILE *open_file(const struct driver *driver, const char *name, const char *mode) {
+static FILE *
+open_file(const struct driver *driver, const char *name, const char *mode)
+{
 	char path[PATH];
 	FILE *file;
 
@@ -89,7 +94,9 @@ static FILE *open_file(const struct driver *driver, const char *name, const char
 
 /* What the script picture draws: only with all variants that have to be in it.
  */
-static void write_picture(const struct driver *driver, const struct runs *runs) {
+static void
+write_picture(const struct driver *driver, const struct runs *runs)
+{
 	const struct scenario *scenario = runs->scenario;
 	const struct capacity *capacity = &scenario->capacity;
 	size_t wanted = 0, drawn = 0;
@@ -102,17 +109,18 @@ static void write_picture(const struct driver *driver, const struct runs *runs) 
 	if (drawn == 0 || drawn < wanted)
 		return;
 	out = open_file(driver, "picture.txt", "we");
-	fprintf(out, "title\t%s\nbin\t%g\nrate\t%" PRId64 "\noutage\t%g\t%g\n", scenario->title,
-	    figure_seconds(scenario->width), capacity->rate, figure_seconds(capacity->begin),
-	    figure_seconds(capacity->end));
+	fprintf(out, "title\t%s\nbin\t%g\nrate\t%" PRId64 "\noutage\t%g\t%g\n",
+	    scenario->title, figure_seconds(scenario->width), capacity->rate,
+	    figure_seconds(capacity->begin), figure_seconds(capacity->end));
 	for (size_t i = 0; i < runs->count; i++) {
 		const struct result *result = &runs->results[i];
 		const struct tally *tally = &runs->tallies[i];
 
 		if (result->variant->drawn == NULL)
 			continue;
-		fprintf(out, "run\t%s\t%" PRId64 "\t%s\n", result->variant->drawn,
-		    result->totals.wasted, figure_time(result->totals.p99));
+		fprintf(out, "run\t%s\t%" PRId64 "\t%s\n",
+		    result->variant->drawn, result->totals.wasted,
+		    figure_time(result->totals.p99));
 		for (size_t bin = 0; bin < tally->count; bin++)
 			fprintf(out, "requests\t%" PRId64 "\t%" PRId64 "\n",
 			    tally->bins[bin].served, tally->bins[bin].rejected);
@@ -122,7 +130,9 @@ static void write_picture(const struct driver *driver, const struct runs *runs) 
 }
 
 /* Whether there were any. */
-static bool run_scenario(struct driver *driver, const struct scenario *scenario) {
+static bool
+run_scenario(struct driver *driver, const struct scenario *scenario)
+{
 	static struct runs runs;
 	bool fleet = false;
 
@@ -139,18 +149,22 @@ static bool run_scenario(struct driver *driver, const struct scenario *scenario)
 
 	runs.scenario = scenario;
 	runs.count = 0;
-	for (const struct variant *variant = scenario->variants; variant->name != NULL; variant++) {
+	for (const struct variant *variant = scenario->variants;
+	     variant->name != NULL; variant++) {
 		struct tally *tally = &runs.tallies[runs.count];
 		struct result *result = &runs.results[runs.count];
 		struct cost *cost = &runs.costs[runs.count];
 
-		if (driver->variant != NULL && strcmp(driver->variant, variant->name) != 0)
+		if (driver->variant != NULL &&
+		    strcmp(driver->variant, variant->name) != 0)
 			continue;
 		*cost = (struct cost){ .signal = 0 };
 		tally_start(tally, scenario->width);
 		for (long n = 0; n < driver->times; n++) {
-			fprintf(stderr, "%s: %s\n", scenario->name, variant->name);
-			crowd_run(&driver->programs, scenario, variant, tally, cost);
+			fprintf(
+			    stderr, "%s: %s\n", scenario->name, variant->name);
+			crowd_run(
+			    &driver->programs, scenario, variant, tally, cost);
 			if (cost->signal != 0) {
 				raise(cost->signal);
 				errx(1, "%s: cut short", variant->name);
@@ -159,8 +173,10 @@ static bool run_scenario(struct driver *driver, const struct scenario *scenario)
 		*result = (struct result){ .scenario = scenario,
 			.variant = variant,
 			.totals = tally_sum(tally, scenario->capacity.end),
-			.asked = { .questions = cost->questions, .cpu = cost->redis } };
-		tally_put(driver->totals, scenario->name, variant->name, &result->totals);
+			.asked = { .questions = cost->questions,
+			    .cpu = cost->redis } };
+		tally_put(driver->totals, scenario->name, variant->name,
+		    &result->totals);
 		/* A storm that is cut short leaves the totals of earlier ones.
 		 */
 		fflush(driver->totals);
@@ -181,12 +197,15 @@ static bool run_scenario(struct driver *driver, const struct scenario *scenario)
 		    100 * (double)cost->cpu / (double)cost->elapsed /
 			(double)sysconf(_SC_NPROCESSORS_ONLN));
 		if (cost->failed > 0)
-			printf("; the fleet's server failed after %s", figure_time(cost->failed));
+			printf("; the fleet's server failed after %s",
+			    figure_time(cost->failed));
 		if (cost->back > 0)
-			printf(", for %s", figure_time(cost->back - cost->failed));
+			printf(
+			    ", for %s", figure_time(cost->back - cost->failed));
 		if (cost->killed + cost->stopped > 0)
-			printf("; %" PRId64 " were killed, and %" PRId64 " stopped", cost->killed,
-			    cost->stopped);
+			printf("; %" PRId64 " were killed, and %" PRId64
+			       " stopped",
+			    cost->killed, cost->stopped);
 		if (cost->holds > 0)
 			printf("; %zu holds were seen, and %zu attempts began "
 			       "meanwhile; the slowest fork took %s",
@@ -205,7 +224,9 @@ static bool run_scenario(struct driver *driver, const struct scenario *scenario)
 	return true;
 }
 
-int main(int argc, char **argv) {
+int
+main(int argc, char **argv)
+{
 	struct driver driver = { .failed = false };
 	const char *redis = getenv("FLEET_SERVER"), *times = getenv("TIMES");
 	bool any = false;
@@ -220,9 +241,12 @@ int main(int argc, char **argv) {
 	driver.scenario = argc > 4 ? argv[4] : NULL;
 	driver.variant = argc > 5 ? argv[5] : NULL;
 	/* A run of all storms begins the file anew. */
-	driver.totals = open_file(&driver, "totals", driver.scenario == NULL ? "we" : "ae");
+	driver.totals =
+	    open_file(&driver, "totals", driver.scenario == NULL ? "we" : "ae");
 	for (const struct scenario *at = scenarios; at->name != NULL; at++)
-		if (driver.scenario == NULL ? !at->drill : strcmp(driver.scenario, at->name) == 0)
+		if (driver.scenario == NULL
+			? !at->drill
+			: strcmp(driver.scenario, at->name) == 0)
 			any = run_scenario(&driver, at) || any;
 	if (!any)
 		errx(1, "no such storm");

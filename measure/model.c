@@ -48,27 +48,35 @@ struct fleet {
 };
 
 /* Has a host know the server's clock, and how many hosts there are. */
-static void teach(struct fleet *fleet, struct segment *segment, int64_t hosts, nanos now) {
-	const struct fleet_answer answer = { .now = DATE + now, .hosts = hosts };
+static void
+teach(struct fleet *fleet, struct segment *segment, int64_t hosts, nanos now)
+{
+	const struct fleet_answer answer = { .now = DATE + now,
+		.hosts = hosts };
 	nanos age = segment_age(&segment->header, now);
 
 	fleet->caller.question = (struct fleet_question){ .asked = age };
-	fleet_host_store(&segment->fleet, &fleet->caller, FLEET_ANSWERED, &answer, age);
+	fleet_host_store(
+	    &segment->fleet, &fleet->caller, FLEET_ANSWERED, &answer, age);
 }
 
 /* The member that is simulated until leave(). */
 static void
-enter(struct fleet *fleet, const struct fleet_member *member, const struct segment *segment) {
+enter(struct fleet *fleet, const struct fleet_member *member,
+    const struct segment *segment)
+{
 	fleet->caller.slice = segment->header.slice;
-	fleet->random =
-	    fleet->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	fleet->random = fleet->random * UINT64_C(6364136223846793005) +
+	    UINT64_C(1442695040888963407);
 	fleet->caller.random = fleet->random;
 	fleet->caller.wait = member->wait;
 	fleet->caller.granted = member->granted;
 	fleet->caller.asked = member->asked;
 }
 
-static void leave(const struct fleet_caller *caller, struct fleet_member *member) {
+static void
+leave(const struct fleet_caller *caller, struct fleet_member *member)
+{
 	member->wait = caller->wait;
 	member->granted = caller->granted;
 	member->asked = caller->asked;
@@ -76,14 +84,19 @@ static void leave(const struct fleet_caller *caller, struct fleet_member *member
 
 /* The server does work that comes at the instant now, after all other work.
  * Returns when that is done. */
-static nanos serve(struct fleet *fleet, int64_t rate, nanos now) {
-	fleet->free = number_greater(fleet->free, now + WAY) + NANOS_SECOND / rate;
+static nanos
+serve(struct fleet *fleet, int64_t rate, nanos now)
+{
+	fleet->free =
+	    number_greater(fleet->free, now + WAY) + NANOS_SECOND / rate;
 	return fleet->free;
 }
 
 /* The server runs the script for the caller's question at the instant now.
  * False if it was too late for an answer. */
-static bool run_script(struct fleet *fleet, struct fleet_answer *answer, nanos now) {
+static bool
+run_script(struct fleet *fleet, struct fleet_answer *answer, nanos now)
+{
 	struct fleet_question question = fleet->caller.question;
 	struct resp_reply reply;
 
@@ -91,9 +104,11 @@ static bool run_script(struct fleet *fleet, struct fleet_answer *answer, nanos n
 	/* The host asks twice, but the way of the first question costs nothing
 	 * here. */
 	if (question.by == FLEET_BY_PAST)
-		question.by = number_add(question.now, fleet->policy->fleet.timeout);
+		question.by =
+		    number_add(question.now, fleet->policy->fleet.timeout);
 	reply = twin_answer(&fleet->twin, &question);
-	if (!question_read(&reply, &question, answer) || answer->code == FLEET_STALE)
+	if (!question_read(&reply, &question, answer) ||
+	    answer->code == FLEET_STALE)
 		return false;
 	for (size_t i = 0; i < question.count; i++)
 		fleet->record->told += question.told[i].successes;
@@ -101,7 +116,9 @@ static bool run_script(struct fleet *fleet, struct fleet_answer *answer, nanos n
 }
 
 /* Sends the caller's question on a new connection. */
-static void send_question(struct fleet *fleet, struct fleet_member *member, nanos now) {
+static void
+send_question(struct fleet *fleet, struct fleet_member *member, nanos now)
+{
 	struct sent *sent = malloc(sizeof *sent);
 	struct fleet_record *record = fleet->record;
 	nanos patience = fleet->policy->fleet.timeout;
@@ -110,7 +127,8 @@ static void send_question(struct fleet *fleet, struct fleet_member *member, nano
 
 	if (sent == NULL)
 		err(1, "model");
-	answered = run_script(fleet, &sent->answer, done) && done + WAY <= now + patience;
+	answered = run_script(fleet, &sent->answer, done) &&
+	    done + WAY <= now + patience;
 	sent->caller = fleet->caller;
 	sent->outcome = answered ? FLEET_ANSWERED : FLEET_SILENT;
 	sent->at = number_lesser(done + WAY, now + patience);
@@ -124,7 +142,9 @@ static void send_question(struct fleet *fleet, struct fleet_member *member, nano
 	record->most_open = number_greater(record->most_open, record->open);
 }
 
-static void disconnect(struct fleet *fleet, struct fleet_member *member) {
+static void
+disconnect(struct fleet *fleet, struct fleet_member *member)
+{
 	if (member->connected)
 		fleet->record->open--;
 	member->connected = false;
@@ -132,16 +152,19 @@ static void disconnect(struct fleet *fleet, struct fleet_member *member) {
 
 /* Stores what came of the question that is under way. */
 static void
-settle(struct fleet *fleet, struct fleet_member *member, struct segment *segment, nanos now) {
+settle(struct fleet *fleet, struct fleet_member *member,
+    struct segment *segment, nanos now)
+{
 	struct sent *sent = member->sent;
 
 	if (now < sent->at)
 		sent->outcome = FLEET_CUT;
-	fleet_host_store(&segment->fleet, &sent->caller, sent->outcome, &sent->answer,
-	    segment_age(&segment->header, now));
+	fleet_host_store(&segment->fleet, &sent->caller, sent->outcome,
+	    &sent->answer, segment_age(&segment->header, now));
 	leave(&sent->caller, member);
 	member->connected = true;
-	if (sent->outcome != FLEET_ANSWERED || !(member->granted || member->elected))
+	if (sent->outcome != FLEET_ANSWERED ||
+	    !(member->granted || member->elected))
 		disconnect(fleet, member);
 	member->sent = NULL;
 	free(sent);
@@ -152,7 +175,9 @@ settle(struct fleet *fleet, struct fleet_member *member, struct segment *segment
  * HOST_ASK, the question has been sent: call this again at member->sent->at.
  */
 static struct admission
-admit(struct fleet *fleet, struct fleet_member *member, const struct visit *visit, bool retry) {
+admit(struct fleet *fleet, struct fleet_member *member,
+    const struct visit *visit, bool retry)
+{
 	struct admission admission;
 
 	if (member->sent != NULL)
@@ -163,39 +188,49 @@ admit(struct fleet *fleet, struct fleet_member *member, const struct visit *visi
 	leave(&fleet->caller, member);
 	if (admission.fleet.decision == HOST_ASK)
 		send_question(fleet, member, visit->now);
-	if (admission.answer == ADMISSION_HELD || admission.answer == ADMISSION_DENIED)
+	if (admission.answer == ADMISSION_HELD ||
+	    admission.answer == ADMISSION_DENIED)
 		disconnect(fleet, member);
 	return admission;
 }
 
 /* Before the first attempt, as fleet_client_greet(). */
 static void
-greet(struct fleet *fleet, struct fleet_member *member, struct segment *segment, nanos now) {
+greet(struct fleet *fleet, struct fleet_member *member, struct segment *segment,
+    nanos now)
+{
 	if (fleet->mute)
 		return;
 	enter(fleet, member, segment);
-	member->elected =
-	    fleet_host_elect(&segment->fleet, &fleet->caller, segment_age(&segment->header, now));
+	member->elected = fleet_host_elect(&segment->fleet, &fleet->caller,
+	    segment_age(&segment->header, now));
 	if (member->elected)
 		send_question(fleet, member, now);
 }
 
 /* Has a host that knows the clock tell the server of a success, which counts
  * the host then. */
-static void count_host(struct fleet *fleet, struct segment *segment, nanos now) {
+static void
+count_host(struct fleet *fleet, struct segment *segment, nanos now)
+{
 	nanos age = segment_age(&segment->header, now);
 	struct fleet_answer answer;
 
 	fleet->caller.slice = segment->header.slice;
-	window_deposit(&segment->window, window_epoch(fleet->caller.slice, age));
-	fleet_host_claim(&segment->fleet, &segment->window, &fleet->caller, age);
+	window_deposit(
+	    &segment->window, window_epoch(fleet->caller.slice, age));
+	fleet_host_claim(
+	    &segment->fleet, &segment->window, &fleet->caller, age);
 	run_script(fleet, &answer, now);
-	fleet_host_store(&segment->fleet, &fleet->caller, FLEET_SENT, NULL, age);
+	fleet_host_store(
+	    &segment->fleet, &fleet->caller, FLEET_SENT, NULL, age);
 }
 
 /* After each attempt, as fleet_client_tell(). */
-static void tell(struct fleet *fleet, struct fleet_member *member, struct segment *segment,
-    bool succeeded, nanos now) {
+static void
+tell(struct fleet *fleet, struct fleet_member *member, struct segment *segment,
+    bool succeeded, nanos now)
+{
 	nanos age = segment_age(&segment->header, now);
 	struct fleet_answer answer;
 
@@ -203,9 +238,11 @@ static void tell(struct fleet *fleet, struct fleet_member *member, struct segmen
 		settle(fleet, member, segment, now);
 	enter(fleet, member, segment);
 	if (member->connected && (succeeded || member->elected) &&
-	    fleet_host_claim(&segment->fleet, &segment->window, &fleet->caller, age)) {
+	    fleet_host_claim(
+		&segment->fleet, &segment->window, &fleet->caller, age)) {
 		run_script(fleet, &answer, serve(fleet, TOLD, now));
-		fleet_host_store(&segment->fleet, &fleet->caller, FLEET_SENT, NULL, age);
+		fleet_host_store(
+		    &segment->fleet, &fleet->caller, FLEET_SENT, NULL, age);
 	}
 	member->elected = false;
 	disconnect(fleet, member);
@@ -242,22 +279,31 @@ struct storm {
 
 /* A seed that differs from its neighbours' in all bits: random_draw() gives
  * that of one client after the other. */
-static uint64_t seed_of(const struct model *model, uint32_t who) {
+static uint64_t
+seed_of(const struct model *model, uint32_t who)
+{
 	uint64_t state = model->seed + who * UINT64_C(0x9e3779b97f4a7c15);
 
 	return random_draw(&state);
 }
 
-static void put(struct storm *storm, nanos at, uint32_t who, enum what what) {
+static void
+put(struct storm *storm, nanos at, uint32_t who, enum what what)
+{
 	queue_put(&storm->queue, (struct event){ at, who, what });
 }
 
 /* One client after the other is on another host. */
-static struct segment *segment_of(const struct storm *storm, uint32_t who) {
-	return storm->segments == NULL ? NULL : &storm->segments[who % storm->hosts];
+static struct segment *
+segment_of(const struct storm *storm, uint32_t who)
+{
+	return storm->segments == NULL ? NULL
+				       : &storm->segments[who % storm->hosts];
 }
 
-static struct visit visit_of(struct client *client, struct segment *segment, nanos now) {
+static struct visit
+visit_of(struct client *client, struct segment *segment, nanos now)
+{
 	struct visit visit = { .caller = &client->caller, .now = now };
 
 	if (segment == NULL)
@@ -269,24 +315,33 @@ static struct visit visit_of(struct client *client, struct segment *segment, nan
 	return visit;
 }
 
-static bool has_fleet(const struct storm *storm) {
+static bool
+has_fleet(const struct storm *storm)
+{
 	return storm->model->policy->fleet.text != NULL;
 }
 
 /* How many clients begin before any has ended. */
-static int64_t at_once(const struct scenario *scenario) {
+static int64_t
+at_once(const struct scenario *scenario)
+{
 	return scenario->at_once > 0 ? scenario->at_once : scenario->clients;
 }
 
 /* When a client begins, from which its latency counts. */
-static nanos due(const struct model *model, uint32_t who) {
+static nanos
+due(const struct model *model, uint32_t who)
+{
 	const struct scenario *scenario = model->scenario;
 
-	return who < scenario->scouts ? 0
-				      : scenario->lead + (who - scenario->scouts) * scenario->apart;
+	return who < scenario->scouts
+	    ? 0
+	    : scenario->lead + (who - scenario->scouts) * scenario->apart;
 }
 
-static void follow(struct storm *storm, uint32_t who, const struct step *step, nanos now) {
+static void
+follow(struct storm *storm, uint32_t who, const struct step *step, nanos now)
+{
 	const struct scenario *scenario = storm->model->scenario;
 
 	if (step->again) {
@@ -305,12 +360,15 @@ static void follow(struct storm *storm, uint32_t who, const struct step *step, n
 }
 
 /* The end of an attempt, as in attempt() of retry.c. */
-static void finish(struct storm *storm, uint32_t who, nanos now) {
+static void
+finish(struct storm *storm, uint32_t who, nanos now)
+{
 	const struct policy *policy = storm->model->policy;
 	struct client *client = &storm->clients[who];
 	struct segment *segment = segment_of(storm, who);
 	struct visit visit = visit_of(client, segment, now);
-	struct outcome outcome = { .end = END_EXITED, .code = client->status == 200 ? 0 : 1 };
+	struct outcome outcome = { .end = END_EXITED,
+		.code = client->status == 200 ? 0 : 1 };
 	struct attempt_end end;
 	struct step step;
 
@@ -318,7 +376,8 @@ static void finish(struct storm *storm, uint32_t who, nanos now) {
 		outcome.http = (struct http_status){
 			.known = true,
 			.code = client->status,
-			.after = { .given = client->wait > 0, .wait = client->wait },
+			.after = { .given = client->wait > 0,
+			    .wait = client->wait },
 		};
 
 	plan_judge(policy, &client->history, &outcome);
@@ -329,7 +388,8 @@ static void finish(struct storm *storm, uint32_t who, nanos now) {
 	if (segment != NULL)
 		admission_tell(&visit, &end);
 	if (has_fleet(storm))
-		tell(&storm->fleet, &client->member, segment, step.reason == REASON_SUCCEEDED, now);
+		tell(&storm->fleet, &client->member, segment,
+		    step.reason == REASON_SUCCEEDED, now);
 	follow(storm, who, &step, now);
 }
 
@@ -337,14 +397,17 @@ static void finish(struct storm *storm, uint32_t who, nanos now) {
  * An attempt begins, and its request is at the server. A client that shares
  * nothing with others can use the answer at once, which saves an event.
  */
-static void begin(struct storm *storm, uint32_t who, nanos now) {
+static void
+begin(struct storm *storm, uint32_t who, nanos now)
+{
 	const struct model *model = storm->model;
 	const struct capacity *capacity = &model->scenario->capacity;
 	struct client *client = &storm->clients[who];
 	nanos at = now + capacity->takes;
 
 	if (has_fleet(storm) && client->history.made == 0)
-		greet(&storm->fleet, &client->member, segment_of(storm, who), now);
+		greet(&storm->fleet, &client->member, segment_of(storm, who),
+		    now);
 	plan_begin(&client->history);
 	if (client->caller.lease != 0)
 		put(storm, client->caller.renewal, who, WHAT_RENEW);
@@ -360,7 +423,9 @@ static void begin(struct storm *storm, uint32_t who, nanos now) {
 }
 
 /* The next attempt, if the budget admits it; else a wait, or the end. */
-static void wake(struct storm *storm, uint32_t who, nanos now) {
+static void
+wake(struct storm *storm, uint32_t who, nanos now)
+{
 	struct client *client = &storm->clients[who];
 	struct visit visit = visit_of(client, segment_of(storm, who), now);
 	struct admission admission = { .answer = ADMISSION_GRANTED };
@@ -368,8 +433,9 @@ static void wake(struct storm *storm, uint32_t who, nanos now) {
 	struct step step;
 
 	if (visit.segment != NULL)
-		admission = has_fleet(storm) ? admit(&storm->fleet, &client->member, &visit, retry)
-					     : admission_ask(&visit, retry);
+		admission = has_fleet(storm)
+		    ? admit(&storm->fleet, &client->member, &visit, retry)
+		    : admission_ask(&visit, retry);
 	if (admission.answer == ADMISSION_OPEN) {
 		/* Until the answer comes, or the host asks again. */
 		put(storm,
@@ -382,24 +448,31 @@ static void wake(struct storm *storm, uint32_t who, nanos now) {
 		begin(storm, who, now);
 		return;
 	}
-	step = plan_denied(storm->model->policy, &client->history, &admission, now);
+	step = plan_denied(
+	    storm->model->policy, &client->history, &admission, now);
 	follow(storm, who, &step, now);
 }
 
-static void start(struct storm *storm, uint32_t who, nanos now) {
+static void
+start(struct storm *storm, uint32_t who, nanos now)
+{
 	const struct model *model = storm->model;
 	struct client *client = &storm->clients[who];
 	struct step step;
 
 	*client = (struct client){
-		.history = plan_start(model->policy, now, NANOS_MAX, seed_of(model, who)),
-		.caller = { .config = &model->policy->budget, .uses_breaker = true },
+		.history = plan_start(
+		    model->policy, now, NANOS_MAX, seed_of(model, who)),
+		.caller = { .config = &model->policy->budget,
+		    .uses_breaker = true },
 	};
 	step = plan_first(model->policy, &client->history, now);
 	follow(storm, who, &step, now);
 }
 
-static void happen(struct storm *storm, const struct event *event) {
+static void
+happen(struct storm *storm, const struct event *event)
+{
 	const struct model *model = storm->model;
 	struct client *client = &storm->clients[event->who];
 	uint32_t who = event->who, next = who + 1;
@@ -409,7 +482,8 @@ static void happen(struct storm *storm, const struct event *event) {
 	switch ((enum what)event->what) {
 	case WHAT_START:
 		if (next < at_once(model->scenario))
-			put(storm, number_greater(now, due(model, next)), next, WHAT_START);
+			put(storm, number_greater(now, due(model, next)), next,
+			    WHAT_START);
 		start(storm, who, now);
 		break;
 	case WHAT_WAKE:
@@ -429,7 +503,9 @@ static void happen(struct storm *storm, const struct event *event) {
 	}
 }
 
-static void *room_for(int64_t count, size_t size) {
+static void *
+room_for(int64_t count, size_t size)
+{
 	void *room = calloc((size_t)count, size);
 
 	if (room == NULL)
@@ -437,7 +513,9 @@ static void *room_for(int64_t count, size_t size) {
 	return room;
 }
 
-static void make_segments(struct storm *storm) {
+static void
+make_segments(struct storm *storm)
+{
 	const struct model *model = storm->model;
 	const struct budget_config *budget = &model->policy->budget;
 	struct origin origin = { .base = -model->age };
@@ -450,19 +528,26 @@ static void make_segments(struct storm *storm) {
 		.policy = model->policy,
 		.record = model->record,
 		.mute = model->mute,
-		.caller = { .policy = &model->policy->fleet, .key = budget->key, .tag = 1 },
+		.caller = { .policy = &model->policy->fleet,
+		    .key = budget->key,
+		    .tag = 1 },
 		.random = model->seed,
 	};
 	for (int64_t i = 0; i < storm->hosts; i++) {
-		segment_make(&storm->segments[i], budget->key, &budget->terms, &origin);
+		segment_make(
+		    &storm->segments[i], budget->key, &budget->terms, &origin);
 		if (has_fleet(storm) && model->known > 0)
-			teach(&storm->fleet, &storm->segments[i], model->known, -model->age);
+			teach(&storm->fleet, &storm->segments[i], model->known,
+			    -model->age);
 		if (has_fleet(storm) && model->seen > 0)
-			count_host(&storm->fleet, &storm->segments[i], -model->seen);
+			count_host(
+			    &storm->fleet, &storm->segments[i], -model->seen);
 	}
 }
 
-void model_run(const struct model *model, struct tally *tally) {
+void
+model_run(const struct model *model, struct tally *tally)
+{
 	int64_t clients = model->scenario->clients;
 	struct storm storm = { .model = model, .tally = tally };
 	struct event event;
@@ -472,7 +557,8 @@ void model_run(const struct model *model, struct tally *tally) {
 	make_segments(&storm);
 	queue_start(&storm.queue);
 	put(&storm, 0, 0, WHAT_START);
-	while (queue_take(&storm.queue, &event) && event.at < model->scenario->most)
+	while (queue_take(&storm.queue, &event) &&
+	    event.at < model->scenario->most)
 		happen(&storm, &event);
 	tally->lost += clients - model->scenario->scouts - storm.ended;
 	queue_end(&storm.queue);

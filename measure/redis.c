@@ -27,22 +27,28 @@ enum { PATIENCE = 10 };
 
 enum { PATH = 4096 };
 
-static struct sockaddr_un address_of(const struct redis *redis, const char *name) {
+static struct sockaddr_un
+address_of(const struct redis *redis, const char *name)
+{
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
-	snprintf(address.sun_path, sizeof address.sun_path, "%s/%s", redis->directory, name);
+	snprintf(address.sun_path, sizeof address.sun_path, "%s/%s",
+	    redis->directory, name);
 	return address;
 }
 
 /* A connection to the server; -1: there is none. */
-static int reach(const struct redis *redis) {
+static int
+reach(const struct redis *redis)
+{
 	struct sockaddr_un to = address_of(redis, SOCKET);
 	struct timeval patience = { .tv_sec = PATIENCE };
 	int connection = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (connection == -1)
 		err(1, "socket");
-	if (setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
+	if (setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience,
+		sizeof patience) == 0 &&
 	    connect(connection, (const struct sockaddr *)&to, sizeof to) == 0)
 		return connection;
 	close(connection);
@@ -50,7 +56,9 @@ static int reach(const struct redis *redis) {
 }
 
 /* How often scripts were called, as INFO says it. */
-static int64_t count_questions(const struct redis *redis) {
+static int64_t
+count_questions(const struct redis *redis)
+{
 	static const char request[] = "INFO commandstats\r\nQUIT\r\n";
 	int connection = reach(redis);
 	int64_t questions = 0, calls;
@@ -71,7 +79,9 @@ static int64_t count_questions(const struct redis *redis) {
 	return questions;
 }
 
-static void make_link(const struct redis *redis, int64_t host, const char *target) {
+static void
+make_link(const struct redis *redis, int64_t host, const char *target)
+{
 	char path[PATH], new[PATH];
 
 	snprintf(path, sizeof path, "%s/" LINK, redis->directory, host);
@@ -80,7 +90,9 @@ static void make_link(const struct redis *redis, int64_t host, const char *targe
 		err(1, "%s", path);
 }
 
-void redis_start(struct redis *redis, const char *program) {
+void
+redis_start(struct redis *redis, const char *program)
+{
 	struct sockaddr_un own = address_of(redis, SOCKET);
 	struct sockaddr_un nowhere = address_of(redis, NOWHERE);
 	nanos until = clock_now() + PATIENCE * NANOS_SECOND;
@@ -92,7 +104,8 @@ void redis_start(struct redis *redis, const char *program) {
 	/* Connections to it are made, and nobody accepts them. */
 	redis->nowhere = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (redis->nowhere == -1 ||
-	    bind(redis->nowhere, (const struct sockaddr *)&nowhere, sizeof nowhere) == -1 ||
+	    bind(redis->nowhere, (const struct sockaddr *)&nowhere,
+		sizeof nowhere) == -1 ||
 	    listen(redis->nowhere, SOMAXCONN) == -1)
 		err(1, "%s", nowhere.sun_path);
 	redis->pid = child_fork(SIGKILL);
@@ -100,30 +113,37 @@ void redis_start(struct redis *redis, const char *program) {
 		nothing = open("/dev/null", O_RDWR);
 		dup2(nothing, STDIN_FILENO);
 		dup2(nothing, STDOUT_FILENO);
-		execlp(program, program, "--port", "0", "--unixsocket", own.sun_path, "--save", "",
-		    "--appendonly", "no", "--dir", redis->directory, "--maxclients", "4000",
-		    (char *)NULL);
+		execlp(program, program, "--port", "0", "--unixsocket",
+		    own.sun_path, "--save", "", "--appendonly", "no", "--dir",
+		    redis->directory, "--maxclients", "4000", (char *)NULL);
 		warn("%s", program);
 		_exit(1);
 	}
 	while ((connection = reach(redis)) == -1) {
-		if (clock_now() > until || waitpid(redis->pid, NULL, WNOHANG) != 0)
+		if (clock_now() > until ||
+		    waitpid(redis->pid, NULL, WNOHANG) != 0)
 			errx(1, "%s does not start", program);
 		poll(NULL, 0, 10);
 	}
 	close(connection);
 }
 
-void redis_begin(struct redis *redis, nanos start) {
+void
+redis_begin(struct redis *redis, nanos start)
+{
 	if (redis->pid > 0 && redis->fault != REDIS_SOUND)
 		redis->due = start + REDIS_FAULT;
 }
 
-void redis_url(const struct redis *redis, int64_t host, char url[REDIS_URL]) {
+void
+redis_url(const struct redis *redis, int64_t host, char url[REDIS_URL])
+{
 	snprintf(url, REDIS_URL, "unix://%s/" LINK, redis->directory, host);
 }
 
-static void finish(struct redis *redis) {
+static void
+finish(struct redis *redis)
+{
 	nanos others = child_cpu(RUSAGE_CHILDREN);
 
 	kill(redis->pid, SIGCONT);
@@ -135,7 +155,9 @@ static void finish(struct redis *redis) {
 }
 
 /* Returns when the server has stopped, or continues. */
-static void signal_server(const struct redis *redis, int signal) {
+static void
+signal_server(const struct redis *redis, int signal)
+{
 	int status;
 
 	if (kill(redis->pid, signal) == -1 ||
@@ -145,7 +167,9 @@ static void signal_server(const struct redis *redis, int signal) {
 		errx(1, "the fleet's server has ended before its time");
 }
 
-void redis_look(struct redis *redis, nanos now) {
+void
+redis_look(struct redis *redis, nanos now)
+{
 	if (now < redis->due)
 		return;
 	redis->due = NANOS_MAX;
@@ -172,7 +196,9 @@ void redis_look(struct redis *redis, nanos now) {
 	redis->failed = clock_now();
 }
 
-void redis_end(struct redis *redis) {
+void
+redis_end(struct redis *redis)
+{
 	if (redis->pid > 0)
 		finish(redis);
 	if (redis->nowhere > 0)

@@ -29,7 +29,8 @@
 
 #define ON_HOSTS \
 	.clients = 1000, .hosts = 100, .apart = NANOS_MS, \
-	.capacity = { .rate = 200, .end = 10 * NANOS_SECOND }, .width = 100 * NANOS_MS
+	.capacity = { .rate = 200, .end = 10 * NANOS_SECOND }, \
+	.width = 100 * NANOS_MS
 
 /*
  * The fleet's server grants 20 retries at most before it fails. A host that is
@@ -46,25 +47,30 @@
 		.until = 20 * NANOS_SECOND, \
 	}, \
 	{ \
-		.name = how ", breakers", .options = HOSTS FLEET BREAKER, .fault = what, \
+		.name = how ", breakers", .options = HOSTS FLEET BREAKER, \
+		.fault = what, \
 	}
 
 #define DRILL "-n inf -d 100ms --max-delay 300ms "
 #define DRILL_FLEET "--fleet " SCENARIO_FLEET " --fleet-min 2 "
 #define DRILL_SIZE \
-	.drill = true, .clients = 12, .capacity = { .rate = 40, .end = NANOS_SECOND / 2 }, \
+	.drill = true, .clients = 12, \
+	.capacity = { .rate = 40, .end = NANOS_SECOND / 2 }, \
 	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
 
 /* The server stays down, and so nothing depends on how fast the clients are.
  * Each ends where it may not retry. */
 #define DRILL_DOWN \
-	.drill = true, .clients = 12, .capacity = { .rate = 40, .end = 30 * NANOS_SECOND }, \
+	.drill = true, .clients = 12, \
+	.capacity = { .rate = 40, .end = 30 * NANOS_SECOND }, \
 	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
 
 #define DRILL_ENDS "-n 4 -d 10ms "
 
 /* Who is not served in the end was not admitted by a host that is alone. */
-#define DRILL_ALONE DRILL SHARED "--budget-min 10000 --fleet " SCENARIO_FLEET " --fleet-alone 10000"
+#define DRILL_ALONE \
+	DRILL SHARED "--budget-min 10000 --fleet " SCENARIO_FLEET \
+		     " --fleet-alone 10000"
 
 /* Commands that a pool of workers runs, as xargs -P does. */
 #define QUEUE(count, places) .clients = (count), .at_once = (places)
@@ -85,8 +91,10 @@
 #define FAILING(percent_, time, longer, lost) \
 	{ \
 		.name = "flaky-" #percent_, \
-		.title = "300 commands of 50 ms, 16 at a time, " #percent_ " % fail", \
-		QUEUE(300, 16), .capacity = { .percent = (percent_), .takes = 50 * NANOS_MS }, \
+		.title = "300 commands of 50 ms, 16 at a time, " #percent_ \
+			 " % fail", \
+		QUEUE(300, 16), \
+		.capacity = { .percent = (percent_), .takes = 50 * NANOS_MS }, \
 		.width = NANOS_SECOND, .most = 330 * NANOS_SECOND, \
 		.variants = { \
 			{ .name = "alone", .options = SOON PATIENT }, \
@@ -98,7 +106,8 @@
 			{ .name = "budget, killed", \
 			    .options = SOON PATIENT SHARED, \
 			    .hurt = true }, \
-			{ .name = "alone, 6 attempts", .options = SOON "-n 6" }, \
+			{ .name = "alone, 6 attempts", \
+			    .options = SOON "-n 6" }, \
 			{ .name = "budget, 6 attempts", \
 			    .options = SOON "-n 6 " SHARED, \
 			    .beside = "alone, 6 attempts", \
@@ -388,7 +397,9 @@ const struct scenario scenarios[] = {
 	{ .name = NULL },
 };
 
-size_t scenario_words(const struct variant *variant, char *words[], size_t count) {
+size_t
+scenario_words(const struct variant *variant, char *words[], size_t count)
+{
 	char *text = strdup(variant->options), *word;
 
 	if (text == NULL)
@@ -399,18 +410,23 @@ size_t scenario_words(const struct variant *variant, char *words[], size_t count
 	return count;
 }
 
-bool scenario_has_fleet(const struct variant *variant) {
+bool
+scenario_has_fleet(const struct variant *variant)
+{
 	return strstr(variant->options, SCENARIO_FLEET) != NULL;
 }
 
-int capacity_answer(const struct capacity *capacity, struct load *load, nanos now) {
+int
+capacity_answer(const struct capacity *capacity, struct load *load, nanos now)
+{
 	nanos token, window;
 
 	if (now >= capacity->begin && now < capacity->end)
 		return 503;
 	if (capacity->flaky > 0 && ++load->count % capacity->flaky == 0)
 		return 503;
-	if (capacity->percent > 0 && random_draw(&load->chance) % 100 < (uint64_t)capacity->percent)
+	if (capacity->percent > 0 &&
+	    random_draw(&load->chance) % 100 < (uint64_t)capacity->percent)
 		return 503;
 	if (capacity->quota > 0) {
 		window = now / capacity->window;
@@ -433,20 +449,26 @@ int capacity_answer(const struct capacity *capacity, struct load *load, nanos no
 	return 200;
 }
 
-nanos capacity_wait(const struct capacity *capacity, nanos now) {
+nanos
+capacity_wait(const struct capacity *capacity, nanos now)
+{
 	nanos left = capacity->window - now % capacity->window;
 
 	return (left + NANOS_SECOND - 1) / NANOS_SECOND * NANOS_SECOND;
 }
 
-nanos scenario_limit(const struct scenario *scenario) {
+nanos
+scenario_limit(const struct scenario *scenario)
+{
 	const struct capacity *capacity = &scenario->capacity;
 
 	if (capacity->quota > 0)
-		return (scenario->clients - 1) / capacity->quota * capacity->window +
+		return (scenario->clients - 1) / capacity->quota *
+		    capacity->window +
 		    capacity->takes;
 	if (capacity->rate == 0)
 		return 0;
 	return capacity->end - scenario->lead + capacity->takes +
-	    (scenario->clients - scenario->scouts) * NANOS_SECOND / capacity->rate;
+	    (scenario->clients - scenario->scouts) * NANOS_SECOND /
+	    capacity->rate;
 }

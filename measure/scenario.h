@@ -95,7 +95,8 @@ extern const struct scenario scenarios[];
 
 /* Adds the words of the options to the count that there are. Their memory is
  * never freed. Returns how many there are then. */
-size_t scenario_words(const struct variant *variant, char *words[], size_t count);
+size_t
+scenario_words(const struct variant *variant, char *words[], size_t count);
 
 /* Whether the clients share a budget with other hosts. */
 bool scenario_has_fleet(const struct variant *variant);
@@ -109,7 +110,8 @@ bool scenario_has_fleet(const struct variant *variant);
  * 1,000 clients without jitter would need 50 rounds of 10 s: what is published
  * for them (9,000 wasted, p99 52 s) can only have been served 200 at a time.
  */
-int capacity_answer(const struct capacity *capacity, struct load *load, nanos now);
+int
+capacity_answer(const struct capacity *capacity, struct load *load, nanos now);
 
 /* What a 429 asks a client to wait: for the rest of the window, in whole
  * seconds. */

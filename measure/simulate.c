@@ -34,7 +34,8 @@ enum { PERCENT = 15, SOME = 50 };
 
 #define STORM "-n inf -d 100ms --max-delay 10s -j full "
 #define MINUTE "--budget-window 60s "
-#define FLEET STORM "-B storm " MINUTE "--fleet " SCENARIO_FLEET " --fleet-min 20 "
+#define FLEET \
+	STORM "-B storm " MINUTE "--fleet " SCENARIO_FLEET " --fleet-min 20 "
 
 /* A row of a table. What run() knows is left out. */
 struct trial {
@@ -46,11 +47,14 @@ struct trial {
 };
 
 /* The totals of the mean of all seeds, and what the last one's server saw. */
-static struct result run(const struct trial *trial) {
+static struct result
+run(const struct trial *trial)
+{
 	static char name[] = "retry", command[] = "true";
 	char *argv[SCENARIO_OPTIONS + 3] = { name };
 	size_t argc = scenario_words(&trial->variant, argv, 1);
-	struct result result = { .scenario = &trial->scenario, .variant = &trial->variant };
+	struct result result = { .scenario = &trial->scenario,
+		.variant = &trial->variant };
 	struct scenario scenario = trial->scenario;
 	struct model model = trial->model;
 	struct totals totals[SEEDS], questions;
@@ -73,14 +77,16 @@ static struct result run(const struct trial *trial) {
 		tally_start(&tally, scenario.width);
 		model.seed++;
 		model_run(&model, &tally);
-		totals[model.seed - 1] = tally_sum(&tally, scenario.capacity.end);
+		totals[model.seed - 1] =
+		    tally_sum(&tally, scenario.capacity.end);
 		questions = tally_sum(&record.questions, 0);
 		result.asked.questions = questions.served + questions.wasted;
 		result.asked.peak = questions.peak;
 		result.asked.awaited = record.awaited;
 		result.asked.silent = record.silent;
 		result.asked.told = record.told;
-		result.asked.served = record.awaited > 0 ? totals[model.seed - 1].served : 0;
+		result.asked.served =
+		    record.awaited > 0 ? totals[model.seed - 1].served : 0;
 		result.asked.open = record.most_open;
 		tally_end(&tally);
 		tally_end(&record.questions);
@@ -89,7 +95,9 @@ static struct result run(const struct trial *trial) {
 	return result;
 }
 
-static bool differs(int64_t simulated, int64_t real) {
+static bool
+differs(int64_t simulated, int64_t real)
+{
 	int64_t apart = llabs(simulated - real);
 
 	return apart > SOME && apart > real / 100 * PERCENT;
@@ -97,7 +105,9 @@ static bool differs(int64_t simulated, int64_t real) {
 
 /* Runs some trials; those of which the file has totals are compared with these.
  */
-static bool show(const char *title, const struct trial *trials, size_t count, FILE *file) {
+static bool
+show(const char *title, const struct trial *trials, size_t count, FILE *file)
+{
 	struct result results[2 * ROWS];
 	size_t rows = 0;
 	bool well = true;
@@ -107,14 +117,16 @@ static bool show(const char *title, const struct trial *trials, size_t count, FI
 		const struct trial *trial = &trials[i];
 		const struct scenario *scenario = &trial->scenario;
 		const struct variant *variant = &trial->variant;
-		struct result real = {
-			.scenario = scenario, .variant = variant, .name = "  with processes"
-		};
+		struct result real = { .scenario = scenario,
+			.variant = variant,
+			.name = "  with processes" };
 		const struct totals *mine = &results[rows].totals;
 
 		results[rows++] = run(trial);
 		well = figure_judge(results, rows) && well;
-		if (file == NULL || !tally_find(file, scenario->name, variant->name, &real.totals))
+		if (file == NULL ||
+		    !tally_find(
+			file, scenario->name, variant->name, &real.totals))
 			continue;
 		results[rows++] = real;
 		if (variant->slow)
@@ -135,13 +147,16 @@ static bool show(const char *title, const struct trial *trials, size_t count, FI
 
 /* All variants of a scenario with so many times the clients and the capacity.
  */
-static bool show_scenario(const struct scenario *scenario, int64_t factor,
-    const struct model *model, FILE *file) {
+static bool
+show_scenario(const struct scenario *scenario, int64_t factor,
+    const struct model *model, FILE *file)
+{
 	struct trial trials[SCENARIO_VARIANTS];
 	char title[200];
 	size_t count = 0;
 
-	for (const struct variant *v = scenario->variants; v->name != NULL; v++) {
+	for (const struct variant *v = scenario->variants; v->name != NULL;
+	     v++) {
 		struct trial *trial = &trials[count];
 
 		/* The simulated server of a fleet does not fail, nor do
@@ -151,16 +166,17 @@ static bool show_scenario(const struct scenario *scenario, int64_t factor,
 		*trial = (struct trial){ *v, *scenario, *model, 1, false };
 		trial->scenario.clients *= factor;
 		trial->scenario.capacity.rate *= factor;
-		trial->scenario.hosts =
-		    scenario->hosts > 0 || factor == 1 ? scenario->hosts * factor : factor;
+		trial->scenario.hosts = scenario->hosts > 0 || factor == 1
+		    ? scenario->hosts * factor
+		    : factor;
 		trial->scenario.apart /= factor;
 		trial->model.known *= factor;
 		count++;
 	}
 	if (count == 0)
 		return true;
-	snprintf(title, sizeof title, "%s: %s clients, %s a second; %s", scenario->name,
-	    figure_count(trials[0].scenario.clients),
+	snprintf(title, sizeof title, "%s: %s clients, %s a second; %s",
+	    scenario->name, figure_count(trials[0].scenario.clients),
 	    figure_count(trials[0].scenario.capacity.rate), scenario->title);
 	return show(title, trials, count, file);
 }
@@ -168,7 +184,9 @@ static bool show_scenario(const struct scenario *scenario, int64_t factor,
 /* Budgets that nobody has used. */
 static const struct model fresh = { .known = 0 };
 
-static bool show_storms(void) {
+static bool
+show_storms(void)
+{
 	FILE *file = fopen(TALLY_FILE, "re");
 	bool well = true;
 
@@ -185,14 +203,17 @@ static bool show_storms(void) {
 }
 
 /* Without what was published, and without the bars: they are for a thousand. */
-static bool show_growth(void) {
+static bool
+show_growth(void)
+{
 	struct scenario crowd = scenarios[0];
 	const struct variant *from = crowd.variants;
 	bool well = true;
 
 	for (struct variant *to = crowd.variants;; from++)
 		if (!from->slow) {
-			*to = (struct variant){ .name = from->name, .options = from->options };
+			*to = (struct variant){ .name = from->name,
+				.options = from->options };
 			if (to++->name == NULL)
 				break;
 		}
@@ -229,19 +250,25 @@ static const struct scenario fleet = {
 	},
 };
 
-static bool show_fleet(int64_t factor) {
+static bool
+show_fleet(int64_t factor)
+{
 	static const struct model model = { .known = 100, .age = NANOS_HOUR };
 
 	return show_scenario(&fleet, factor, &model, NULL);
 }
 
-static bool show_fleets(void) {
+static bool
+show_fleets(void)
+{
 	bool well = show_fleet(1);
 
 	return show_fleet(10) && well;
 }
 
-static bool show_large(void) {
+static bool
+show_large(void)
+{
 	return show_fleet(100);
 }
 
@@ -266,18 +293,24 @@ static bool show_large(void) {
 			    .options = FLEET "--breaker 5,500ms,2s", \
 			    .most_wasted = (wasted), \
 			    .most_p99 = (p99) }, \
-		    .model.known = 100, .model.seen = NANOS_SECOND, .seeds = 5, \
+		    .model.known = 100, .model.seen = NANOS_SECOND, \
+		    .seeds = 5, \
 	}
 #define S NANOS_SECOND
 
 static const struct trial recoveries[] = {
 	RECOVERY("10 within 1 s, down 10 s", 10, S, 0, 10 * S, 200, 1450, 120),
-	RECOVERY("10 over 20 s, down 10 s", 10, 20 * S, 5 * S, 10 * S, 200, 850, 120),
-	RECOVERY("100 within 0.1 s, down 10 s", 100, S / 10, 0, 10 * S, 2000, 1350, 130),
-	RECOVERY("60 over 60 s, down 60 s", 60, 60 * S, 5 * S, 60 * S, 200, 6200, 120),
+	RECOVERY("10 over 20 s, down 10 s", 10, 20 * S, 5 * S, 10 * S, 200, 850,
+	    120),
+	RECOVERY("100 within 0.1 s, down 10 s", 100, S / 10, 0, 10 * S, 2000,
+	    1350, 130),
+	RECOVERY("60 over 60 s, down 60 s", 60, 60 * S, 5 * S, 60 * S, 200,
+	    6200, 120),
 };
 
-static bool show_recovery(void) {
+static bool
+show_recovery(void)
+{
 	return show("recovery: commands on each of 100 hosts of a fleet, with "
 		    "breakers",
 	    recoveries, sizeof recoveries / sizeof *recoveries, NULL);
@@ -288,11 +321,15 @@ static bool show_recovery(void) {
 #define WAVE(title, each, span, ...) \
 	{ \
 		.variant.name = title, .variant.options = FLEET, \
-		ON_HOSTS(10000, each, span, (span) + 150 * NANOS_SECOND), __VA_ARGS__, \
+		ON_HOSTS(10000, each, span, (span) + 150 * NANOS_SECOND), \
+		__VA_ARGS__, \
 	}
 
 #define DOWN .scenario.capacity = { .end = NANOS_HOUR, .takes = 2 * NANOS_MS }
-#define FLAKY .scenario.capacity = { .rate = 1000000, .flaky = 100, .takes = 100 * NANOS_MS }
+#define FLAKY \
+	.scenario.capacity = { \
+		.rate = 1000000, .flaky = 100, .takes = 100 * NANOS_MS \
+	}
 /* They know how many they are. */
 #define SPREAD .model.known = 10000, .variant.most_silent = 1
 
@@ -332,7 +369,9 @@ static const struct trial quotas[] = {
 	QUOTA("budget", 10000, 1000, 60, 60 * S, BUDGET(9000)),
 };
 
-static bool show_quota(void) {
+static bool
+show_quota(void)
+{
 	return show("quota: 1,000 clients at a time, and a server that serves "
 		    "so many in each window",
 	    quotas, sizeof quotas / sizeof *quotas, NULL);
@@ -353,12 +392,16 @@ static const struct trial jobs[] = {
 	},
 };
 
-static bool show_jobs(void) {
-	return show("jobs: 10,000, 64 at a time, 30 % of the requests fail", jobs,
-	    sizeof jobs / sizeof *jobs, NULL);
+static bool
+show_jobs(void)
+{
+	return show("jobs: 10,000, 64 at a time, 30 % of the requests fail",
+	    jobs, sizeof jobs / sizeof *jobs, NULL);
 }
 
-static bool show_wave(void) {
+static bool
+show_wave(void)
+{
 	return show("wave: 10,000 hosts and a server of 6,000 questions a "
 		    "second; all commands fail\nwithin a second, or 1 in 100 "
 		    "requests fails, on an ordinary day",
@@ -373,7 +416,8 @@ enum { SCOUTS = 20 };
 #define LEAD(time) (2 * (time) + NANOS_SECOND)
 #define TUNE(title, crowd, second, one, time, times) \
 	{ \
-		.variant = { .name = title, .options = STORM "-B storm --breaker 20,500ms,1s" }, \
+		.variant = { .name = title, \
+			.options = STORM "-B storm --breaker 20,500ms,1s" }, \
 		.scenario = { .clients = (crowd) + SCOUTS, \
 			.scouts = SCOUTS, \
 			.lead = LEAD(time), \
@@ -382,7 +426,8 @@ enum { SCOUTS = 20 };
 			    .flaky = (one), \
 			    .takes = (time) }, \
 			.width = 10 * NANOS_MS, \
-			.most = LEAD(time) + 20 * (10 * S + (crowd)*S / (second) + (time)) }, \
+			.most = LEAD(time) + \
+			    20 * (10 * S + (crowd)*S / (second) + (time)) }, \
 		.paid = true, .seeds = (times), \
 	}
 
@@ -398,7 +443,9 @@ static const struct trial tunings[] = {
 	TUNE("50 at 20/s, each takes 5 s", 50, 20, 0, 5 * S, 5),
 };
 
-static bool show_tune(void) {
+static bool
+show_tune(void)
+{
 	return show("tune: clients that wait for an open breaker", tunings,
 	    sizeof tunings / sizeof *tunings, NULL);
 }
@@ -419,7 +466,9 @@ static const struct part {
 	{ "tune", true, show_tune },
 };
 
-int main(int argc, char **argv) {
+int
+main(int argc, char **argv)
+{
 	const size_t count = sizeof parts / sizeof *parts;
 	static char *nothing[] = { NULL };
 	bool well = true;

@@ -7,27 +7,34 @@
 #include "text/number.h"
 
 /* The totals in their text and in their struct. */
-static const char *const keys[] = { "clients", "lost", "served", "wasted", "after", "retries",
-	"peak", "p50", "p99", "max" };
+static const char *const keys[] = { "clients", "lost", "served", "wasted",
+	"after", "retries", "peak", "p50", "p99", "max" };
 
 enum { KEYS = sizeof keys / sizeof keys[0] };
 
-_Static_assert(sizeof(struct totals) == KEYS * sizeof(int64_t), "a key for each");
+_Static_assert(
+    sizeof(struct totals) == KEYS * sizeof(int64_t), "a key for each");
 
-void tally_start(struct tally *tally, nanos width) {
+void
+tally_start(struct tally *tally, nanos width)
+{
 	*tally = (struct tally){ .width = width };
 	tally->bins = calloc(TALLY_BINS, sizeof *tally->bins);
 	if (tally->bins == NULL)
 		err(1, "tally");
 }
 
-void tally_end(struct tally *tally) {
+void
+tally_end(struct tally *tally)
+{
 	free(tally->bins);
 	free(tally->latencies);
 	*tally = (struct tally){ .width = tally->width };
 }
 
-void tally_request(struct tally *tally, nanos at, bool served) {
+void
+tally_request(struct tally *tally, nanos at, bool served)
+{
 	size_t i = (size_t)number_lesser(at / tally->width, TALLY_BINS - 1);
 
 	if (tally->count <= i)
@@ -38,18 +45,22 @@ void tally_request(struct tally *tally, nanos at, bool served) {
 		tally->bins[i].rejected++;
 }
 
-void tally_client(struct tally *tally, nanos latency) {
+void
+tally_client(struct tally *tally, nanos latency)
+{
 	if (tally->clients == tally->room) {
 		tally->room = tally->room == 0 ? 256 : 2 * tally->room;
-		tally->latencies =
-		    realloc(tally->latencies, tally->room * sizeof *tally->latencies);
+		tally->latencies = realloc(
+		    tally->latencies, tally->room * sizeof *tally->latencies);
 		if (tally->latencies == NULL)
 			err(1, "tally");
 	}
 	tally->latencies[tally->clients++] = latency;
 }
 
-static int ascending(const void *a, const void *b) {
+static int
+ascending(const void *a, const void *b)
+{
 	nanos x = *(const nanos *)a, y = *(const nanos *)b;
 
 	return (x > y) - (x < y);
@@ -57,7 +68,9 @@ static int ascending(const void *a, const void *b) {
 
 /* The least latency that so many percent of all clients do not exceed. A client
  * that was never served exceeds every latency. */
-static nanos percentile(const struct tally *tally, size_t percent) {
+static nanos
+percentile(const struct tally *tally, size_t percent)
+{
 	size_t all = tally->clients + (size_t)tally->lost;
 	size_t rank = (all * percent + 99) / 100;
 
@@ -66,9 +79,12 @@ static nanos percentile(const struct tally *tally, size_t percent) {
 	return rank <= tally->clients ? tally->latencies[rank - 1] : NANOS_MAX;
 }
 
-struct totals tally_sum(struct tally *tally, nanos recovery) {
+struct totals
+tally_sum(struct tally *tally, nanos recovery)
+{
 	size_t count = tally->clients;
-	struct totals totals = { .clients = (int64_t)count + tally->lost, .lost = tally->lost };
+	struct totals totals = { .clients = (int64_t)count + tally->lost,
+		.lost = tally->lost };
 
 	for (size_t i = 0; i < tally->count; i++) {
 		const struct bin *bin = &tally->bins[i];
@@ -77,18 +93,22 @@ struct totals tally_sum(struct tally *tally, nanos recovery) {
 		totals.wasted += bin->rejected;
 		if ((nanos)i * tally->width >= recovery)
 			totals.after += bin->rejected;
-		totals.peak = number_greater(totals.peak, bin->served + bin->rejected);
+		totals.peak =
+		    number_greater(totals.peak, bin->served + bin->rejected);
 	}
 	totals.retries = totals.wasted - tally->firsts;
 	if (count > 0)
-		qsort(tally->latencies, count, sizeof *tally->latencies, ascending);
+		qsort(tally->latencies, count, sizeof *tally->latencies,
+		    ascending);
 	totals.p50 = percentile(tally, 50);
 	totals.p99 = percentile(tally, 99);
 	totals.max = percentile(tally, 100);
 	return totals;
 }
 
-struct totals tally_mean(const struct totals *all, size_t count) {
+struct totals
+tally_mean(const struct totals *all, size_t count)
+{
 	int64_t sums[KEYS] = { 0 }, values[KEYS];
 	struct totals mean;
 
@@ -107,14 +127,19 @@ struct totals tally_mean(const struct totals *all, size_t count) {
 /* Room for a line of totals, and for the names in front of it. */
 enum { LINE = 1024, NAME = 128 };
 
-static void put_name(char room[NAME], const char *scenario, const char *variant) {
+static void
+put_name(char room[NAME], const char *scenario, const char *variant)
+{
 	snprintf(room, NAME, "%s/%s ", scenario, variant);
 	for (char *at = room; at[1] != '\0'; at++)
 		if (*at == ' ')
 			*at = '-';
 }
 
-void tally_put(FILE *file, const char *scenario, const char *variant, const struct totals *totals) {
+void
+tally_put(FILE *file, const char *scenario, const char *variant,
+    const struct totals *totals)
+{
 	int64_t values[KEYS];
 	char name[NAME];
 
@@ -122,10 +147,14 @@ void tally_put(FILE *file, const char *scenario, const char *variant, const stru
 	put_name(name, scenario, variant);
 	fputs(name, file);
 	for (size_t i = 0; i < KEYS; i++)
-		fprintf(file, "%s=%" PRId64 "%c", keys[i], values[i], i + 1 < KEYS ? ' ' : '\n');
+		fprintf(file, "%s=%" PRId64 "%c", keys[i], values[i],
+		    i + 1 < KEYS ? ' ' : '\n');
 }
 
-bool tally_find(FILE *file, const char *scenario, const char *variant, struct totals *totals) {
+bool
+tally_find(FILE *file, const char *scenario, const char *variant,
+    struct totals *totals)
+{
 	char line[LINE], name[NAME];
 	bool found = false;
 

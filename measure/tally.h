@@ -67,7 +67,9 @@ struct totals tally_mean(const struct totals *all, size_t count);
  * blanks in the names, and back: the last such line of a file. Times are in
  * nanoseconds. False: there is none.
  */
-void tally_put(FILE *file, const char *scenario, const char *variant, const struct totals *totals);
-bool tally_find(FILE *file, const char *scenario, const char *variant, struct totals *totals);
+void tally_put(FILE *file, const char *scenario, const char *variant,
+    const struct totals *totals);
+bool tally_find(FILE *file, const char *scenario, const char *variant,
+    struct totals *totals);
 
 #endif

@@ -2,12 +2,17 @@
 
 /* Whether the process was stopped, or had been killed, at any instant from
  * first to last. */
-static bool was_hurt(const struct request *request, nanos first, nanos last) {
-	return request->hurt > 0 && request->hurt <= last && request->resumed >= first;
+static bool
+was_hurt(const struct request *request, nanos first, nanos last)
+{
+	return request->hurt > 0 && request->hurt <= last &&
+	    request->resumed >= first;
 }
 
-size_t witness_early(const struct request *requests, size_t count, const struct held *holds,
-    size_t number, nanos fork) {
+size_t
+witness_early(const struct request *requests, size_t count,
+    const struct held *holds, size_t number, nanos fork)
+{
 	size_t early = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -17,14 +22,19 @@ size_t witness_early(const struct request *requests, size_t count, const struct 
 
 		for (size_t n = 0; n < number; n++)
 			held = held ||
-			    (holds[n].host == one->host && holds[n].at <= looked &&
+			    (holds[n].host == one->host &&
+				holds[n].at <= looked &&
 				holds[n].until > one->began + WITNESS_TICK);
-		early += held && !was_hurt(one, looked, one->began + WITNESS_TICK);
+		early +=
+		    held && !was_hurt(one, looked, one->began + WITNESS_TICK);
 	}
 	return early;
 }
 
-size_t witness_excess(const struct request *requests, size_t count, const struct terms *limits) {
+size_t
+witness_excess(
+    const struct request *requests, size_t count, const struct terms *limits)
+{
 	size_t excess = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -39,7 +49,8 @@ size_t witness_excess(const struct request *requests, size_t count, const struct
 
 			if (one->host != last->host)
 				continue;
-			successes += one->status == 200 && one->at > since - WITNESS_SLACK;
+			successes += one->status == 200 &&
+			    one->at > since - WITNESS_SLACK;
 			failed += one->status == 503 && one->again &&
 			    one->at > since + WITNESS_SLACK &&
 			    !was_hurt(one, since - WITNESS_SLACK, one->at);

@@ -46,13 +46,14 @@ struct held {
  * those whose retry had gone on a moment before. fork: how long the slowest one
  * took.
  */
-size_t witness_early(const struct request *requests, size_t count, const struct held *holds,
-    size_t number, nanos fork);
+size_t witness_early(const struct request *requests, size_t count,
+    const struct held *holds, size_t number, nanos fork);
 
 /*
  * How many retries failed that are more than a budget for each host allows in
  * the window before. A 429 counts neither way.
  */
-size_t witness_excess(const struct request *requests, size_t count, const struct terms *limits);
+size_t witness_excess(
+    const struct request *requests, size_t count, const struct terms *limits);
 
 #endif

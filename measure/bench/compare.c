@@ -31,13 +31,17 @@ static struct contender {
 	double faults[ROUNDS];
 } contenders[CONTENDERS];
 
-static int ascending(const void *a, const void *b) {
+static int
+ascending(const void *a, const void *b)
+{
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
-static double median(const double *values, size_t count) {
+static double
+median(const double *values, size_t count)
+{
 	static double sorted[ROUNDS];
 
 	memcpy(sorted, values, count * sizeof *values);
@@ -45,7 +49,9 @@ static double median(const double *values, size_t count) {
 	return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 
-static void run(struct contender *contender, size_t round) {
+static void
+run(struct contender *contender, size_t round)
+{
 	char **argv = contender->argv;
 	posix_spawn_file_actions_t quiet;
 	struct timespec began, ended;
@@ -55,7 +61,8 @@ static void run(struct contender *contender, size_t round) {
 
 	posix_spawn_file_actions_init(&quiet);
 	for (int fd = 0; fd <= 2; fd++)
-		posix_spawn_file_actions_addopen(&quiet, fd, "/dev/null", O_RDWR, 0);
+		posix_spawn_file_actions_addopen(
+		    &quiet, fd, "/dev/null", O_RDWR, 0);
 	clock_gettime(CLOCK_MONOTONIC, &began);
 	error = posix_spawn(&child, argv[0], &quiet, NULL, argv, environ);
 	if (error != 0)
@@ -71,7 +78,9 @@ static void run(struct contender *contender, size_t round) {
 	posix_spawn_file_actions_destroy(&quiet);
 }
 
-int main(int argc, char **argv) {
+int
+main(int argc, char **argv)
+{
 	size_t rounds = argc > 1 ? strtoul(argv[1], NULL, 10) : 0, count = 0;
 
 	for (int i = 2; i < argc; i++) {
@@ -99,8 +108,9 @@ int main(int argc, char **argv) {
 			ratios[i] = own->times[i] / contenders[0].times[i];
 			more[i] = own->times[i] - contenders[0].times[i];
 		}
-		printf("%s\t%.0f\t%.3f\t%.1f\t%.0f\n", own->name, median(own->times, rounds),
-		    median(ratios, rounds), median(more, rounds), median(own->faults, rounds));
+		printf("%s\t%.0f\t%.3f\t%.1f\t%.0f\n", own->name,
+		    median(own->times, rounds), median(ratios, rounds),
+		    median(more, rounds), median(own->faults, rounds));
 	}
 	return 0;
 }

@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int main(int argc, char **argv) {
+int
+main(int argc, char **argv)
+{
 	long times = argc > 2 ? strtol(argv[1], NULL, 10) : 0;
 	int status = 0;
 

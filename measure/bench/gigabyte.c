@@ -36,7 +36,9 @@ static const char *const samples[] = {
 	"retrieved % of % objects, temporary directory /tmp/build%\n",
 };
 
-static int write_all(const char *kind, int fd) {
+static int
+write_all(const char *kind, int fd)
+{
 	enum { LONGEST = 256 };
 	static char text[CHUNKS * CHUNK];
 	size_t kinds = sizeof samples / sizeof samples[0], length = 0;
@@ -49,14 +51,16 @@ static int write_all(const char *kind, int fd) {
 		for (const char *c = samples[number % kinds]; *c != '\0'; c++) {
 			number = number * 1103515245 + 12345;
 			if (*c == '%')
-				length +=
-				    (size_t)snprintf(text + length, 8, "%u", number / 65536 % 1000);
+				length += (size_t)snprintf(text + length, 8,
+				    "%u", number / 65536 % 1000);
 			else
-				text[length++] = *c == '\n' && !lines ? ' ' : *c;
+				text[length++] =
+				    *c == '\n' && !lines ? ' ' : *c;
 		}
 	for (int i = 0; i < WRITES; i++)
 		for (size_t at = 0; at < CHUNK;) {
-			const char *chunk = text + (dots ? 0 : i % CHUNKS * CHUNK);
+			const char *chunk =
+			    text + (dots ? 0 : i % CHUNKS * CHUNK);
 			ssize_t put = write(fd, chunk + at, CHUNK - at);
 
 			if (put == -1)
@@ -66,7 +70,9 @@ static int write_all(const char *kind, int fd) {
 	return 0;
 }
 
-static int read_all(void) {
+static int
+read_all(void)
+{
 	static char bytes[CHUNK];
 	const char *number = getenv("RETRY_ATTEMPT");
 	long long left = (long long)WRITES * CHUNK;
@@ -79,7 +85,9 @@ static int read_all(void) {
 	return number != NULL && strcmp(number, "1") == 0;
 }
 
-static int watch(const char *name, char **command) {
+static int
+watch(const char *name, char **command)
+{
 	pid_t child = fork();
 	struct pollfd over = { .events = POLLIN };
 	char path[64], line[256];
@@ -110,7 +118,9 @@ static int watch(const char *name, char **command) {
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 2;
 }
 
-int main(int argc, char **argv) {
+int
+main(int argc, char **argv)
+{
 	if (argc == 4 && strcmp(argv[1], "write") == 0)
 		return write_all(argv[2], atoi(argv[3]));
 	if (argc == 2 && strcmp(argv[1], "read") == 0)
