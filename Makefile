@@ -13,7 +13,6 @@
 # make analyze         clang's static analyzer
 # make faults          signals and errors at every call
 # make fuzz            libFuzzer on all parsers
-# make hammer fleet    many processes, or hosts, that share a budget
 # make storm simulate  thousands of clients, real ones or in virtual time
 # make bench           time and memory
 # make portable        the tests on other machines
@@ -52,7 +51,7 @@ OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard src/*.c src/*/*.c))
 UNITS = unit unit_attempt
 UNIT_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c tests/unit/*/*.c))
 # Programs that test what many processes do to the words of a budget at once.
-CONCURRENT = window_check hold_check breaker_check fleet_check hammer
+CONCURRENT = window_check hold_check breaker_check fleet_check
 # Programs of `make check` that are no tables.
 CHECKS = $(CONCURRENT) script_check link_check
 # Programs that measure.
@@ -94,9 +93,8 @@ $(B)/unit: $(UNIT_OBJS) $(OBJS) \
 	$(patsubst %,$(B)/measure/%.o,check tally figure queue \
 	scenario witness)
 # Each includes the source that it checks, with smaller numbers.
-$(B)/window_check $(B)/hold_check $(B)/breaker_check $(B)/fleet_check: $(B)/%: $(B)/tests/models/%.o \
+$(CONCURRENT:%=$(B)/%): $(B)/%: $(B)/tests/models/%.o \
 	$(B)/tests/models/explore.o $(B)/src/text/number.o $(B)/src/text/hash.o
-$(B)/hammer: $(B)/tests/models/hammer.o $(B)/src/text/number.o
 $(B)/script_check: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fleet/*.c)) \
 	$(OBJS)
 # It can have the lookup of a name take long.
@@ -178,8 +176,7 @@ TARGETS = i686-linux-gnu aarch64-linux-gnu arm-linux-gnueabihf s390x-linux-gnu
 
 # The same tests for these machines.
 portable: $(BIN)
-	@TARGETS='$(TARGETS)' tests/tools/portable $(UNITS) \
-		$(filter-out hammer,$(CONCURRENT))
+	@TARGETS='$(TARGETS)' tests/tools/portable $(UNITS) $(CONCURRENT)
 
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
@@ -386,16 +383,7 @@ SIMULATE_PARTS ?=
 simulate: $(B)/simulate
 	@$(B)/simulate $(SIMULATE_PARTS)
 
-HAMMER_SECONDS ?= 60
-hammer: $(B)/hammer $(B)/tests/models/explore.o $(B)/src/text/hash.o
-	@$(B)/hammer $(HAMMER_SECONDS)
-	@tests/models/broken $(B) hammer
-
 FLEET_SERVER ?= $(shell command -v redis-server || command -v valkey-server)
-FLEET_SECONDS ?= 60
-fleet: $(BIN)
-	@python3 tests/fleet/hosts.py ./$(BIN) "$(FLEET_SERVER)" $(FLEET_SECONDS)
-
 # A client is started tens of thousands of times: with musl at half the cost.
 STORM_CLIENT = $(if $(MUSL_CC),build/static,$(B))/storm/client
 # All storms take about twenty minutes. STORM=hosts runs one scenario,
@@ -416,4 +404,4 @@ clean:
 FORCE:
 .PHONY: all help static check-static portable install uninstall dist deb rpm arch \
 	release $(CHECK_PACKAGES) check lint san fuzz faults simulate storm \
-	hammer fleet bench clean FORCE
+	bench clean FORCE
