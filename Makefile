@@ -89,9 +89,7 @@ $(BIN): $(B)/retry.o $(FIRST) $(OBJS)
 # All of retry, main() included; what the fakes name is replaced.
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/models/attempt/*.c)) \
 	$(B)/tests/unit/unit.o $(B)/retry.o $(OBJS)
-$(B)/unit: $(UNIT_OBJS) $(OBJS) \
-	$(patsubst %,$(B)/measure/%.o,check tally figure queue \
-	scenario witness)
+$(B)/unit: $(UNIT_OBJS) $(OBJS)
 # Each includes the source that it checks, with smaller numbers.
 $(CONCURRENT:%=$(B)/%): $(B)/%: $(B)/tests/models/%.o \
 	$(B)/tests/models/explore.o $(B)/src/text/number.o $(B)/src/text/hash.o
@@ -103,12 +101,14 @@ $(B)/link_check: $(B)/tests/link/check.o $(OBJS)
 $(MEASURES:%=$(B)/%): $(B)/%: $(B)/measure/bench/%.o
 
 $(B)/simulate: $(patsubst %,$(B)/measure/%.o,simulate \
-	model queue tally figure scenario) \
+	model tally figure scenario) \
 	$(B)/tests/fleet/twin.o $(OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/measure/%.o,driver crowd child \
 	redis scenario tally figure witness) \
 	$(OBJS)
 $(B)/storm/client: $(B)/measure/client.o
+$(B)/storm/check: $(patsubst %,$(B)/measure/%.o,check scenario tally witness) \
+	$(patsubst %,$(B)/tests/unit/%.o,main unit) $(OBJS)
 
 $(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(OBJS)
 
@@ -131,7 +131,7 @@ $(B)/fuzz-options: WRAP = -Wl,--wrap=_exit,--wrap=write \
 	-Wl,--wrap=close,--wrap=malloc
 
 $(BIN) $(addprefix $(B)/,$(UNITS) $(CHECKS) $(MEASURES) simulate \
-		storm/driver storm/client $(FUZZERS:%=fuzz-%)):
+		storm/driver storm/client storm/check $(FUZZERS:%=fuzz-%)):
 	@mkdir -p $(@D)
 	$(call run,$(notdir $(CC)) -o $@,$(LINK) $(WRAP) -o $@ $^ $(LDLIBS))
 
@@ -380,7 +380,8 @@ faults: $(BIN) $(B)/window_check $(B)/breaker_check $(B)/fleet_check \
 # SIMULATE_PARTS=tune tries the breaker's recovery in other circumstances;
 # SIMULATE_PARTS=large is a storm over 10,000 hosts, of a few minutes.
 SIMULATE_PARTS ?=
-simulate: $(B)/simulate
+simulate: $(B)/simulate $(B)/storm/check
+	@$(B)/storm/check
 	@$(B)/simulate $(SIMULATE_PARTS)
 
 FLEET_SERVER ?= $(shell command -v redis-server || command -v valkey-server)
@@ -388,7 +389,8 @@ FLEET_SERVER ?= $(shell command -v redis-server || command -v valkey-server)
 STORM_CLIENT = $(if $(MUSL_CC),build/static,$(B))/storm/client
 # All storms take about twenty minutes. STORM=hosts runs one scenario,
 # VARIANT=full one variant of it, and TIMES=3 each of them three times.
-storm: $(BIN) $(B)/storm/driver $(B)/storm/client
+storm: $(BIN) $(B)/storm/driver $(B)/storm/client $(B)/storm/check
+	@$(B)/storm/check
 	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s $(STORM_CLIENT); fi
 	@FLEET_SERVER='$(FLEET_SERVER)' TIMES='$(TIMES)' $(B)/storm/driver \
 		"$${RETRY:-./$(BIN)}" $(STORM_CLIENT) $(B)/storm $(STORM) \

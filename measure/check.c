@@ -1,50 +1,33 @@
 /*
- * storm: what the storms are counted and simulated with: the tally, the axes of
- * its figures, the queue of events, what the server can do, and what its log
- * shows.
+ * check: whether what the storms are counted with is right: the tally, what the
+ * server can do, and what its log shows. It runs before the storms.
  */
 #include "unit.h"
-#include "figure.h"
-#include "queue.h"
+#include "scenario.h"
 #include "tally.h"
 #include "witness.h"
 
 #define MS NANOS_MS
 #define S NANOS_SECOND
 
-/* One that nothing was counted in. */
-static struct tally
-fresh(nanos width)
-{
-	struct tally tally;
-
-	tally_start(&tally, width);
-	return tally;
-}
-
-static void
-requests(struct tally *tally, nanos at, int served, int rejected)
-{
-	while (served-- > 0)
-		tally_request(tally, at, true);
-	while (rejected-- > 0)
-		tally_request(tally, at, false);
-}
-
 TEST(requests)
 {
-	struct tally tally = fresh(50 * MS);
+	/* At a time: so many served, so many rejected. */
+	static const struct {
+		nanos at;
+		int served, rejected;
+	} requests[] = { { 0, 0, 7 }, { 50 * MS - 1, 0, 1 }, { 50 * MS, 1, 0 },
+		{ 2 * S, 2, 1 }, { 2 * S + 50 * MS, 3, 1 } };
+	struct tally tally;
 	struct totals totals;
 
-	requests(&tally, 0, 0, 7);
-	requests(&tally, 50 * MS - 1, 0, 1);
-	requests(&tally, 50 * MS, 1, 0);
-	requests(&tally, 2 * S, 2, 1);
-	requests(&tally, 2 * S + 50 * MS, 3, 1);
-	EQUAL("bins", (int64_t)tally.count, 42);
-	EQUAL("up to the end of a bin", tally.bins[0].rejected, 8);
-	EQUAL("from its begin", tally.bins[1].served, 1);
-	EQUAL("between", tally.bins[2].served + tally.bins[2].rejected, 0);
+	tally_start(&tally, 50 * MS);
+	for (size_t i = 0; i < LENGTH(requests); i++) {
+		for (int n = 0; n < requests[i].served; n++)
+			tally_request(&tally, requests[i].at, true);
+		for (int n = 0; n < requests[i].rejected; n++)
+			tally_request(&tally, requests[i].at, false);
+	}
 	tally.firsts = 8;
 	totals = tally_sum(&tally, 2 * S + 50 * MS);
 	EQUAL("served", totals.served, 6);
@@ -52,14 +35,6 @@ TEST(requests)
 	EQUAL("after the outage", totals.after, 1);
 	EQUAL("retries", totals.retries, 2);
 	EQUAL("the peak", totals.peak, 8);
-	tally_end(&tally);
-	EQUAL("none", tally_sum(&tally, 0).peak, 0);
-	tally_end(&tally);
-	tally = fresh(1);
-	requests(&tally, NANOS_MAX, 1, 0);
-	requests(&tally, TALLY_BINS, 1, 0);
-	EQUAL("late ones are", (int64_t)tally.count, TALLY_BINS);
-	EQUAL("in the last bin", tally.bins[TALLY_BINS - 1].served, 2);
 	tally_end(&tally);
 }
 
@@ -83,9 +58,10 @@ TEST(clients)
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct tally tally = fresh(S);
+		struct tally tally;
 		struct totals totals;
 
+		tally_start(&tally, S);
 		for (int n = rows[i].served; n > 0; n--)
 			tally_client(&tally, n);
 		tally.lost = rows[i].lost;
@@ -98,99 +74,6 @@ TEST(clients)
 		EQUAL(rows[i].row, totals.max, rows[i].max);
 		tally_end(&tally);
 	}
-}
-
-TEST(mean)
-{
-	static const struct totals all[] = {
-		{ .wasted = 1, .p50 = 4, .p99 = 9, .max = NANOS_MAX },
-		{ .wasted = 4, .p50 = 6, .p99 = NANOS_MAX, .max = NANOS_MAX },
-	};
-	struct totals mean = tally_mean(all, 2);
-
-	EQUAL("wasted", mean.wasted, 2);
-	EQUAL("p50", mean.p50, 5);
-	EQUAL("never in one", mean.p99, NANOS_MAX);
-	EQUAL("never in both", mean.max, NANOS_MAX);
-}
-
-/* The last line of a name counts, and nothing that is cut off. */
-TEST(text)
-{
-	static const struct totals totals = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };
-	static const struct totals later = { .wasted = 7, .max = NANOS_MAX };
-	struct totals found;
-	FILE *file = tmpfile();
-
-	tally_put(file, "crowd", "full, budget", &totals);
-	HOLDS("another variant", !tally_find(file, "crowd", "full", &found));
-	HOLDS("another scenario",
-	    !tally_find(file, "herd", "full, budget", &found));
-	HOLDS("found", tally_find(file, "crowd", "full, budget", &found));
-	HOLDS("all of it", memcmp(&found, &totals, sizeof found) == 0);
-	tally_put(file, "crowd", "full, budget", &later);
-	tally_put(file, "crowd", "full", &totals);
-	fputs("crowd/full,-budget clients=1 lo", file);
-	HOLDS("again", tally_find(file, "crowd", "full, budget", &found));
-	HOLDS("the last", memcmp(&found, &later, sizeof found) == 0);
-	fclose(file);
-}
-
-TEST(words)
-{
-	static const struct {
-		int64_t value;
-		const char *text;
-	} counts[] = { { 0, "0" }, { 7, "7" }, { 999, "999" },
-		{ 1000, "1,000" }, { 8468, "8,468" },
-		{ 12002500, "12,002,500" } };
-	static const struct {
-		nanos value;
-		const char *text;
-	} times[] = { { 0, "0.00s" }, { 350 * MS, "0.35s" },
-		{ 9990 * MS, "9.99s" }, { 9996 * MS, "10.0s" },
-		{ 15 * S, "15.0s" }, { NANOS_MAX, "never" } };
-
-	for (size_t i = 0; i < LENGTH(counts); i++)
-		SAME(counts[i].text, figure_count(counts[i].value),
-		    counts[i].text);
-	for (size_t i = 0; i < LENGTH(times); i++)
-		SAME(times[i].text, figure_time(times[i].value), times[i].text);
-}
-
-/* Whether events come in order of time, and of putting within an instant. */
-TEST(queue)
-{
-	struct queue queue;
-	struct event event, before = { .at = 0 };
-	uint64_t chance = 1;
-	uint32_t put = 0, taken = 0;
-	bool ordered = true;
-
-	queue_start(&queue);
-	HOLDS("empty", !queue_take(&queue, &event));
-	for (; put < 1000; put++)
-		queue_put(&queue, (struct event){ put % 10, put, 0 });
-	while (queue_take(&queue, &event)) {
-		taken++;
-		ordered = ordered &&
-		    (event.at > before.at ||
-			(event.at == before.at && event.who >= before.who));
-		before = event;
-		chance = chance * UINT64_C(6364136223846793005) + 1;
-		if (put < 100000)
-			queue_put(&queue,
-			    (struct event){ event.at +
-				    (nanos)(chance >> 44) *
-					(nanos)(chance >> 60),
-				put++, 0 });
-	}
-	HOLDS("in order", ordered);
-	EQUAL("all of them", taken, put);
-	queue_put(&queue, (struct event){ before.at, 7, 0 });
-	HOLDS("at the same instant", queue_take(&queue, &event));
-	EQUAL("it", event.who, 7);
-	queue_end(&queue);
 }
 
 /* Requests, one after the other, of a server that was new: at so many

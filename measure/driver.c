@@ -3,11 +3,11 @@
  *
  *     driver RETRY CLIENT DIRECTORY [SCENARIO [VARIANT]]
  *
- * SCENARIO and VARIANT are names of scenario.c. Drills are run only where they
- * are named. Prints a table of totals for each scenario, and writes the totals
- * into the file DIRECTORY/totals, with which a simulation can be compared. From
- * DIRECTORY/picture.txt the script picture draws what README shows. Exits with
- * 1 if a bar of the scenario is missed, or something went wrong.
+ * SCENARIO and VARIANT are names of scenario.c. Prints a table of totals for
+ * each scenario, and writes the totals into the file DIRECTORY/totals, with
+ * which a simulation can be compared. From DIRECTORY/picture.txt the script
+ * picture draws what README shows. Exits with 1 if a bar of the scenario is
+ * missed, or something went wrong.
  *
  * TIMES is how often each variant is run; the totals are those of all its runs.
  * FLEET_SERVER is the program of a fleet's server. Without it, scenarios with a
@@ -244,9 +244,8 @@ main(int argc, char **argv)
 	driver.totals =
 	    open_file(&driver, "totals", driver.scenario == NULL ? "we" : "ae");
 	for (const struct scenario *at = scenarios; at->name != NULL; at++)
-		if (driver.scenario == NULL
-			? !at->drill
-			: strcmp(driver.scenario, at->name) == 0)
+		if (driver.scenario == NULL ||
+		    strcmp(driver.scenario, at->name) == 0)
 			any = run_scenario(&driver, at) || any;
 	if (!any)
 		errx(1, "no such storm");

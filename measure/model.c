@@ -6,7 +6,6 @@
 #include "text/random.h"
 #include "policy/plan.h"
 #include "../tests/fleet/twin.h"
-#include "queue.h"
 
 /* How much the server does in a second, as measured: questions with a new
  * connection each, and what is told on an open one. */
@@ -256,6 +255,14 @@ enum what {
 	WHAT_RENEW, /* the lease of a probe */
 };
 
+/* Those of one instant happen in the order in which they were put. */
+struct event {
+	nanos at;
+	uint64_t number;
+	uint32_t who;
+	enum what what;
+};
+
 struct client {
 	struct history history;
 	struct caller caller;
@@ -267,7 +274,9 @@ struct client {
 struct storm {
 	const struct model *model;
 	struct tally *tally;
-	struct queue queue;
+	struct event *events; /* a heap: none is before its parent */
+	size_t count, room;
+	uint64_t put; /* the number of the next event */
 	struct load load; /* of the server */
 	struct client *clients;
 	struct segment *segments; /* one for each host, or NULL */
@@ -287,10 +296,53 @@ seed_of(const struct model *model, uint32_t who)
 	return random_draw(&state);
 }
 
+static bool
+is_before(const struct event *a, const struct event *b)
+{
+	return a->at < b->at || (a->at == b->at && a->number < b->number);
+}
+
+/* Adds an event to the heap. */
 static void
 put(struct storm *storm, nanos at, uint32_t who, enum what what)
 {
-	queue_put(&storm->queue, (struct event){ at, who, what });
+	const struct event event = { at, storm->put++, who, what };
+	size_t i = storm->count++;
+
+	if (i == storm->room) {
+		storm->room = i == 0 ? 256 : 2 * i;
+		storm->events =
+		    realloc(storm->events, storm->room * sizeof event);
+		if (storm->events == NULL)
+			err(1, "model");
+	}
+	for (; i > 0 && is_before(&event, &storm->events[(i - 1) / 2]);
+	     i = (i - 1) / 2)
+		storm->events[i] = storm->events[(i - 1) / 2];
+	storm->events[i] = event;
+}
+
+/* Takes the first event from the heap. False: there is none. */
+static bool
+take(struct storm *storm, struct event *event)
+{
+	const struct event *last;
+	size_t i = 0, child;
+
+	if (storm->count == 0)
+		return false;
+	*event = storm->events[0];
+	last = &storm->events[--storm->count];
+	while ((child = 2 * i + 1) < storm->count) {
+		if (is_before(&storm->events[child + 1], &storm->events[child]))
+			child++;
+		if (!is_before(&storm->events[child], last))
+			break;
+		storm->events[i] = storm->events[child];
+		i = child;
+	}
+	storm->events[i] = *last;
+	return true;
 }
 
 /* One client after the other is on another host. */
@@ -479,7 +531,7 @@ happen(struct storm *storm, const struct event *event)
 	nanos now = event->at;
 	struct visit visit;
 
-	switch ((enum what)event->what) {
+	switch (event->what) {
 	case WHAT_START:
 		if (next < at_once(model->scenario))
 			put(storm, number_greater(now, due(model, next)), next,
@@ -555,13 +607,11 @@ model_run(const struct model *model, struct tally *tally)
 	storm.begun = at_once(model->scenario);
 	storm.clients = room_for(clients, sizeof *storm.clients);
 	make_segments(&storm);
-	queue_start(&storm.queue);
 	put(&storm, 0, 0, WHAT_START);
-	while (queue_take(&storm.queue, &event) &&
-	    event.at < model->scenario->most)
+	while (take(&storm, &event) && event.at < model->scenario->most)
 		happen(&storm, &event);
 	tally->lost += clients - model->scenario->scouts - storm.ended;
-	queue_end(&storm.queue);
+	free(storm.events);
 	for (int64_t i = 0; i < clients; i++)
 		free(storm.clients[i].member.sent);
 	free(storm.segments);

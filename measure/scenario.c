@@ -51,27 +51,6 @@
 		.fault = what, \
 	}
 
-#define DRILL "-n inf -d 100ms --max-delay 300ms "
-#define DRILL_FLEET "--fleet " SCENARIO_FLEET " --fleet-min 2 "
-#define DRILL_SIZE \
-	.drill = true, .clients = 12, \
-	.capacity = { .rate = 40, .end = NANOS_SECOND / 2 }, \
-	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
-
-/* The server stays down, and so nothing depends on how fast the clients are.
- * Each ends where it may not retry. */
-#define DRILL_DOWN \
-	.drill = true, .clients = 12, \
-	.capacity = { .rate = 40, .end = 30 * NANOS_SECOND }, \
-	.width = 50 * NANOS_MS, .most = 20 * NANOS_SECOND
-
-#define DRILL_ENDS "-n 4 -d 10ms "
-
-/* Who is not served in the end was not admitted by a host that is alone. */
-#define DRILL_ALONE \
-	DRILL SHARED "--budget-min 10000 --fleet " SCENARIO_FLEET \
-		     " --fleet-alone 10000"
-
 /* Commands that a pool of workers runs, as xargs -P does. */
 #define QUEUE(count, places) .clients = (count), .at_once = (places)
 
@@ -328,70 +307,6 @@ const struct scenario scenarios[] = {
 			{ .name = "budget", .options = "-n 3 -d 500ms " SHARED,
 			    .inner = TARGET SHARED, .beside = "alone",
 			    .most_longer = 300 },
-		},
-	},
-	{
-		.name = "drill",
-		.title = "12 at once, 40 a second, down for 0.5 s",
-		DRILL_SIZE,
-		.variants = {
-			{ .name = "full", .options = DRILL,
-			    .drawn = "full jitter" },
-		},
-	},
-	{
-		.name = "drill-down",
-		.title = "12 at once, and nobody could keep to these bars",
-		DRILL_DOWN,
-		.variants = {
-			{ .name = "full", .options = DRILL_ENDS,
-			    .most_wasted = 1, .most_retries = 1, .most_p99 = 1,
-			    .most_max = 1 },
-			{ .name = "full again", .options = DRILL_ENDS,
-			    .beside = "full", .most_beside = 1 },
-			{ .name = "given up", .options = "-n 1",
-			    .most_p99 = 1000 },
-			{ .name = "budget, breaker",
-			    .options = DRILL_ENDS SHARED "--breaker 5,20s" },
-		},
-	},
-	{
-		.name = "drill-hosts",
-		.title = "the same on 3 hosts",
-		DRILL_DOWN,
-		.hosts = 3,
-		.variants = {
-			{ .name = "host budgets",
-			    .options = DRILL_ENDS SHARED },
-			{ .name = "fleet budget",
-			    .options = DRILL_ENDS SHARED DRILL_FLEET
-				"--fleet-timeout 5s",
-			    .beside = "host budgets", .most_beside = 25 },
-		},
-	},
-	{
-		.name = "drill-alone",
-		.title = "12 on 3 hosts, and the fleet's server fails after 0.25 s",
-		DRILL_SIZE,
-		.hosts = 3,
-		.variants = {
-			{ .name = "killed", .options = DRILL_ALONE,
-			    .fault = REDIS_KILLED },
-			{ .name = "stopped", .options = DRILL_ALONE,
-			    .fault = REDIS_STOPPED },
-			{ .name = "cut off", .options = DRILL_ALONE,
-			    .fault = REDIS_PARTED },
-		},
-	},
-	{
-		.name = "drill-endless",
-		.title = "12 on 3 hosts that wait for a minute",
-		DRILL_SIZE,
-		.hosts = 3,
-		.variants = {
-			{ .name = "patient",
-			    .options = "-n inf -d 1m --max-delay 1m -j none "
-				SHARED DRILL_FLEET },
 		},
 	},
 	{ .name = NULL },

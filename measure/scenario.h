@@ -73,8 +73,6 @@ struct variant {
 
 struct scenario {
 	const char *name, *title;
-	bool drill; /* too small to measure anything: it shows that storms
-		       work, and that one can be cut short */
 	int64_t clients;
 	int64_t at_once; /* so many clients at most; 0: all */
 	int64_t hosts; /* which clients take in turns; 0: there is one host */

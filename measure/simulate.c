@@ -4,10 +4,8 @@
  *
  *	storms	the scenarios, where processes and requests cost nothing; beside
  *		the storms with processes, if their totals are at hand
- *	growth	the crowd with more clients, and as much more capacity
  *	fleets	storms over 100 and 1,000 hosts, with a fleet's server
  *	recovery  storms over 100 hosts whose breakers recover
- *	quota	many more commands than a server's quota
  *	jobs	a breaker that must not take chance for an outage
  *	wave	what 10,000 hosts ask that server
  *	large	a storm over 10,000 hosts
@@ -166,9 +164,7 @@ show_scenario(const struct scenario *scenario, int64_t factor,
 		*trial = (struct trial){ *v, *scenario, *model, 1, false };
 		trial->scenario.clients *= factor;
 		trial->scenario.capacity.rate *= factor;
-		trial->scenario.hosts = scenario->hosts > 0 || factor == 1
-		    ? scenario->hosts * factor
-		    : factor;
+		trial->scenario.hosts *= factor;
 		trial->scenario.apart /= factor;
 		trial->model.known *= factor;
 		count++;
@@ -195,31 +191,9 @@ show_storms(void)
 		       "with\n",
 		    TALLY_FILE);
 	for (const struct scenario *at = scenarios; at->name != NULL; at++)
-		if (!at->drill)
-			well = show_scenario(at, 1, &fresh, file) && well;
+		well = show_scenario(at, 1, &fresh, file) && well;
 	if (file != NULL)
 		fclose(file);
-	return well;
-}
-
-/* Without what was published, and without the bars: they are for a thousand. */
-static bool
-show_growth(void)
-{
-	struct scenario crowd = scenarios[0];
-	const struct variant *from = crowd.variants;
-	bool well = true;
-
-	for (struct variant *to = crowd.variants;; from++)
-		if (!from->slow) {
-			*to = (struct variant){ .name = from->name,
-				.options = from->options };
-			if (to++->name == NULL)
-				break;
-		}
-	crowd.title = "each thousand shares a budget";
-	for (int64_t factor = 10; factor <= 1000; factor *= 10)
-		well = show_scenario(&crowd, factor, &fresh, NULL) && well;
 	return well;
 }
 
@@ -344,39 +318,6 @@ static const struct trial waves[] = {
 	WAVE("a command a minute", 2, 120 * S, FLAKY, SPREAD),
 };
 
-/* The server says when to come again, in windows. */
-#define QUOTA(title, many, pool, number, span, ...) \
-	{ \
-		.variant.name = title, \
-		.scenario = { .clients = (many), \
-			.at_once = (pool), \
-			.capacity = { .quota = (number), \
-			    .window = (span), \
-			    .takes = 30 * NANOS_MS }, \
-			.width = NANOS_SECOND, \
-			.most = ((many) / (number) + 5) * (span) }, \
-		__VA_ARGS__, \
-	}
-#define ALONE .variant.options = "--http -T 1d"
-#define BUDGET(most) \
-	.variant.options = "--http -T 1d -B storm", .variant.most_max = 102, \
-	.variant.most_wasted = (most)
-
-static const struct trial quotas[] = {
-	QUOTA("5,000, 100 in 10 s", 5000, 1000, 100, 10 * S, ALONE),
-	QUOTA("budget", 5000, 1000, 100, 10 * S, BUDGET(4500)),
-	QUOTA("10,000, 60 in 60 s", 10000, 1000, 60, 60 * S, ALONE),
-	QUOTA("budget", 10000, 1000, 60, 60 * S, BUDGET(9000)),
-};
-
-static bool
-show_quota(void)
-{
-	return show("quota: 1,000 clients at a time, and a server that serves "
-		    "so many in each window",
-	    quotas, sizeof quotas / sizeof *quotas, NULL);
-}
-
 /* A budget that denied retries once opened breakers for good: 178 of 10,000
  * jobs succeeded then. */
 static const struct trial jobs[] = {
@@ -456,10 +397,8 @@ static const struct part {
 	bool (*show)(void);
 } parts[] = {
 	{ "storms", false, show_storms },
-	{ "growth", false, show_growth },
 	{ "fleets", false, show_fleets },
 	{ "recovery", false, show_recovery },
-	{ "quota", false, show_quota },
 	{ "jobs", false, show_jobs },
 	{ "wave", false, show_wave },
 	{ "large", true, show_large },
