@@ -8,24 +8,8 @@
 
 load helper
 
-# tries TIMES STATUS WORDS [OPTION]... COMMAND...: retry may make three attempts
-# without delay, makes TIMES of them and exits with STATUS; its last line ends
-# with WORDS. No words: it says nothing; an asterisk: whatever it says. COMMAND
-# is counted in ./ran.
-tries() {
-	local times=$1 want=$2 words=$3 status=0 said
-	shift 3
-	: >ran
-	"$RETRY" -n 3 -d 0 "$@" 2>err 3>&- || status=$?
-	said=$(<err)
-	[ "$status $(lines ran)" = "$want $times" ] &&
-		{ [[ -n $words || -z $said ]]; } &&
-		{ [[ $words = '*' || $said = *"$words" ]]; } || {
-		echo "status $status, $(lines ran) attempts, or not: $words"
-		cat err
-		return 1
-	}
-}
+# Three attempts without delay.
+usual=(-n 3 -d 0)
 
 # Commands that count themselves and end in a certain way: with a status, by a
 # signal, not at all, or with the digit of their argument for the attempt.
@@ -37,75 +21,75 @@ codes='echo >>ran; exit $(echo $0 | cut -c$RETRY_ATTEMPT)'
 exhausted='giving up: attempts exhausted'
 
 @test "--retry-on retries what it names and nothing else, and --stop-on wins over it" {
-	table tries <<-'END'
-		3 7 "$exhausted" --retry-on 3 --retry-on 7 sh -c "$exits" 7
-		1 8 'giving up: not in --retry-on 7' --retry-on 7 sh -c "$exits" 8
-		3 143 "$exhausted" --retry-on TERM sh -c "$dies" TERM
+	table try <<-'END'
+		runs=3 status=7 says="*$exhausted" --retry-on 3 --retry-on 7 sh -c "$exits" 7
+		runs=1 status=8 says='*giving up: not in --retry-on 7' --retry-on 7 sh -c "$exits" 8
+		runs=3 status=143 says="*$exhausted" --retry-on TERM sh -c "$dies" TERM
 		# A timeout is no exit status and no signal.
-		3 124 "$exhausted" --retry-on timeout -t 150ms sh -c "$hang"
-		1 124 'giving up: not in --retry-on 143,TERM,signal,1' --retry-on 143,TERM,signal,1 -t 150ms sh -c "$hang"
+		runs=3 status=124 says="*$exhausted" --retry-on timeout -t 150ms sh -c "$hang"
+		runs=1 status=124 says='*giving up: not in --retry-on 143,TERM,signal,1' --retry-on 143,TERM,signal,1 -t 150ms sh -c "$hang"
 		# Some signals only if they are named.
-		1 130 'giving up: SIGINT is not retried unless --retry-on names it' --retry-on signal,fail sh -c "$dies" INT
+		runs=1 status=130 says='*giving up: SIGINT is not retried unless --retry-on names it' --retry-on signal,fail sh -c "$dies" INT
 		# The failure after a retry decides whether there is another.
-		2 4 'giving up: not in --retry-on 3' --retry-on 3 sh -c "$codes" 34
+		runs=2 status=4 says='*giving up: not in --retry-on 3' --retry-on 3 sh -c "$codes" 34
 		# The rule that made it a failure is named.
-		1 1 'giving up: --fail-on 0, not in --retry-on 7' --retry-on 7 --fail-on 9,0 sh -c "$exits" 0
-		3 1 "$exhausted" --preset curl --fail-on 0 sh -c "$exits" 0
-		1 9 'giving up: preset curl: not a transient failure, see --retry-on' --preset curl --fail-on 9,0 sh -c "$exits" 9
+		runs=1 status=1 says='*giving up: --fail-on 0, not in --retry-on 7' --retry-on 7 --fail-on 9,0 sh -c "$exits" 0
+		runs=3 status=1 says="*$exhausted" --preset curl --fail-on 0 sh -c "$exits" 0
+		runs=1 status=9 says='*giving up: preset curl: not a transient failure, see --retry-on' --preset curl --fail-on 9,0 sh -c "$exits" 9
 		# --stop-on ends at once.
-		1 22 'giving up: --stop-on 22' --retry-on 1-255,fail --stop-on 22 sh -c "$exits" 22
-		1 143 'giving up: --stop-on TERM' --stop-on 3 --stop-on TERM sh -c "$dies" TERM
-		3 23 "$exhausted" --stop-on 22 sh -c "$exits" 23
+		runs=1 status=22 says='*giving up: --stop-on 22' --retry-on 1-255,fail --stop-on 22 sh -c "$exits" 22
+		runs=1 status=143 says='*giving up: --stop-on TERM' --stop-on 3 --stop-on TERM sh -c "$dies" TERM
+		runs=3 status=23 says="*$exhausted" --stop-on 22 sh -c "$exits" 23
 	END
 }
 
 @test "--success-on makes what it names a success, whose status is 0" {
-	table tries <<-'END'
-		1 0 '' --success-on 2,5-7 --success-on 9 sh -c "$exits" 9
-		3 8 "$exhausted" --success-on 2,5-7 --success-on 9 sh -c "$exits" 8
-		2 0 'retrying in 0s' --success-on 1 sh -c "$codes" 21 && [ "$(lines err)" -eq 1 ]
-		1 0 ': succeeded' -v --success-on 1-9 --retry-on 3 --stop-on 3 sh -c "$exits" 3 && has_line 'retry: attempt 1/3 succeeded (exit 3)' err
+	table try <<-'END'
+		runs=1 says='' --success-on 2,5-7 --success-on 9 sh -c "$exits" 9
+		runs=3 status=8 says="*$exhausted" --success-on 2,5-7 --success-on 9 sh -c "$exits" 8
+		runs=2 says='attempt 1/3 failed (exit 2), retrying in 0s' --success-on 1 sh -c "$codes" 21
+		runs=1 says='attempt 1/3 succeeded (exit 3)|*: succeeded' -v --success-on 1-9 --retry-on 3 --stop-on 3 sh -c "$exits" 3
 		# Retry does not die of the signal.
-		1 0 ': succeeded' -v --success-on TERM sh -c "$dies" TERM
+		runs=1 says='*: succeeded' -v --success-on TERM sh -c "$dies" TERM
 		# A timeout is named by its name alone; what was said before it counts.
-		3 124 "$exhausted" --success-on 0-123,125-255,signal -t 150ms sh -c 'trap "exit 0" TERM; echo >>ran; for n in $(seq 200); do sleep 0.1; done'
-		1 0 ': succeeded' -v --success-on timeout -t 150ms sh -c "$hang"
-		1 0 ': succeeded' -v --success-on stdout:ready -t 0.4 sh -c "echo ready; $hang"
-		1 0 '*' --success-on stdout:ready -T 0.4 sh -c "echo ready; $hang"
+		runs=3 status=124 says="*$exhausted" --success-on 0-123,125-255,signal -t 150ms sh -c 'trap "exit 0" TERM; echo >>ran; for n in $(seq 200); do sleep 0.1; done'
+		runs=1 says='*: succeeded' -v --success-on timeout -t 150ms sh -c "$hang"
+		runs=1 says='*: succeeded' -v --success-on stdout:ready -t 0.4 sh -c "echo ready; $hang"
+		runs=1 --success-on stdout:ready -T 0.4 sh -c "echo ready; $hang"
 	END
 }
 
 @test "--limit allows so many retries after the failures that it names" {
 	echo 'limit=1:7' >limits.conf
-	table tries <<-'END'
-		3 7 'giving up: --limit reached (2:7)' -n 9 --limit 2:7 sh -c "$exits" 7
-		1 7 'giving up: --limit reached (0:7)' -n 9 --limit 0:7 sh -c "$exits" 7
-		2 124 'giving up: --limit reached (1:timeout)' -n 9 -t 100ms --limit 1:timeout sh -c "$hang"
-		2 9 'giving up: --limit reached (1:stdout:busy)' -n 9 --limit 1:stdout:busy sh -c 'echo busy; echo >>ran; exit 9'
+	table try <<-'END'
+		runs=3 status=7 says='*giving up: --limit reached (2:7)' -n 9 --limit 2:7 sh -c "$exits" 7
+		runs=1 status=7 says='*giving up: --limit reached (0:7)' -n 9 --limit 0:7 sh -c "$exits" 7
+		runs=2 status=124 says='*giving up: --limit reached (1:timeout)' -n 9 -t 300ms --limit 1:timeout sh -c "$hang"
+		runs=2 status=9 says='*giving up: --limit reached (1:stdout:busy)' -n 9 --limit 1:stdout:busy sh -c 'echo busy; echo >>ran; exit 9'
 		# Other failures are not counted; each --limit counts for itself.
-		6 7 '*' -n 9 --limit 2:7 sh -c "$codes" 8788777
-		5 8 'giving up: --limit reached (2:8)' -n 9 --limit 2:7 --limit 2:8 sh -c "$codes" 78788888
-		4 8 'giving up: --limit reached (3:7,8)' -n 9 --limit 2:7 --limit 3:7,8 sh -c "$codes" 7788
+		runs=6 status=7 -n 9 --limit 2:7 sh -c "$codes" 8788777
+		runs=5 status=8 says='*giving up: --limit reached (2:8)' -n 9 --limit 2:7 --limit 2:8 sh -c "$codes" 78788888
+		runs=4 status=8 says='*giving up: --limit reached (3:7,8)' -n 9 --limit 2:7 --limit 3:7,8 sh -c "$codes" 7788
 		# No success that --consecutive repeats is counted.
-		5 7 'giving up: --limit reached (1:7)' -n 9 --limit 1:7 --consecutive 3 sh -c "$codes" 07007
-		1 7 'giving up: too few attempts left' -n 3 --limit 0:7 --consecutive 3 sh -c "$exits" 7
+		runs=5 status=7 says='*giving up: --limit reached (1:7)' -n 9 --limit 1:7 --consecutive 3 sh -c "$codes" 07007
+		runs=1 status=7 says='*giving up: too few attempts left' -n 3 --limit 0:7 --consecutive 3 sh -c "$exits" 7
 		# A policy and the command line add their limits up.
-		2 7 '*' --policy ./limits.conf --limit 0:8 sh -c "$exits" 7
-		1 8 '*' --policy ./limits.conf --limit 0:8 sh -c "$exits" 8
+		runs=2 status=7 --policy ./limits.conf --limit 0:8 sh -c "$exits" 7
+		runs=1 status=8 --policy ./limits.conf --limit 0:8 sh -c "$exits" 8
 		# A retry that a budget denies counts once.
-		2 7 '*' -n 9 -B api --budget-dir . --budget-min 1 --budget-wait 100ms --limit 2:7 sh -c "$exits" 7 && [[ $(<err) == *"budget 'api': exhausted, "*'; giving up'* ]]
+		runs=2 status=7 says="*budget 'api': exhausted, *; giving up*" -n 9 -B api --budget-dir . --budget-min 1 --budget-wait 100ms --limit 2:7 sh -c "$exits" 7
 	END
 }
 
 @test "over: and under: name attempts by the time for which they ran" {
 	slow='echo >>ran; sleep 0.3; exit 7'
-	table tries <<-'END'
-		1 7 'giving up: --stop-on over:200ms' --stop-on over:200ms sh -c "$slow"
-		3 7 "$exhausted" --stop-on over:20 sh -c "$exits" 7
-		1 7 'giving up: not in --retry-on under:200ms' --retry-on under:200ms sh -c "$slow"
-		3 1 "$exhausted" --fail-on under:20 sh -c "$exits" 0
-		1 124 '*' --stop-on over:150ms -t 200ms sh -c "$hang"
-		0 127 '*' --success-on under:20 ./nosuch
+	table try <<-'END'
+		runs=1 status=7 says='*giving up: --stop-on over:200ms' --stop-on over:200ms sh -c "$slow"
+		runs=3 status=7 says="*$exhausted" --stop-on over:20 sh -c "$exits" 7
+		runs=1 status=7 says='*giving up: not in --retry-on under:200ms' --retry-on under:200ms sh -c "$slow"
+		runs=3 status=1 says="*$exhausted" --fail-on under:20 sh -c "$exits" 0
+		runs=1 status=124 --stop-on over:150ms -t 200ms sh -c "$hang"
+		runs=0 status=127 --success-on under:20 ./nosuch
 	END
 }
 
@@ -122,27 +106,27 @@ exhausted='giving up: attempts exhausted'
 }
 
 @test "--keep-status passes on the command's status, also to the hooks" {
-	table tries <<-'END'
-		1 3 '' --keep-status --success-on 3 sh -c "$exits" 3
-		1 124 '*' --keep-status --success-on timeout -t 150ms sh -c "$hang"
-		1 0 'giving up: --stop-on 0' --keep-status --fail-on 0 --stop-on 0 sh -c "$exits" 0
-		3 0 "$exhausted" --keep-status --fail-on 0 --on-retry 'echo "$RETRY_LAST_STATUS" >>kept' sh -c "$exits" 0 && holds kept 0 0
-		3 1 "$exhausted" --fail-on 0 --on-retry 'echo "$RETRY_LAST_STATUS" >>told' sh -c "$exits" 0 && holds told 1 1
+	table try <<-'END'
+		runs=1 status=3 says='' --keep-status --success-on 3 sh -c "$exits" 3
+		runs=1 status=124 --keep-status --success-on timeout -t 150ms sh -c "$hang"
+		runs=1 says='*giving up: --stop-on 0' --keep-status --fail-on 0 --stop-on 0 sh -c "$exits" 0
+		runs=3 says="*$exhausted" --keep-status --fail-on 0 --on-retry 'echo "$RETRY_LAST_STATUS" >>kept' sh -c "$exits" 0 && holds kept 0 0
+		runs=3 status=1 says="*$exhausted" --fail-on 0 --on-retry 'echo "$RETRY_LAST_STATUS" >>told' sh -c "$exits" 0 && holds told 1 1
 		# What retry judges as the command says stays.
-		3 143 "$exhausted" --keep-status sh -c "$dies" TERM
-		0 127 '*' --keep-status ./nosuch
-		1 125 '*' --keep-status -O --hold-max 1 sh -c 'echo >>ran; echo ok'
+		runs=3 status=143 says="*$exhausted" --keep-status sh -c "$dies" TERM
+		runs=0 status=127 --keep-status ./nosuch
+		runs=1 status=125 --keep-status -O --hold-max 1 sh -c 'echo >>ran; echo ok'
 	END
 }
 
 @test "after a failure it is said once that a pattern has taken other items" {
-	hint="retry: ',75' is part of the pattern; for more items, give --stop-on again"
-	table tries <<-'END'
-		3 1 '*' -v --stop-on 'stderr:denied,75' sh -c "$exits" 1 && [ "$(sed -n 2p err)" = "$hint" ] && [ "$(grep -c 'part of' err)" = 1 ]
-		3 1 '*' --stop-on 'stderr:denied,75' sh -c "$exits" 1 && [ "$(sed -n 2p err)" = "$hint" ]
-		3 1 '*' --stop-on 'stderr:denied[,]75' sh -c "$exits" 1 && ! grep 'part of' err
-		3 1 '*' -q --stop-on 'stderr:denied,75' sh -c "$exits" 1 && [ ! -s err ]
-		3 1 '*' -E --stop-on 'stderr:denied,75' sh -c "$exits" 1 && ! grep 'part of' err
-		1 0 '*' -v --stop-on 'stderr:denied,75' sh -c "$exits" 0 && ! grep 'part of' err
+	hint="',75' is part of the pattern; for more items, give --stop-on again"
+	table try <<-'END'
+		runs=3 status=1 says="attempt 1/3 *|$hint|attempt 2/3 *" -v --stop-on 'stderr:denied,75' sh -c "$exits" 1 && [ "$(grep -c 'part of' err)" = 1 ]
+		runs=3 status=1 says="attempt 1/3 *|$hint|attempt 2/3 *" --stop-on 'stderr:denied,75' sh -c "$exits" 1
+		runs=3 status=1 --stop-on 'stderr:denied[,]75' sh -c "$exits" 1 && ! grep 'part of' err
+		runs=3 status=1 says='' -q --stop-on 'stderr:denied,75' sh -c "$exits" 1
+		runs=3 status=1 -E --stop-on 'stderr:denied,75' sh -c "$exits" 1 && ! grep 'part of' err
+		runs=1 -v --stop-on 'stderr:denied,75' sh -c "$exits" 0 && ! grep 'part of' err
 	END
 }

@@ -4,20 +4,9 @@
 # shellcheck disable=SC2016,SC2034 # the commands' shells and the rows expand
 
 load helper
+load json
 
-# ends STATUS REASON VERDICTS OPTION... -- COMMAND...: retry ends so, after attempts
-# that were judged so; its report is in ./report.
-ends() {
-	local want="$1 $2 $3" status=0 got
-	shift 3
-	"$RETRY" -v -d 1ms --report report "$@" >out 2>err || status=$?
-	got="$status $(values reason) $(values verdict)"
-	[ "$got" = "$want" ] || {
-		echo "$got instead of $want: $*"
-		cat err
-		return 1
-	}
-}
+usual=(-v -d 1ms)
 
 # The command fails in these attempts.
 failing_in() {
@@ -26,16 +15,16 @@ failing_in() {
 
 @test "a success has to come several times in a row, and a failure starts the count again" {
 	echo consecutive=2 >policy
-	table ends <<-'END'
-		0 succeeded 'done' --consecutive 1 -- true
-		0 succeeded 'repeat repeat retry repeat repeat done' -n 9 --consecutive 3 -- sh -c "$(failing_in 3)"
-		0 succeeded 'repeat repeat repeat repeat repeat done' -T 1m --consecutive 6 -- true
+	table try <<-'END'
+		report='reason=succeeded each.verdict=done' --consecutive 1 -- true
+		report='reason=succeeded each.verdict=repeat,repeat,retry,repeat,repeat,done' -n 9 --consecutive 3 -- sh -c "$(failing_in 3)"
+		report='reason=succeeded each.verdict=repeat,repeat,repeat,repeat,repeat,done' -T 1m --consecutive 6 -- true
 		# A policy may have it.
-		0 succeeded 'repeat done' --policy ./policy -- true
-		0 succeeded 'done' --policy ./policy --consecutive 1 -- true
+		report='reason=succeeded each.verdict=repeat,done' --policy ./policy -- true
+		report='reason=succeeded each.verdict=done' --policy ./policy --consecutive 1 -- true
 		# The attempts left are too few.
-		7 attempts 'retry retry retry retry' -n 5 --consecutive 2 -- sh -c 'exit 7'
-		7 attempts 'repeat repeat retry' -n 5 --consecutive 3 -- sh -c "$(failing_in 3)"
+		status=7 report='reason=attempts each.verdict=retry,retry,retry,retry' -n 5 --consecutive 2 -- sh -c 'exit 7'
+		status=7 report='reason=attempts each.verdict=repeat,repeat,retry' -n 5 --consecutive 3 -- sh -c "$(failing_in 3)"
 	END
 	has_line 'retry: attempt 3/5 failed (exit 7), giving up: too few attempts left' err
 	[ "$(values consecutive) $(values attempt_count)" = '3 3' ]
@@ -68,28 +57,34 @@ failing_in() {
 	"$RETRY" -q --report report -d 20ms --seed 7 --consecutive 3 -- true
 	read -r first second _ < <(values delay_ms)
 	((first <= 20 && second <= 20 && first != second))
-	"$RETRY" --dry-run -n 6 --consecutive 3 -t 1 -d 2 -j none -T 1m |
-		tr -s ' ' >plan
-	head -n 9 plan >table
-	holds table 'DELAY LEAST MEAN MOST' '1 2s 2s 2s' '2 4s 4s 4s' \
-	    '3 8s 8s 8s' 'success 2s 2s 2s' 'total 18s 18s 18s' '' \
-	    'Worst case 24s 6 attempts x 1s + 18s of delays' 'Deadline 1m fits'
-	"$RETRY" --dry-run -n 3 --consecutive 3 -d 2 -j decorrelated |
-		tr -s ' ' | grep -qx 'success 2s - 6s'
-	"$RETRY" --dry-run -n 6 --consecutive 3 -t 1 -d 2 -j none -T 23.5 |
-		grep -q 'does not fit: attempt 6 of 6 would be cut off'
+	session <<-'END'
+		$ retry --dry-run -n 6 --consecutive 3 -t 1 -d 2 -j none -T 1m | head -n 9
+		DELAY       LEAST       MEAN       MOST
+		1              2s         2s         2s
+		2              4s         4s         4s
+		3              8s         8s         8s
+		success        2s         2s         2s
+		total         18s        18s        18s
+
+		Worst case    24s         6 attempts x 1s + 18s of delays
+		Deadline      1m          fits
+		$ retry --dry-run -n 3 --consecutive 3 -d 2 -j decorrelated | grep success
+		success        2s          -         6s
+		$ retry --dry-run -n 6 --consecutive 3 -t 1 -d 2 -j none -T 23.5 | grep fit
+		Deadline      23.5s       does not fit: attempt 6 of 6 would be cut off
+	END
 }
 
 # bats test_tags=slow
 @test "successes that are too few never exit with 0" {
-	ends 1 deadline repeat --consecutive 2 -T 5 -d 9 -j none -- true
+	try status=1 report='reason=deadline each.verdict=repeat' --consecutive 2 -T 5 -d 9 -j none -- true
 	has_line 'retry: attempt 1 succeeded (exit 0), 1 of 2 in a row, giving up: deadline' err
 	echo line >input
 	table <<-'END'
-		ends 1 input-consumed repeat --consecutive 2 -- cat < <(echo line)
-		ends 0 succeeded 'repeat done' --consecutive 2 -I -- cat < <(echo line) && holds out line line
-		ends 0 succeeded 'repeat done' --consecutive 2 -- cat <input && holds out line line
-		ends 124 deadline 'repeat retry' --consecutive 2 -T 3 -- sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exec sleep 30'
+		try status=1 report='reason=input-consumed each.verdict=repeat' --consecutive 2 -- cat < <(echo line)
+		try report='reason=succeeded each.verdict=repeat,done' --consecutive 2 -I -- cat < <(echo line) && holds out line line
+		try report='reason=succeeded each.verdict=repeat,done' --consecutive 2 -- cat <input && holds out line line
+		try status=124 report='reason=deadline each.verdict=repeat,retry' --consecutive 2 -T 3 -- sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exec sleep 30'
 	END
 }
 
@@ -111,30 +106,27 @@ failing_in() {
 }
 
 @test "messages count the row, as successes do with -v only" {
-	ends 0 succeeded 'retry repeat done' -j none --consecutive 2 -- sh -c "$(failing_in 1)"
-	sed -i 's/ in [0-9.]*m*s:/:/' err
-	holds err 'retry: attempt 1/5 failed (exit 7), retrying in 1ms' \
-	    'retry: attempt 2/5 succeeded (exit 0), 1 of 2 in a row, next in 1ms' \
-	    'retry: attempt 3/5 succeeded (exit 0), 2 of 2 in a row' \
-	    'retry: ended after 3 attempts: succeeded, rescued by a retry'
-	table finishes <<-'END'
-		0 --consecutive 2 true && [ ! -s e ]
-		0 --consecutive 2 --log-format github true && [ ! -s e ]
-		0 --consecutive 2 --log-format github sh -c "$(failing_in 1)" && grep -q '^::warning title=.*::.* succeeded (exit 0), 2 of 2 in a row$' e
-		124 -v -t 0.05 -k 0 -n 2 --success-on timeout --keep-status --consecutive 2 sleep 30 && grep -q ' timed out after 50ms: succeeded, 1 of 2 in a row, next in ' e
+	try says='attempt 1/5 failed (exit 7), retrying in 1ms|attempt 2/5 succeeded (exit 0), 1 of 2 in a row, next in 1ms|attempt 3/5 succeeded (exit 0), 2 of 2 in a row|ended after 3 attempts in *s: succeeded, rescued by a retry' \
+	    -j none --consecutive 2 -- sh -c "$(failing_in 1)"
+	usual=(-d 0)
+	table try <<-'END'
+		says='' --consecutive 2 true
+		says='' --consecutive 2 --log-format github true
+		says='*|> ::warning title=*::* succeeded (exit 0), 2 of 2 in a row' --consecutive 2 --log-format github sh -c "$(failing_in 1)"
+		status=124 says='*timed out after 50ms: succeeded, 1 of 2 in a row, next in *' -v -t 0.05 -k 0 -n 2 --success-on timeout --keep-status --consecutive 2 sleep 30
 		# With -O the output of the last success is written, with -E nothing.
-		0 -O -n 6 --consecutive 2 -- sh -c "echo \$RETRY_ATTEMPT; $(failing_in 2)" && holds o 4
-		0 -E --consecutive 2 -- sh -c "echo x >&2; $(failing_in 1)" && [ ! -s e ]
+		out=4 -O -n 6 --consecutive 2 -- sh -c "echo \$RETRY_ATTEMPT; $(failing_in 2)"
+		says='' -E --consecutive 2 -- sh -c "echo x >&2; $(failing_in 1)"
 	END
 }
 
 @test "the attempt after a success is no retry for hooks and the environment" {
-	ends 0 succeeded 'retry repeat retry repeat done' --consecutive 2 --on-retry 'echo retry >>hooks' \
+	try report='reason=succeeded each.verdict=retry,repeat,retry,repeat,done' --consecutive 2 --on-retry 'echo retry >>hooks' \
 	    --on-give-up 'echo end >>hooks' -- sh -c "
 		echo \$RETRY_ATTEMPT:\$RETRY_LAST_STATUS >>ran; $(failing_in 1 3)"
 	holds ran 1: 2:7 3:0 4:7 5:0
 	holds hooks retry retry
-	ends 1 deadline repeat --consecutive 2 -T 5 -d 9 -j none --metrics m.prom \
+	try status=1 report='reason=deadline each.verdict=repeat' --consecutive 2 -T 5 -d 9 -j none --metrics m.prom \
 	    --on-give-up 'echo $RETRY_LAST_STATUS >last' -- true
 	holds last 0
 	# The metrics have a success only after the row.
@@ -148,15 +140,15 @@ failing_in() {
 
 @test "a row is one success of the budget, and takes no retry of it" {
 	export RETRY_BUDGET_DIR=$PWD
-	ends 0 succeeded 'repeat repeat done' -B api --budget-min 0 --consecutive 3 -- true
+	try report='reason=succeeded each.verdict=repeat,repeat,done' -B api --budget-min 0 --consecutive 3 -- true
 	"$RETRY" --budget-status api --json >seen
 	[ "$(values retries seen), $(values successes seen), $(values firsts seen), $(values denied seen)" = \
 	    '0 0, 1 1, 1, 0' ]
-	ends 0 succeeded 'retry repeat retry repeat done' -B db --consecutive 2 -- sh -c "$(failing_in 1 3)"
+	try report='reason=succeeded each.verdict=retry,repeat,retry,repeat,done' -B db --consecutive 2 -- sh -c "$(failing_in 1 3)"
 	"$RETRY" --budget-status db --json >seen
 	[ "$(values retries seen), $(values successes seen)" = '0 2, 1 1' ]
 	# The breaker holds back the attempt after a success, too.
-	ends 1 breaker repeat -B web --breaker 1,1h --consecutive 2 -- sh -c '
+	try status=1 report='reason=breaker each.verdict=repeat' -B web --breaker 1,1h --consecutive 2 -- sh -c '
 		env -u RETRY_ADMITTED "$RETRY" -q -n 1 -B web --breaker 1,1h false
 		exit 0'
 }

@@ -47,6 +47,33 @@
 #                       runs CMD with the words of each line of standard input,
 #                       which a shell reads; shows every row that fails. CMD, a
 #                       function, has no set -e; a line with a # first is none
+#     try [CHECK]... [--] WORD...
+#                       runs retry with these words and holds it to the CHECKs:
+#                         status=N        it ends so; 0 where none is given
+#                         says=PATTERN    what it writes to standard error: lines
+#                                         with a bar between them, its own without
+#                                         "retry: ", others with "> " before them
+#                         out=PATTERN     to standard output, the same without "> "
+#                         runs=N          the command ran N times: a command that
+#                                         tells does echo >>ran
+#                         report=CHECKS   those of json, in json.bash, for --report
+#                         ms=N            it took so many milliseconds at least
+#                       A PATTERN is one of bash, for all of the text: says='' is
+#                       silence, says='*exhausted' an end, and in "*(" the asterisk
+#                       is one. -- stands where the first word has a "=". A file, or a
+#                       test, may set the arrays usual, the words before all others,
+#                       and under, what runs retry. ./out, ./err, ./ran and ./report
+#                       are of the last try alone; what else is to be true follows:
+#                         table try <<-'END'
+#                             status=7 runs=3 says='*exhausted' -n 3 sh -c "$exits" 7
+#                             out='a|b' -O seq 3 && [ ! -e file ]
+#     session <<END     each line after "$ " is run by the shell of the test, where
+#                       "retry" is the program; what both streams get then, and
+#                       [STATUS] if that is not 0, are the lines below it. They have
+#                       ID, TIME, VERSION and DIR for what differs, N for a time that
+#                       is measured. UPDATE=1 bats FILE writes what is now there into
+#                       the file, for review. For one run with much output; try is
+#                       shorter for many with little
 #     finishes STATUS OPTION... -- COMMAND...
 #                       retry without delays ends with STATUS; its output is in
 #                       ./o and ./e
@@ -381,6 +408,92 @@ table() {
 	[ "$bad" -eq "$count" ] ||
 		echo "$BATS_TEST_DESCRIPTION" >>"${results:-.}/row-passes"
 }
+
+usual=()
+under=()
+try() {
+	local -A want=([status]=0)
+	local got=0 began moment runs said wrong=
+	while [[ ${1-} =~ ^(status|says|out|runs|report|ms)=(.*)$ ]]; do
+		want[${BASH_REMATCH[1]}]=${BASH_REMATCH[2]}
+		shift
+	done
+	[ "${1-}" != -- ] || shift
+	[ -z "${want[runs]-}" ] || : >ran
+	look_at_clock
+	began=$moment
+	"${under[@]}" "$RETRY" ${want[report]:+--report report} "${usual[@]}" "$@" \
+		>out 2>err 3>&- || got=$?
+	look_at_clock
+	[ "$got" -eq "${want[status]}" ] || wrong="status $got"
+	if [ -n "${want[runs]-}" ]; then
+		mapfile -t runs <ran
+		[ "${#runs[@]}" -eq "${want[runs]}" ] || wrong+=" ${#runs[@]} runs"
+	fi
+	[ $((moment - began)) -ge "${want[ms]-0}" ] || wrong+=" $((moment - began)) ms"
+	[ -z "${want[says]+set}" ] || reads err "${want[says]}" || wrong+=" says $said"
+	[ -z "${want[out]+set}" ] || reads out "${want[out]}" || wrong+=" out $said"
+	# shellcheck disable=SC2086 # the checks are words
+	[ -z "${want[report]-}" ] || json report @report ${want[report]} || wrong+=' report'
+	[ -z "$wrong" ] || {
+		echo "try: $wrong: $*"
+		declare -p want
+		cat err
+		return 1
+	} >&2
+}
+
+# reads FILE PATTERN: these are its lines, as try has them; sets $said
+reads() {
+	local line all
+	said=
+	mapfile -t all <"$1"
+	for line in "${all[@]}"; do
+		[ "$1" != err ] || [[ $line == 'retry: '* ]] || line="> $line"
+		said+=${line#retry: }'|'
+	done
+	# shellcheck disable=SC2053 # a pattern
+	[[ ${said%|} == ${2//'*('/'*[(]'} ]]
+}
+
+session() {
+	local lines
+	mapfile -t lines
+	session_run >session.all 2>&1
+	sed -E "s,$PWD,DIR,g"'
+		s/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/ID/g
+		s/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}(\.[0-9]+)?Z/TIME/g
+		s/("version": )"[^"]+"/\1VERSION/
+		s/("(started|elapsed)_ms": )[0-9]+/\1N/g
+		s/( attempts? in )[0-9.]+m?s:/\1N:/
+		s/(_(duration|timestamp)_seconds.*) [0-9.]+$/\1 N/' session.all >session.now
+	printf '%s\n' "${lines[@]}" >session.then
+	diff session.then session.now && return
+	[ -n "${UPDATE-}" ] && "$PYTHON" -IS - "$BATS_TEST_FILENAME" <<-'END'
+		import sys
+		name = sys.argv[1]
+		then, now = (open("session." + when).read().splitlines() for when in ("then", "now"))
+		lines = open(name).read().split("\n")
+		bare = [line.lstrip("\t") for line in lines]
+		at = next(n for n in range(len(lines)) if bare[n:n + len(then)] == then)
+		indent = lines[at][:len(lines[at]) - len(bare[at])]
+		lines[at:at + len(then)] = [line and indent + line for line in now]
+		open(name, "w").write("\n".join(lines))
+	END
+}
+
+session_run() (
+	retry() {
+		"$RETRY" "$@"
+	}
+	set +e
+	trap - ERR
+	for line in "${lines[@]}"; do
+		[[ $line == '$ '* ]] || continue
+		echo "$line"
+		eval "${line#??}" </dev/null || echo "[$?]"
+	done
+) 3>&-
 
 finishes() {
 	exits "$1" "$RETRY" -d 0 "${@:2}" >o 2>e 3>&- || {
