@@ -1,6 +1,8 @@
 /*
+ * Covers budget/breaker.
+ *
  * admission: which attempts may begin, what is counted, and what results
- * change, with a segment in memory.
+ * change, with a segment in memory; and so all that its breaker does.
  */
 #include "unit.h"
 #include "script.h"
@@ -23,6 +25,8 @@ static const struct {
 	{ "KM", { ALL, BREAKER(1) } },
 	{ "P", { ALL, .cooldown = SECONDS(5), BREAKER(3) } },
 	{ "Q", { ALL, BREAKER(20) } },
+	{ "E", { ALL, .breaker = { 5, SECONDS(2), 0 } } },
+	{ "R", { ALL, .breaker = { 9, SECONDS(60), SECONDS(100) } } },
 	{ "S", { ALL, .cooldown = SECONDS(1) } },
 	{ "T", { ALL, .wait = SECONDS(60) } },
 	{ "O", { .key = "api", .terms = { 400000, 4, SECONDS(30) } } },
@@ -36,12 +40,11 @@ static const struct {
  * A time holds until the next one. A capital letter is an invocation, a small
  * one a new invocation each time; U and V have no breaker, I does not ask it,
  * O has other limits, P pauses after a denial, W and X wait for admission, all
- * others have a breaker; the first attempts of Y and Z have been counted; the
- * S pauses for a second after a denial, T
- * waits. F to L are in a fleet: J pauses after a denial, K and M open the
- * breaker by one failure, and L has other limits for the fleet. What they do is
- * followed by what the budget answers, and by what then holds for the
- * invocation ("leased",
+ * others have a breaker, with other pauses for E and R; the first attempts of Y and Z have been
+ * counted; the S pauses for a second after a denial, T waits. F to L are in a fleet: J pauses after
+ * a denial, K and M open the breaker by one failure, and L has other limits for the fleet. What
+ * they do is followed by what the budget answers, and by what then holds for the invocation
+ * ("leased",
  * "!waits"), for the segment ("retries=2"), and for the question to the fleet
  * ("told=3"). "0/2:" in front is the ratio and the minimum of the segment.
  */
@@ -269,6 +272,7 @@ static void check_fact(struct world *world, struct script *script) {
 	struct window_sums sums = window_look(&segment->window,
 	    window_epoch(segment->header.slice, segment_age(&segment->header, world->now)));
 	int64_t retries = (int64_t)segment->retries;
+	uint64_t word = segment->breaker.word, streak = segment->breaker.streak;
 	int granted, refused;
 
 	if (caller->fleet != NULL)
@@ -307,7 +311,13 @@ static void check_fact(struct world *world, struct script *script) {
 		{ "failures", view.failures, NULL },
 		{ "next", view.next, NULL },
 		{ "state", view.state, STATES },
-		{ "word", (int64_t)(segment->breaker.word >> 62), STATES },
+		/* The words of the breaker, which other versions of the program read. */
+		{ "word", (int64_t)(word >> 62), STATES },
+		{ "slowdown", word >> 59 & 7, NULL },
+		{ "seq", word >> 40 & 0x7ffff, NULL },
+		{ "until", (word & 0xffffffffff) * NANOS_MS, NULL },
+		{ "streak-seq", (int64_t)(streak >> 42), NULL },
+		{ "doublings", streak >> 32 & 1023, NULL },
 		{ "by", admission->breaker.state, STATES },
 		{ "by-failures", admission->breaker.failures, NULL },
 		{ "by-next", admission->breaker.next, NULL },
@@ -429,6 +439,61 @@ static const char *const scenes[] = {
 	"opens, 9s W retry held, 10.5s A retry granted, 13s W retry held, "
 	"13.4s X first held 1.6s by=half-open",
 	"opens, 9s a retry held waiting=0",
+	/* The configured number of failures opens it, of whatever invocations. */
+	"1s a fails failures=1, 2s a fails failures=2 state=closed, a first granted, 3s a fails "
+	"state=open failures=3 next=10s, 4s a first held 9s by=open by-failures=3",
+	"u fails x20 failures=20 state=closed, E fails state=open failures=21 next=2s, 2s R first "
+	"granted, R fails failures=22 next=100s, 102s E first granted, E fails failures=23 next=2s",
+	/* A success ends the streak, also one without a breaker; a failure that is not retried
+	 * does not. */
+	"a fails x2, a answers failures=2, a aborts failures=2, a succeeds x2 failures=0, a fails "
+	"x2, u succeeds failures=0, a answers failures=0, a fails x2 state=closed, a fails "
+	"state=open failures=3",
+	/* A late result finds it open. */
+	"opens, 1s a fails next=9s, 2s a succeeds next=8s, a answers, a aborts state=open "
+	"failures=3 seq=1 until=10s doublings=0, 10s A first granted, b fails failures=3, b "
+	"succeeds state=half-open failures=3 next=3s",
+	/* One probe, when it is due. */
+	"opens, 9.999s a first held 0.001s, 10s state=open next=0s, A first granted leased "
+	"state=half-open next=3s, a first held 3s by=half-open by-failures=3, 12s a first held 1s",
+	/* Each failed probe doubles the pause. */
+	"opens, 10s A first granted A fails state=open failures=4 next=20s, 29.5s a first held "
+	"0.5s, 30s A first granted A fails failures=5 next=35s, 65s A first granted A fails "
+	"failures=6 next=35s, 100s A first granted, A answers state=recovering failures=0, A first "
+	"granted A fails x3 state=open failures=3 next=10s, 110s A first granted A fails next=20s",
+	/* Without its lease the result of a probe changes nothing. */
+	"a fails x2, B has-old-lease, B fails, B has-old-lease, B answers state=closed failures=2, "
+	"B has-old-lease, B renews lost failures=2, a fails, B has-old-lease, B fails next=10s, B "
+	"has-old-lease, B answers state=open failures=3",
+	"opens, 10s A first granted, 13s B first granted, 16s C first granted, 19s D first "
+	"granted, "
+	"20s A fails, B answers, C aborts state=half-open failures=3 next=2s, D fails state=open "
+	"failures=4 next=20s",
+	"opens, 10s A first granted, 13s B first granted, 14s B answers state=recovering, A fails "
+	"state=recovering failures=0",
+	/* A lease ends by the clock, and counts until another takes it. */
+	"opens, 10s A first granted, 12.999s b first held 0.001s by=half-open, 13s state=half-open "
+	"next=0s, 90s A renews leased next=3s, 92s b first held 1s, 200s A fails state=open "
+	"failures=4 next=20s",
+	/* After a probe that is ignored the next is due at once. */
+	"opens, 10.0000005s A first granted next=3.0009995s, A aborts state=open next=0s "
+	"failures=3, "
+	"B first granted next=3.0009995s, 11s B fails state=open failures=4 next=20s",
+	/* With a clock that is behind, all comes later. */
+	"opens, 10s A first granted, 8s b first held 5s by=half-open, A renews leased next=3s, 9s "
+	"A "
+	"fails state=open failures=4 next=20s, 28s b first held 1s",
+	/* The words. */
+	"a succeeds word=closed seq=0 until=0, a fails x3 word=open seq=1 until=10s streak-seq=0, "
+	"10s A first granted word=half-open seq=2 until=13s, 11s A renews seq=3 until=14s, 12s A "
+	"fails word=open seq=4 until=32s streak-seq=0 doublings=1, 32s A first granted, 33s A "
+	"aborts word=open seq=6 until=0, A first granted, 34s A answers word=recovering seq=8 "
+	"until=34s, 50s A first granted word=closed seq=9 until=34s, 51s A fails failures=1 seq=9 "
+	"streak-seq=9 doublings=0, A succeeds failures=0 word=closed seq=10 until=34s",
+	/* After 34 years it denies nothing any more. */
+	"9223372036.854775807s a fails x3 state=open seq=1 until=1099511627.775s, A first granted "
+	"leased, A renews leased, A answers, a first granted",
+
 	/* Attempts that do not ask it. */
 	"opens, 4s I retry granted, 10s I first granted !leased, 4s u retry "
 	"granted, 10s u retry granted counts=3/0 state=open",
@@ -438,6 +503,40 @@ static const char *const scenes[] = {
 	"0.016666666s by=recovering !leased counts=0/1",
 	"0/4: " RECOVERS "a retry granted x4, counts=0/0 probes=0 turns=4, A retry held "
 	"0.016666666s by=recovering !leased counts=0/1",
+	/* It begins at once, and admits at a rate that grows if all goes well. */
+	"opens, 10.0000005s A first granted, A answers state=recovering rate=60, a first granted",
+	RECOVERS "a first granted x4 next=16666666ns, 10.199999999s a first granted x8 next=1ns, "
+		 "10.2s a first granted x4 next=16666666ns",
+	RECOVERS
+	"10.199s A first granted A succeeds x12 next=1ms, 10.2s rate=90, A first granted A "
+	"succeeds x4 next=11111111ns, 10.399s A first granted A succeeds x14, 10.4s rate=135",
+	/* It opens as usual, but only at the first rate; a success ends its streak. */
+	RECOVERS
+	"A first granted A fails x2 failures=2, A first granted A succeeds failures=0, A "
+	"first granted A fails failures=1, a answers, a aborts, 10.2s A first granted A fails "
+	"state=recovering failures=2, A first granted A fails state=open failures=3 next=10s "
+	"rate=0",
+	RECOVERS "10.199s A first granted A succeeds x12, 10.2s A fails x6 rate=90 failures=6, "
+		 "10.4s rate=45 state=recovering, A fails state=open failures=7 next=10s",
+	/* The rate is not that of an earlier one. An invocation that read the clock in that one
+	 * finds this one. */
+	RECOVERS
+	"a first granted x3, A first granted next=16666666ns, A fails x3 state=open, b fails, b "
+	"succeeds, 50s A first granted, b fails, b succeeds, A answers state=recovering "
+	"failures=0, a first granted x4 next=16666666ns, 10s a first held 40.016666666s",
+	/* Without attempts it ends closed, though nobody has written that yet. */
+	RECOVERS
+	"18s state=closed word=recovering next=0s, U first granted, U fails x2 failures=2, U "
+	"succeeds failures=0, U fails failures=1, a first granted failures=0 word=closed, 10s "
+	"state=closed",
+	RECOVERS "A first granted, B first granted, A succeeds state=recovering, 18s state=closed "
+		 "word=recovering, B fails x2 state=closed failures=2, B fails state=open next=10s",
+	/* It waits for a result, but not of an attempt from before. */
+	"C first granted, " RECOVERS "B first granted, C fails failures=0, 18s state=recovering, B "
+	"fails failures=1, 20s state=closed failures=1",
+	"C first granted, D first granted, " RECOVERS "18s a first granted word=closed, A first "
+	"granted A fails x2, C fails failures=2, D succeeds failures=2, A fails state=open "
+	"failures=3",
 	/* Results from before it are ignored, also those of a retry, and of an
 	 * attempt that did not ask the breaker. */
 	"A first granted, " RECOVERS "B first granted, A fails "
@@ -602,7 +701,12 @@ static const char *const scenes[] = {
 	/* A recovery is slower for who asks the fleet, if its hosts are known.
 	 */
 	"0/10: K elected, K gets 0, K fails, 10s K retry granted, K succeeds "
-	"rate=15",
+	"rate=15 slowdown=3, a first granted x3, A first granted next=66666666ns, 10.799999999s A "
+	"fails failures=1, A succeeds failures=0 word=recovering slowdown=3 seq=4 until=10s, a "
+	"first "
+	"granted x8 next=1ns, 12.399999999s a first granted, 60s A first granted word=closed seq=5 "
+	"until=10s slowdown=3, 70s A fails x3 state=open, 80s A first granted, A answers rate=60 "
+	"slowdown=0",
 	"0/10: K elected, K gets 0, M fails, 10s M retry granted, M succeeds "
 	"rate=60",
 	/* Without an answer the host is alone; then the server is told. */
