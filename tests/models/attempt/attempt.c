@@ -24,7 +24,7 @@
 #include "unit.h"
 
 /* How many random runs there are. */
-#define RUNS 60000
+#define RUNS 15000
 #define RUNS_LARGE 250000
 
 /* Whether there are more random runs, and each cell in all surroundings. */
