@@ -257,7 +257,8 @@ check:
 	+@$(QUIET) $(JOBS) check-suite check-rest
 
 check-suite:
-	@RETRY='$(abspath $(BIN))' tests/run
+	@RETRY='$(abspath $(BIN))' tests/run \
+		$(filter-out $(PACKAGED),$(wildcard tests/user/*.bats))
 check-rest:
 	+@$(QUIET) WERROR=-Werror $(UNITS:%=$(B)/%) $(CHECKS:%=$(B)/%)
 	+@$(QUIET) -O check-house check-text check-units check-models \
@@ -266,9 +267,6 @@ check-house:
 	@tests/house $(B)
 check-text:
 	@$(IF) mandoc; then mandoc -Tlint -Wwarning $(PAGES); fi
-	@$(IF) shellcheck; then printf '%s\n' \
-		$(filter-out tests/faults/%,$(SH_FILES)) | \
-		$(EACH) 1 shellcheck -x; fi
 check-units: $(UNITS:%=$(B)/%)
 	@for unit in $(UNITS:%=$(B)/%); do $$unit || exit; done
 check-models:
@@ -281,10 +279,12 @@ check-script:
 check-link:
 	@env --default-signal tests/link/run $(B)/link_check
 
-# What is packed and installed, and the action for GitHub: these tests hold as
-# long as nothing of packaging/, of the Makefile or of the options changes.
+# What is packed and installed, the documents, and the action for GitHub: these
+# tests hold as long as nothing of packaging/, of the Makefile, of the manual or
+# of the options changes.
 check-package: $(BIN)
-	@RETRY='$(abspath $(BIN))' tests/run tests/package/*.bats
+	@RETRY='$(abspath $(BIN))' tests/run tests/package/*.bats $(PACKAGED)
+PACKAGED = $(patsubst %,tests/user/%.bats,completions docs others waiting)
 
 .PHONY: check-package check-suite check-rest check-house check-text check-units check-models \
 	check-script check-link
@@ -308,9 +308,7 @@ lint:
 		-j $$(nproc) retry.c src
 	@echo clang-tidy retry.c src # on stderr it only counts
 	@$(TIDY)
-	@echo shellcheck tests # those that take seconds
-	@printf '%s\n' $(filter tests/faults/%,$(SH_FILES)) | \
-		$(EACH) 1 shellcheck -x
+	@printf '%s\n' $(SH_FILES) | $(EACH) 1 shellcheck -x
 	@printf '%s\n' tests/user/*.bats tests/package/*.bats | \
 		$(EACH) 4 shellcheck -s bats -S warning -e SC2154
 	@tests/tools/control
