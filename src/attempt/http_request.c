@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "tools/curl.h"
-#include "http/responses.h"
 #include "output/writer.h"
 #include "tools/command_line.h"
 #include "streams/tempfile.h"
@@ -387,7 +386,7 @@ parse_file(struct http_status *http, const struct http_request *request, int fd)
 	if (stat.st_size <= MOST)
 		return true;
 	if (!request->heads_only && http->form == HTTP_STATUS_HEADERS) {
-		if (!responses_only(
+		if (!http_status_heads(
 			(struct strview){ request->bytes, MOST }, true))
 			return true;
 		source = HTTP_STATUS_FROM_DUMP;

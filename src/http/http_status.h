@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "http/retry_after.h"
+#include "text/strview.h"
 
 /* What the file contains, recognised by its content alone. */
 enum http_status_form {
@@ -35,6 +36,13 @@ struct http_status {
 	struct retry_after after; /* the wait that the server named */
 };
 
+/*
+ * Whether a text is heads and nothing else, but trailers, the fields behind a
+ * body (RFC 9110 section 6.5). Empty lines may be before. cut: it is the
+ * beginning of a longer text, and may end within a line.
+ */
+bool http_status_heads(struct strview rest, bool cut);
+
 enum http_status_meaning {
 	HTTP_STATUS_SAYS_NOTHING, /* the exit status stands */
 	HTTP_STATUS_SAYS_RETRY,
@@ -46,7 +54,7 @@ enum http_status_meaning {
  * time; it matters only if a response names a moment and has no Date.
  *
  * Of several responses the last final one counts, with its own fields alone
- * (responses.h, retry_after.h). Any file may contain bodies, except a dump: a
+ * (retry_after.h). Any file may contain bodies, except a dump: a
  * status line in a body does not count. If there was no response (000), no
  * wait is read either, because a number beside 000 means something else.
  *

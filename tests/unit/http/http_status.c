@@ -1,12 +1,11 @@
 /*
- * Covers http/responses, http/retry_after, text/strview.
+ * Covers http/retry_after, text/strview.
  *
  * http and its parts, row by row, and every status file that was captured. Runs
  * where tests/ is.
  */
 #include "unit.h"
 #include "http/http_status.h"
-#include "http/responses.h"
 
 /* Sat, 22 Aug 2026 14:00:00 GMT, which most captures have as their Date. */
 #define NOW (1787407200 * NANOS_SECOND)
@@ -327,7 +326,7 @@ TEST(dumps) {
 }
 
 static const char *rest_of(const char *text) {
-	return responses_only(strview_of(text), true) ? "heads" : "no";
+	return http_status_heads(strview_of(text), true) ? "heads" : "no";
 }
 
 TEST(what_is_heads_alone_so_far) {
