@@ -354,7 +354,7 @@ http_request_begin(struct http_request *request)
  */
 static bool
 parse(struct http_status *http, const struct http_request *request, int fd,
-    off_t from, enum http_status_source source)
+    off_t from, bool dump)
 {
 	ssize_t got;
 
@@ -364,7 +364,7 @@ parse(struct http_status *http, const struct http_request *request, int fd,
 	if (got == -1)
 		return false;
 	*http = http_status_parse(
-	    request->bytes, (size_t)got, source, sys_now(CLOCK_REALTIME));
+	    request->bytes, (size_t)got, dump, sys_now(CLOCK_REALTIME));
 	return true;
 }
 
@@ -375,23 +375,16 @@ parse(struct http_status *http, const struct http_request *request, int fd,
 static bool
 parse_file(struct http_status *http, const struct http_request *request, int fd)
 {
-	enum http_status_source source = request->heads_only
-	    ? HTTP_STATUS_FROM_DUMP
-	    : HTTP_STATUS_FROM_UNKNOWN;
+	bool dump = request->heads_only;
 	struct stat stat;
 	struct http_status end;
 
-	if (fstat(fd, &stat) == -1 || !parse(http, request, fd, 0, source))
+	if (fstat(fd, &stat) == -1 || !parse(http, request, fd, 0, dump))
 		return false;
-	if (stat.st_size <= MOST)
+	if (stat.st_size <= MOST || http->form == HTTP_STATUS_PAGE)
 		return true;
-	if (!request->heads_only && http->form == HTTP_STATUS_HEADERS) {
-		if (!http_status_heads(
-			(struct strview){ request->bytes, MOST }, true))
-			return true;
-		source = HTTP_STATUS_FROM_DUMP;
-	}
-	if (!parse(&end, request, fd, stat.st_size - MOST, source))
+	dump |= http->form == HTTP_STATUS_HEADS;
+	if (!parse(&end, request, fd, stat.st_size - MOST, dump))
 		return false;
 	if (end.known)
 		*http = end;

@@ -1,7 +1,6 @@
 #include "http/http_status.h"
 
 #include <string.h>
-#include "text/date.h"
 #include "text/number.h"
 #include "text/strview.h"
 
@@ -60,24 +59,28 @@ is_field(struct strview line)
 	return name > 0 && name < line.length && line.at[name] == ':';
 }
 
-bool
-http_status_heads(struct strview rest, bool cut)
+/*
+ * Whether a text is heads and nothing else, but trailers, the fields behind a
+ * body (RFC 9110 section 6.5). Empty lines may be before, and the last line may
+ * be cut off.
+ */
+static bool
+is_heads(struct strview rest)
 {
 	struct strview status = strview_of("HTTP/"), line;
 	bool begun = false, inside = false;
 
 	while (strview_line(&rest, &line)) {
 		bool head = read_status_line(line) >= 0;
+		bool cut = rest.length == 0 &&
+		    (inside || strview_begins(line, status) ||
+			strview_begins(status, line));
 
-		/* The last line may be a status line, cut off. */
-		if (cut && rest.length == 0)
-			return inside || strview_begins(line, status) ||
-			    strview_begins(status, line);
-		begun |= head;
-		inside = line.length > 0 && (inside || head);
-		if (line.length > 0 && !head &&
+		if (line.length > 0 && !head && !cut &&
 		    (!begun || !(is_field(line) || strview_blank(line.at[0]))))
 			return false;
+		begun |= head;
+		inside = line.length > 0 && (inside || head);
 	}
 	return begun;
 }
@@ -146,15 +149,15 @@ is_bodiless(const struct response *head)
  * interim response, of a redirect, of one that asks for a password, or of a 2xx
  * that describes none, such as a proxy's answer to CONNECT.
  *
- * False, with the response untouched, if there is no head.
+ * Returns the form; if there is no head, the response is untouched.
  */
-static bool
+static enum http_status_form
 read_heads(struct strview rest, bool dump, struct response *response)
 {
 	struct strview line, at = rest;
 	struct response head = { .code = -1 };
 
-	dump |= http_status_heads(rest, false);
+	dump |= is_heads(rest);
 	for (; strview_line(&rest, &line); at = rest) {
 		if (read_status_line(line) >= 0 &&
 		    (dump || is_bodiless(&head))) {
@@ -168,324 +171,144 @@ read_heads(struct strview rest, bool dump, struct response *response)
 			add_field(response, line, &rest, true);
 		}
 	}
-	return head.known;
+	return !head.known ? HTTP_STATUS_UNRECOGNISED
+	    : dump         ? HTTP_STATUS_HEADS
+			   : HTTP_STATUS_PAGE;
 }
 
-/*
- * A code, and what curl writes beside it for %{http_code}: a Retry-After, or an
- * exit status and a message.
- */
-
-/* Reads all of text as a code, 0 to 999. */
+/* Reads the last line that is not blank. False if it has no code. */
 static bool
-read_number(struct strview text, int *code)
+read_last_line(struct strview rest, struct response *response)
 {
+	struct strview line = { NULL, 0 }, next, code;
+	struct response read = { .known = true };
 	int64_t number;
 
-	if (text.length > 3 || !number_whole(text.at, text.length, &number))
+	while (strview_line(&rest, &next)) {
+		next = strview_trim(next);
+		if (next.length > 0)
+			line = next;
+	}
+	code = strview_part(&line, ' ');
+	if (code.length != 3 || !number_whole(code.at, 3, &number) ||
+	    (number > 0 && number < 200) || number > 599)
 		return false;
-	*code = (int)number;
+	read.code = (int)number;
+	retry_after_add(&read.fields, FIELD_RETRY_AFTER, line);
+	if (line.length > 0 &&
+	    (!read.fields.sum.given || read.fields.sum.doubtful))
+		return false;
+	*response = read;
 	return true;
 }
 
 /*
- * Reads a code as %{http_code} prints it: exactly three digits, 000 or 100 to
- * 599. A number outside of this range may mean anything.
+ * Cuts the next token of JSON (RFC 8259) off rest, and returns its first byte:
+ * a brace, a bracket, the quote of a string, any other byte of a word; NUL at
+ * the end. *text becomes the token, of a string what is between the quotes,
+ * with escapes as they are. Nobody checks whether the bytes are valid, because
+ * curl's output is not always valid (7.88 prints the byte 0xE9 as "uffffffe9")
+ * and may be cut off at any point.
  */
-static bool
-read_bare(struct strview text, int *code)
-{
-	return text.length == 3 && read_number(text, code) &&
-	    (*code == 0 || (*code >= 100 && *code <= 599));
-}
-
-/* Whether text may be meant as a Retry-After, valid or not. */
-static bool
-may_be_retry_after(struct strview text)
-{
-	int64_t moment;
-
-	if (text.length == 0 || date_parse(text, 0, &moment))
-		return text.length > 0;
-	for (size_t i = 0; i < text.length; i++) {
-		if (strview_blank(text.at[i]))
-			return false;
-	}
-	return memchr("0123456789+-.", text.at[0], 13) != NULL;
-}
-
-/*
- * Whether text is %{exitcode} %{errormsg}, as in "22 The requested ...", with a
- * status with which curl can exit after a response with this code (its manual,
- * "EXIT CODES"). The statuses in redirected mean that the last transfer got no
- * response: then the code is that of the redirect before it.
- */
-static bool
-is_error(struct strview text, int code)
-{
-	static const unsigned char after[] = { 8, 16, 18, 22, 23, 26, 27, 28,
-		33, 42, 43, 47, 52, 55, 56, 61, 63, 65, 81, 91, 92, 94, 95 };
-	static const unsigned char redirected[] = { 1, 3, 5, 6, 7, 35, 60 };
-	size_t digits = strview_digits(text);
-	int64_t status;
-
-	if (digits == 0 || digits > 2 || digits == text.length ||
-	    !strview_blank(text.at[digits]) ||
-	    !number_whole(text.at, digits, &status) || status == 0)
-		return false;
-	if (code >= 300 && code < 400 &&
-	    memchr(redirected, (int)status, sizeof redirected) != NULL)
-		return true;
-	return code == 0 || memchr(after, (int)status, sizeof after) != NULL;
-}
-
-/*
- * Cuts the code off a line, and leaves in the line what may be a Retry-After. A
- * curl exit status and message behind the code are cut off as well. False, with
- * the line unchanged, if there is anything else.
- */
-static bool
-cut_code(struct strview *line, int *code)
-{
-	struct strview number = { line->at,
-		line->length < 3 ? line->length : 3 };
-	struct strview rest = strview_after(*line, number.length);
-	bool blank = rest.length > 0 && strview_blank(rest.at[0]);
-
-	if (!read_bare(number, code) || (rest.length > 0 && !blank))
-		return false;
-	rest = strview_trim(rest);
-	if (rest.length > 0 && !may_be_retry_after(rest)) {
-		if (!is_error(rest, *code))
-			return false;
-		rest.length = 0;
-	}
-	*line = rest;
-	return true;
-}
-
-/*
- * Reads a text of one or more lines. The last line that is not blank has the
- * code, or it has a Retry-After and the line above it the code. False, with the
- * response untouched, if there is no code.
- */
-static bool
-read_code(struct strview rest, struct response *response)
-{
-	struct strview line, last = { NULL, 0 }, above = last, wait;
-	int code, code_above;
-	bool found, blank = false;
-
-	while (strview_line(&rest, &line)) {
-		struct strview trimmed = strview_trim(line);
-
-		if (trimmed.length == 0)
-			continue;
-		blank = strview_blank(line.at[line.length - 1]);
-		above = last;
-		last = trimmed;
-	}
-	wait = last;
-	found = cut_code(&wait, &code);
-	/* "0 " is %{exitcode} %{errormsg} of a success. */
-	if (found && blank && strview_is(wait, "0"))
-		wait.length = 0;
-	if ((!found || (code > 0 && code < 200 && wait.length == 0)) &&
-	    read_bare(above, &code_above) && code_above >= 200 &&
-	    may_be_retry_after(last)) {
-		wait = last;
-		code = code_above;
-		found = true;
-	}
-	if (!found)
-		return false;
-	*response = (struct response){ .known = true, .code = code };
-	retry_after_add(&response->fields, FIELD_RETRY_AFTER, wait);
-	return true;
-}
-
-/*
- * JSON (RFC 8259). Nobody checks whether the bytes are valid, because curl's
- * output is not always valid (7.88 prints the byte 0xE9 as "uffffffe9") and may
- * be cut off at any point.
- */
-
-enum token {
-	TOKEN_END,
-	TOKEN_OPEN, /* { */
-	TOKEN_CLOSE, /* } */
-	TOKEN_LIST, /* [ */
-	TOKEN_LIST_END, /* ] */
-	TOKEN_KEY, /* a string that a colon follows */
-	TOKEN_STRING,
-	TOKEN_WORD /* a number, true, null, or anything else without quotes */
-};
-
-/*
- * Cuts the next token off rest. *text becomes the bytes of the token: for a key
- * or a string the bytes between the quotes, with escapes as they are.
- */
-static enum token
+static char
 next_token(struct strview *rest, struct strview *text)
 {
-	static const char marks[] = "{}[]";
-	const char *mark, *at;
-	size_t end = 0;
+	size_t end = 1;
+	char first;
 
 	*rest = strview_skip(*rest, STRVIEW_BLANKS ",:");
-	*text = (struct strview){ rest->at, 0 };
+	*text = *rest;
 	if (rest->length == 0)
-		return TOKEN_END;
-
-	mark = memchr(marks, rest->at[0], strlen(marks));
-	if (mark != NULL) {
-		*rest = strview_after(*rest, 1);
-		return (enum token)(TOKEN_OPEN + (mark - marks));
-	}
-
-	at = rest->at;
-	if (at[0] == '"') {
-		at++;
-		*text = *rest = strview_after(*rest, 1);
-		while (end < rest->length && at[end] != '"')
+		return '\0';
+	first = rest->at[0];
+	if (first == '"') {
+		while (end < rest->length && rest->at[end] != '"')
 			/* The byte after a backslash may be a quote. */
-			end +=
-			    at[end] == '\\' && end + 1 < rest->length ? 2 : 1;
+			end += rest->at[end] == '\\' && end + 1 < rest->length
+			    ? 2
+			    : 1;
+		*text = strview_after((struct strview){ rest->at, end }, 1);
+		end += end < rest->length;
+	} else {
+		while (strchr("{}[]", first) == NULL && end < rest->length &&
+		    !strview_blank(rest->at[end]) &&
+		    memchr("{}[],:\"", rest->at[end], 7) == NULL)
+			end++;
 		text->length = end;
-		*rest = strview_after(*rest, end + (end < rest->length));
-		return strview_starts(strview_skip(*rest, STRVIEW_BLANKS), ":")
-		    ? TOKEN_KEY
-		    : TOKEN_STRING;
 	}
-
-	while (end < rest->length && !strview_blank(at[end]) &&
-	    memchr("{}[],:\"", at[end], 7) == NULL)
-		end++;
-	text->length = end;
 	*rest = strview_after(*rest, end);
-	return TOKEN_WORD;
+	return first;
 }
 
 /*
- * Reads the next JSON object that no other one contains, or the next code
- * beside such objects. HTTP_STATUS_EMPTY: rest has no other one.
+ * Reads %{json}, which has the code, and %{header_json}, in which each value is
+ * a list. If the response has already what an object says, the object belongs
+ * to the next transfer. False if they say nothing.
  */
-static enum http_status_form
-read_part(struct strview *rest, struct response *part)
-{
-	struct strview after = strview_skip(*rest, STRVIEW_BLANKS), line;
-	struct strview text, key = { NULL, 0 };
-	bool list = false, named = false;
-	enum token token;
-	size_t depth = 0;
-
-	*part = (struct response){ 0 };
-	/* A line of the code form. The digits are checked first: to look for
-	 * the end of the line before each part would take quadratic time. */
-	if (strview_digits(after) == 3 && strview_line(&after, &line)) {
-		line = strview_trim(line);
-		part->known = cut_code(&line, &part->code);
-		if (part->known) {
-			*rest = after;
-			part->has_fields = line.length > 0;
-			retry_after_add(&part->fields, FIELD_RETRY_AFTER, line);
-			return part->has_fields ? HTTP_STATUS_HEADER_JSON
-						: HTTP_STATUS_CODE;
-		}
-	}
-	while ((token = next_token(rest, &text)) != TOKEN_END) {
-		if (token == TOKEN_OPEN) {
-			depth++;
-		} else if (token == TOKEN_CLOSE && depth > 0) {
-			depth--;
-		} else if (token == TOKEN_LIST || token == TOKEN_LIST_END) {
-			list = token == TOKEN_LIST;
-		} else if (token == TOKEN_KEY) {
-			key = text;
-		} else if (token == TOKEN_STRING && list) {
-			retry_after_add(
-			    &part->fields, retry_after_find(key), text);
-			part->has_fields = true;
-		} else if (token == TOKEN_WORD && depth == 0) {
-			part->known |= read_bare(text, &part->code);
-		} else if (token == TOKEN_WORD &&
-		    (strview_is(key, "http_code") ||
-			strview_is(key, "response_code")) &&
-		    read_number(text, &part->code)) {
-			part->known = named = true;
-		}
-		if (depth == 0)
-			break;
-	}
-	return named             ? HTTP_STATUS_JSON
-	    : part->has_fields   ? HTTP_STATUS_HEADER_JSON
-	    : part->known        ? HTTP_STATUS_CODE
-	    : token == TOKEN_END ? HTTP_STATUS_EMPTY
-				 : HTTP_STATUS_UNRECOGNISED;
-}
-
-/*
- * Reads the JSON forms. The code and the fields of each part go into the
- * response. If the response has them already, the part belongs to the next
- * transfer. A JSON body with a code behind it is read here, too; its form is
- * HTTP_STATUS_CODE.
- */
-static enum http_status_form
+static bool
 read_json(struct strview rest, struct response *response)
 {
-	enum http_status_form form = HTTP_STATUS_UNRECOGNISED, of_part;
-	struct response part;
+	struct strview text, key = { NULL, 0 };
+	struct response part = { 0 };
+	bool list = false;
+	int64_t number;
+	char token;
 
-	while ((of_part = read_part(&rest, &part)) != HTTP_STATUS_EMPTY) {
-		if ((part.known && response->known) ||
-		    (part.has_fields && response->has_fields))
-			*response = (struct response){ 0 };
-		if (part.known) {
-			response->known = true;
-			response->code = part.code;
+	do {
+		token = next_token(&rest, &text);
+		if (token == '[' || token == ']') {
+			list = token == '[';
+		} else if (token == '"' && list) {
+			retry_after_add(
+			    &part.fields, retry_after_find(key), text);
+			part.has_fields = true;
+		} else if (token == '"') {
+			key = text;
+		} else if (token != '}' && token != '\0') {
+			if ((strview_is(key, "http_code") ||
+				strview_is(key, "response_code")) &&
+			    number_whole(text.at, text.length, &number) &&
+			    number < 1000) {
+				part.known = true;
+				part.code = (int)number;
+			}
+		} else {
+			if ((part.known && response->known) ||
+			    (part.has_fields && response->has_fields))
+				*response = (struct response){ 0 };
+			if (part.known)
+				response->code = part.code;
+			if (part.has_fields)
+				response->fields = part.fields;
+			response->known |= part.known;
+			response->has_fields |= part.has_fields;
+			part = (struct response){ 0 };
 		}
-		if (part.has_fields) {
-			response->has_fields = true;
-			response->fields = part.fields;
-		}
-		if (form == HTTP_STATUS_UNRECOGNISED ||
-		    (form == HTTP_STATUS_CODE &&
-			of_part == HTTP_STATUS_HEADER_JSON) ||
-		    of_part == HTTP_STATUS_JSON)
-			form = of_part;
-	}
-	return form;
+	} while (token != '\0');
+	return response->known || response->has_fields;
 }
 
 struct http_status
-http_status_parse(
-    const char *bytes, size_t length, enum http_status_source source, nanos now)
+http_status_parse(const char *bytes, size_t length, bool dump, nanos now)
 {
-	struct strview all = { bytes, length }, start = strview_trim(all);
+	struct strview all = { bytes, length }, text = strview_trim(all);
 	struct response response = { 0 };
-	struct http_status http = { .form = HTTP_STATUS_UNRECOGNISED };
+	struct http_status http = { .form = HTTP_STATUS_EMPTY };
 
-	if (start.length == 0) {
-		http.form = HTTP_STATUS_EMPTY;
+	if (text.length == 0)
 		return http;
-	}
-	/* A JSON object, or a code and then one. */
-	start = strview_trim(strview_after(start, strview_digits(start)));
-	if (read_heads(all, source == HTTP_STATUS_FROM_DUMP, &response)) {
-		http.form = HTTP_STATUS_HEADERS;
-	} else if (source != HTTP_STATUS_FROM_DUMP) {
-		if (strview_starts(start, "{"))
-			http.form = read_json(all, &response);
-		if (http.form == HTTP_STATUS_UNRECOGNISED &&
-		    read_code(all, &response))
-			http.form = HTTP_STATUS_CODE;
-	}
+	http.form = read_heads(all, dump, &response);
+	if (http.form == HTTP_STATUS_UNRECOGNISED && !dump &&
+	    (read_last_line(text, &response) ||
+		(strview_starts(text, "{") && read_json(text, &response))))
+		http.form = HTTP_STATUS_WRITTEN;
+	if (http.form == HTTP_STATUS_UNRECOGNISED)
+		return http;
 	http.known = response.known;
 	http.code = response.code;
 	/* No server has answered: a number beside 000 means something else. */
-	if (http.known && http.code == 0)
-		return http;
-	http.after = retry_after_read(&response.fields, now);
+	if (!http.known || http.code != 0)
+		http.after = retry_after_read(&response.fields, now);
 	return http;
 }
 

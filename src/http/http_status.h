@@ -9,23 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "http/retry_after.h"
-#include "text/strview.h"
 
 /* What the file contains, recognised by its content alone. */
 enum http_status_form {
 	HTTP_STATUS_EMPTY, /* nothing but blanks */
 	HTTP_STATUS_UNRECOGNISED,
-	HTTP_STATUS_HEADERS, /* curl -D and -i */
-	HTTP_STATUS_CODE, /* %{http_code}, perhaps with a Retry-After or an
-			     exit status, as http_status_parse() reads it */
-	HTTP_STATUS_JSON, /* %{json}, with or without %{header_json} */
-	HTTP_STATUS_HEADER_JSON /* %{header_json} */
-};
-
-/* What wrote the file. */
-enum http_status_source {
-	HTTP_STATUS_FROM_UNKNOWN, /* it may be any of these */
-	HTTP_STATUS_FROM_DUMP /* curl -D: heads and nothing else */
+	HTTP_STATUS_HEADS, /* curl -D, and curl -i without a body so far */
+	HTTP_STATUS_PAGE, /* curl -i: heads, and a body behind them */
+	HTTP_STATUS_WRITTEN /* -w: %{http_code}, %{json}, %{header_json} */
 };
 
 struct http_status {
@@ -36,13 +27,6 @@ struct http_status {
 	struct retry_after after; /* the wait that the server named */
 };
 
-/*
- * Whether a text is heads and nothing else, but trailers, the fields behind a
- * body (RFC 9110 section 6.5). Empty lines may be before. cut: it is the
- * beginning of a longer text, and may end within a line.
- */
-bool http_status_heads(struct strview rest, bool cut);
-
 enum http_status_meaning {
 	HTTP_STATUS_SAYS_NOTHING, /* the exit status stands */
 	HTTP_STATUS_SAYS_RETRY,
@@ -50,24 +34,22 @@ enum http_status_meaning {
 };
 
 /*
- * Reads a status file. now is the time when it was read, in nanoseconds of Unix
- * time; it matters only if a response names a moment and has no Date.
+ * Reads a status file, or a part of one. now is the time when it was read, in
+ * nanoseconds of Unix time; it matters only if a response names a moment and
+ * has no Date. dump: curl -D wrote it, so there are heads and nothing else.
  *
  * Of several responses the last final one counts, with its own fields alone
- * (retry_after.h). Any file may contain bodies, except a dump: a
- * status line in a body does not count. If there was no response (000), no
- * wait is read either, because a number beside 000 means something else.
+ * (retry_after.h). A body is not searched, because it may quote a response. If
+ * there was no response (000), no wait is read either, because a number beside
+ * 000 means something else.
  *
- * If the last line is just a number of three digits from 100 to 599, that is a
- * code, never a Retry-After; but a number from 100 to 199 below a code is a
- * Retry-After, because no transfer ends with an interim response. What follows
- * a code and a blank is a Retry-After if it is a date, or one word that starts
- * with a digit, a sign or a point. What curl writes for %{exitcode} %{errormsg}
- * is skipped: an exit status and a message, or "0 " after a success. A code may
- * also stand before, between or behind the objects of a JSON form.
+ * The code of %{http_code} is the last line that is not blank: 000, or 200 to
+ * 599, because no transfer ends with an interim response. Behind a blank there
+ * may be a Retry-After that can be understood. The objects of %{json} and
+ * %{header_json} may stand in any order.
  */
-struct http_status http_status_parse(const char *bytes, size_t length,
-    enum http_status_source source, nanos now);
+struct http_status
+http_status_parse(const char *bytes, size_t length, bool dump, nanos now);
 
 /*
  * What the response means for another attempt. To be retried are 408, 425 and

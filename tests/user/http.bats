@@ -685,8 +685,10 @@ irregular() {
 	    runs 7 2 '*' --http-status "$F" \
 	        sh -c 'rm -f "$F"; mkfifo "$F"; echo >>runs; exit 7'
 	other words, and the forms of other programs than curl -D, -i and -w
+	    error='404 22 The requested URL returned error: 404\n'
 	    trace='> GET / HTTP/1.1\n> \n< HTTP/1.1 404 x\n< \n* left intact\n'
-	    for text in 'It went wrong\n' 'http_code=404\n' "$trace" \
+	    for text in 'It went wrong\n' 'http_code=404\n' "$error" "$trace" \
+	        '404\n120\n' \
 	        'awaiting response... \n  HTTP/1.1 404 x\n'; do
 	        leaves 1 2 '*' 1 "$text" -v
 	        grep -qxF "retry: status file '$F' ignored: unrecognised format" e

@@ -15,21 +15,20 @@
 static const char *const form_names[] = {
 	[HTTP_STATUS_EMPTY] = "empty",
 	[HTTP_STATUS_UNRECOGNISED] = "unrecognised",
-	[HTTP_STATUS_HEADERS] = "headers",
-	[HTTP_STATUS_CODE] = "code",
-	[HTTP_STATUS_JSON] = "json",
-	[HTTP_STATUS_HEADER_JSON] = "header_json",
+	[HTTP_STATUS_HEADS] = "heads",
+	[HTTP_STATUS_PAGE] = "page",
+	[HTTP_STATUS_WRITTEN] = "written",
 };
 
 /* The bytes in a block of exactly their size, so that a read past it shows. */
-static struct http_status parse(enum http_status_source source, const char *bytes, size_t length) {
+static struct http_status parse(bool dump, const char *bytes, size_t length) {
 	char *copy = malloc(length > 0 ? length : 1);
 	struct http_status http;
 
 	if (copy == NULL)
 		abort();
 	memcpy(copy, bytes, length);
-	http = http_status_parse(copy, length, source, NOW);
+	http = http_status_parse(copy, length, dump, NOW);
 	free(copy);
 	return http;
 }
@@ -54,10 +53,10 @@ static void quote(char *text) {
 }
 
 /* The form, the code and the wait, as far as each is known. */
-static const char *show(enum http_status_source source, const char *text) {
+static const char *show(bool dump, const char *text) {
 	static char got[80];
 	char room[32], code[16] = "";
-	struct http_status http = parse(source, text, strlen(text));
+	struct http_status http = parse(dump, text, strlen(text));
 	const char *wait = put_wait(room, &http);
 	bool waits = strcmp(wait, "none") != 0;
 
@@ -77,11 +76,11 @@ static const char *read_of(const char *row) {
 	snprintf(text, sizeof text, "%s", row);
 	if (strchr(text, '{') != NULL)
 		quote(text);
-	return show(HTTP_STATUS_FROM_UNKNOWN, text);
+	return show(false, text);
 }
 
 static const char *dump_of(const char *text) {
-	return show(HTTP_STATUS_FROM_DUMP, text);
+	return show(true, text);
 }
 
 /* The wait that the fields of a head name; "'" is a quotation mark. */
@@ -92,7 +91,7 @@ static const char *wait_of(const char *fields) {
 
 	snprintf(text, sizeof text, "HTTP/1.1 503 x\n%s\n\n", fields);
 	quote(text);
-	http = parse(HTTP_STATUS_FROM_UNKNOWN, text, strlen(text));
+	http = parse(false, text, strlen(text));
 	return put_wait(room, &http);
 }
 
@@ -147,7 +146,7 @@ TEST(captures) {
 				found++;
 				snprintf(want, sizeof want, "%s", waits[i].wait);
 			}
-		http = parse(HTTP_STATUS_FROM_UNKNOWN, bytes, load(file, bytes, sizeof bytes - 1));
+		http = parse(false, bytes, load(file, bytes, sizeof bytes - 1));
 		SAME(file, form_names[http.form], form);
 		EQUAL(file, http.known ? http.code : -1,
 		    code[0] == '-' ? -1 : strtol(code, NULL, 10));
@@ -163,47 +162,27 @@ TEST(forms) {
 		{ "unrecognised", "hello" },
 		/* A lone number. */
 		{ "unrecognised", "099", "600", "999", "001", "60", "1200", "busy503", "503busy" },
-		{ "code 100", "100" },
-		{ "code 599", "599" },
-		{ "code 503", "503\r\n\r\n" },
+		{ "unrecognised", "100", "199", "0", "00" },
+		{ "written 200", "200" },
+		{ "written 599", "599" },
+		{ "written 503", "503\r\n\r\n", "503 \n", "busy\n503", "503 soon\n503" },
 		/* A code and a Retry-After. */
-		{ "code 503 5s", "503 5" },
-		{ "code 503 0s", "503\t0" },
-		{ "code 503 2s", "503 1.5" },
-		{ "code 503 doubtful", "503 -5", "503 1e3" },
-		{ "code 503 7s", "503 Sat, 22 Aug 2026 14:00:07 GMT", "503\n7" },
-		{ "code 503 120s", "503\n120" },
-		{ "code 200", "503\n200", "503 5\n200\n" },
-		{ "code 429 6s", "503 5\n429 6\n" },
-		{ "code 120", "000\n120" },
-		{ "code 0", "000 120" },
-		{ "unrecognised", "226 Transfer complete", "221 2 files" },
-		/* %{http_status_code} %{exitcode} %{errormsg}, of curl 7.88. */
-		{ "code 503", "503 22 The requested URL returned error: 503\n" },
-		{ "code 200", "200 18 transfer closed with 93 bytes remaining to read",
-		    "503 22 The requested URL returned error: 503\n200 0 \n" },
-		{ "code 302",
-		    "302 7 Failed to connect to x port 1 after 0 ms: Couldn't "
-		    "connect to server",
-		    "302 60 SSL certificate problem: self-signed certificate" },
-		{ "code 0",
-		    "000 7 Failed to connect to x port 1 after 0 ms: Couldn't "
-		    "connect to server\n",
-		    "000 7 x y\n" },
-		{ "code 429", "a body\n429 22 The requested URL returned error: 429\n" },
-		{ "code 403", "403 0 \n", "403 0 \r\n\n" },
-		{ "code 403 0s", "403 0\n" },
-		{ "unrecognised", "503 220 x y\n", "503 278 x y\n", "400 7 x y\n", "000 0 x y\n",
-		    "503 22x y\n", "226 3 matches total" },
-		{ "code 300", "300 7 x y\n" },
-		{ "code 399", "399 7 x y\n" },
-		{ "code 503 22s", "503 22\n", "503 22 \n" },
+		{ "written 503 5s", "503 5" },
+		{ "written 503 2s", "503  1.5" },
+		{ "written 503 7s", "503 Sat, 22 Aug 2026 14:00:07 GMT" },
+		{ "written 200", "503\n200", "503 5\n200\n" },
+		{ "written 429 6s", "503 5\n429 6\n" },
+		{ "written 0", "000", "000 120" },
+		{ "unrecognised", "226 Transfer complete", "221 2 files", "503 -5", "503 1e3" },
+		/* A Retry-After in a line of its own, %{exitcode} %{errormsg}. */
+		{ "unrecognised", "503\n7", "503\n120",
+		    "503 22 The requested URL returned error: 503\n" },
 		/* Forms of other programs: key=value, curl -v, wget -S. */
 		{ "unrecognised", "http_code=503\nretry_after=5\n",
 		    "> GET / HTTP/1.1\n> \n< HTTP/1.1 503 x\r\n< \r\n",
 		    "awaiting... \n  HTTP/1.1 503 x\n  Retry-After: 5\n",
 		    "# got header 9 bytes:\nHTTP/1.1 503 x\n" },
-		{ "code 503", "status=1\n503" },
+		{ "written 503", "status=1\n503" },
 	};
 
 	ALIKE(rows, read_of);
@@ -213,33 +192,31 @@ TEST(json_forms) {
 	static const char *const rows[][5] = {
 		{ "unrecognised", "{\n}\n", "{'http_code':'503'}", "{'http_code':5030}",
 		    "{'retry-after':'5'}" },
-		{ "json 503", "{'http_code':503}" },
-		{ "json 429", "{'response_code' : 429 }" },
-		{ "json 0", "{'http_code':0}" },
-		{ "header_json", "{'http_code':['503']}" },
-		{ "header_json - 90s", "{'Retry-After':['5','90']}" },
-		{ "header_json - 5s", "{'x':['a\\'],'],'retry-after':['5']}" },
+		{ "written 503", "{'http_code':503}", "\n{'a':'x','http_code':503,'b':{}}\n" },
+		{ "written 429", "{'response_code' : 429 }" },
+		{ "written 0", "{'http_code':0}" },
+		{ "written", "{'http_code':['503']}" },
+		{ "written - 90s", "{'Retry-After':['5','90']}" },
+		{ "written - 5s", "{'x':['a\\'],'],'retry-after':['5']}" },
 		/* Joined in every order. */
-		{ "json 503 5s", "{'http_code':503}{'retry-after':['5']}",
+		{ "written 503 5s", "{'http_code':503}{'retry-after':['5']}",
 		    "{'retry-after':['5']}\n{'http_code':503}\n",
 		    "{'a':{'http_code':503},'b':{'retry-after':['5']}}" },
-		{ "header_json 503 5s", "503 {'retry-after':['5']}", "503\n{'retry-after':['5']}",
-		    "{'retry-after':['5']}\n503" },
 		/* Two transfers. */
-		{ "json 200", "{'http_code':503}{'http_code':200}" },
-		{ "json 429",
+		{ "written 200", "{'http_code':503}{'http_code':200}" },
+		{ "written 429",
 		    "{'http_code':503}{'retry-after':['5']}{'http_code':429}{'"
 		    "x':['y']}" },
-		{ "json 429 5s",
+		{ "written 429 5s",
 		    "{'retry-after':['9']}{'http_code':503}{'retry-after':['5']"
 		    "}{'http_code':429}" },
 		/* A body that is JSON, and the code behind it. */
-		{ "code 503", "{'error':'busy'}\n503", "{'error':'busy'}503", "{ 'error: \n503" },
-		{ "header_json 503 120s", "{'error':'busy'}\n503 120\n" },
-		{ "unrecognised", "{'error':'busy'}\n" },
+		{ "written 503", "{'error':['busy']}\n503", "{ 'error: \n503" },
+		{ "written 503 120s", "{'error':'busy'}\n503 120\n" },
+		{ "unrecognised", "{'error':'busy'}\n", "{'error':'busy'}503" },
 		/* Cut off. */
-		{ "json 503", "{'http_code':503,'retry" },
-		{ "header_json - 5s", "{'retry-after':['5" },
+		{ "written 503", "{'http_code':503,'retry" },
+		{ "written - 5s", "{'retry-after':['5" },
 		{ "unrecognised", "{'http_code':", "{'retry-after\\" },
 	};
 
@@ -248,35 +225,37 @@ TEST(json_forms) {
 
 TEST(heads) {
 	static const char *const rows[][10] = {
-		{ "headers 503", "HTTP/1.0 503 x\r\n\r\n", "HTTP/2 503 \r\n", "HTTP/1.1 503" },
-		{ "headers 429", "HTTP/3 429\n\n" },
-		{ "headers 999", "http/1.1 999 x\n" },
+		{ "heads 503", "HTTP/1.0 503 x\r\n\r\n", "HTTP/2 503 \r\n", "HTTP/1.1 503" },
+		{ "heads 429", "HTTP/3 429\n\n" },
+		{ "heads 999", "http/1.1 999 x\n" },
 		{ "unrecognised", "HTTP/1.1 99 x\n", "HTTP/1.1 099 x\n", "HTTP/1.1 5031 x\n",
 		    "HTTP/1.1 503x\n", "HTTP/1.1503 x\n", "HTTP/ 503 x\n", "HTTP/", "HTTP/1.",
 		    "HTTP error 503\n" },
 		/* An interim response does not count. */
-		{ "headers", "HTTP/1.1 100 Continue\nRetry-After: 5\n\n" },
-		{ "headers 503 5s",
+		{ "heads", "HTTP/1.1 100 Continue\nRetry-After: 5\n\n" },
+		{ "heads 503 5s",
 		    "HTTP/1.1 503 x\nRetry-After: 5\n\nHTTP/1.1 100 "
 		    "Continue\nRetry-After: 9\n\n" },
 		/* The fields of the response before do not count either. */
-		{ "headers 503", "HTTP/1.1 302 x\nRetry-After: 55\n\nHTTP/1.1 503 x\n\n" },
-		{ "headers 200",
+		{ "heads 503", "HTTP/1.1 302 x\nRetry-After: 55\n\nHTTP/1.1 503 x\n\n" },
+		{ "heads 200",
 		    "HTTP/1.1 503 x\nContent-Length: 4\nRetry-After: "
 		    "55\n\nHTTP/1.1 200 x\n\n" },
 		/* Fields. */
-		{ "headers 503 5s", "HTTP/1.1 503 x\nretry-AFTER:5\n\n",
+		{ "heads 503 5s", "HTTP/1.1 503 x\nretry-AFTER:5\n\n",
 		    "HTTP/1.1 503 x\r\nRetry-After:\r\n\t5\r\n\r\n",
 		    "HTTP/1.1 503 x\nRetry-After: Sat, 22 Aug\n 2026 14:00:05 "
-		    "GMT\n\n",
-		    "HTTP/1.1 503 x\n: 5\nRetry-After: 5" },
-		{ "headers 503", "HTTP/1.1 503 x\nRetry-After 5\n\n",
-		    "HTTP/1.1 503 x\nX-Retry-After: 5\n\n", "HTTP/1.1 503 x\nRetry-After:\n\n",
+		    "GMT\n\n" },
+		/* A line that is no field. */
+		{ "page 503 5s", "HTTP/1.1 503 x\n: 5\nRetry-After: 5" },
+		{ "page 503", "HTTP/1.1 503 x\nRetry-After 5\n\n" },
+		{ "heads 503", "HTTP/1.1 503 x\nX-Retry-After: 5\n\n",
+		    "HTTP/1.1 503 x\nRetry-After:\n\n",
 		    "HTTP/1.1 503 x\nX-Long: a\n Retry-After: 5\n\n" },
-		{ "headers 503 9s", "HTTP/1.1 503 x\nRetry-After: 5\nRetry-After: 9\n\n" },
+		{ "heads 503 9s", "HTTP/1.1 503 x\nRetry-After: 5\nRetry-After: 9\n\n" },
 		/* Trailers. */
-		{ "headers 503", "HTTP/1.1 503 x\n\nRetry-After: 5\n" },
-		{ "headers 200 never", "HTTP/2 200 \n\ngrpc-retry-pushback-ms: -1\n" },
+		{ "heads 503", "HTTP/1.1 503 x\n\nRetry-After: 5\n" },
+		{ "heads 200 never", "HTTP/2 200 \n\ngrpc-retry-pushback-ms: -1\n" },
 	};
 
 	ALIKE(rows, read_of);
@@ -291,22 +270,22 @@ TEST(heads) {
 TEST(bodies) {
 	static const char *const rows[][10] = {
 		/* A body is not searched. */
-		{ "headers 200", OK TYPE "\r\nbody\n" BUSY "\r\n", OK TYPE "\r\n" BUSY "\r\nbody",
+		{ "page 200", OK TYPE "\r\nbody\n" BUSY "\r\n", OK TYPE "\r\n" BUSY "\r\nbody",
 		    OK "Content-Length: 4\r\n\r\n" BUSY "\r\nbody",
 		    OK "Transfer-Encoding: x\r\n\r\n" BUSY "\r\nbody", OK TYPE "\r\n503\n" },
-		{ "headers 503", BUSY "\r\n" OK TYPE "\r\nbody", BUSY "\r\nbody\n" OK "\r\n",
+		{ "page 503", BUSY "\r\n" OK TYPE "\r\nbody", BUSY "\r\nbody\n" OK "\r\n",
 		    BUSY "body\n200\n", BUSY "\n200\n" },
 		/* Heads without bodies, and then a body. */
-		{ "headers 503", STATUS(100) "\r\n" BUSY "\r\nbody",
+		{ "page 503", STATUS(100) "\r\n" BUSY "\r\nbody",
 		    STATUS(103) "\r\n" STATUS(302) TYPE "\r\n" BUSY "\r\nbody",
 		    STATUS(401) TYPE "\r\n" BUSY "\r\nbody",
 		    STATUS(407) TYPE "\r\n" OK "\r\n" BUSY TYPE "\r\nbody",
 		    OK "Via: x\r\n\r\n" BUSY TYPE "\r\nbody", STATUS(204) "\r\n" BUSY "\r\nbody",
 		    OK "Content-Length: 0\r\n\r\n" BUSY "\r\nbody" },
 		/* Heads alone, as of curl -D. */
-		{ "headers 503", OK TYPE "\r\n" BUSY "\r\n", OK BUSY,
+		{ "heads 503", OK TYPE "\r\n" BUSY "\r\n", OK BUSY,
 		    "\n\r\n" OK TYPE "\r\n\r\n" BUSY "\r\n" },
-		{ "headers 200", BUSY TYPE "\r\n" OK TYPE "\r\nA: b\r\n" },
+		{ "heads 200", BUSY TYPE "\r\n" OK TYPE "\r\nA: b\r\n" },
 		{ "unrecognised", "text\n" BUSY "\r\n", "A: b\n" BUSY "\r\n" },
 	};
 
@@ -316,7 +295,7 @@ TEST(bodies) {
 /* A file of curl -D has no bodies, and codes only in heads. */
 TEST(dumps) {
 	static const char *const rows[][4] = {
-		{ "headers 503", OK "Content-Length: 18\r\n\r\n" BUSY "\r\n",
+		{ "heads 503", OK "Content-Length: 18\r\n\r\n" BUSY "\r\n",
 		    OK "\r\nA: b\r\n" BUSY "\r\n", OK "\r\n" BUSY },
 		{ "unrecognised", "220 Welcome\n503\n", "503\n" },
 		{ "empty", "\r\n" },
@@ -325,29 +304,14 @@ TEST(dumps) {
 	ALIKE(rows, dump_of);
 }
 
-static const char *rest_of(const char *text) {
-	return http_status_heads(strview_of(text), true) ? "heads" : "no";
-}
-
-TEST(what_is_heads_alone_so_far) {
-	static const char *const rows[][6] = {
-		{ "no", "", "text\n" BUSY "\r\n", BUSY "\r\nbody\nb", BUSY "a b\r\n\r\n" },
-		{ "heads", BUSY "\r\n" OK, "\r\n" BUSY "\r\n" OK TYPE "X", BUSY TYPE "X-Cut-Of",
-		    BUSY "\r\nHTT", BUSY "\r\n\r\n" OK },
-	};
-
-	ALIKE(rows, rest_of);
-}
-
 TEST(any_bytes_may_stand_between) {
 	static const char text[] = "HTTP/1.1 503 \0x\r\nX: \xe9\xff\0\r\n"
 				   "Retry-After: 5\r\n\r\n\0\0";
-	struct http_status http = parse(HTTP_STATUS_FROM_UNKNOWN, text, sizeof text - 1);
+	struct http_status http = parse(false, text, sizeof text - 1);
 
 	EQUAL("bytes", http.code, 503);
 	EQUAL("bytes", http.after.wait, 5 * NANOS_SECOND);
-	EQUAL("no bytes", http_status_parse(NULL, 0, HTTP_STATUS_FROM_UNKNOWN, NOW).form,
-	    HTTP_STATUS_EMPTY);
+	EQUAL("no bytes", http_status_parse(NULL, 0, false, NOW).form, HTTP_STATUS_EMPTY);
 }
 
 #define AT(time) "Sat, 22 Aug 2026 " time " GMT"
@@ -437,7 +401,7 @@ TEST(waits) {
 TEST(a_malformed_field_sets_doubtful) {
 	static const char text[] = "HTTP/1.1 503 x\nRetry-After: soon\n"
 				   "Retry-After-Ms: 5\n\n";
-	struct http_status http = parse(HTTP_STATUS_FROM_UNKNOWN, text, sizeof text - 1);
+	struct http_status http = parse(false, text, sizeof text - 1);
 
 	HOLDS(text, http.after.given && http.after.doubtful && !http.after.never);
 }

@@ -58,7 +58,7 @@ static enum means judge(const char *line) {
 	struct outcome outcome = { .end = END_EXITED,
 		.code = atoi(run[STATUS]),
 		.curl = policy->http,
-		.http = http_status_parse(run[HEAD], strlen(run[HEAD]), HTTP_STATUS_FROM_DUMP, 0) };
+		.http = http_status_parse(run[HEAD], strlen(run[HEAD]), true, 0) };
 
 	for (int i = 0; i < policy->watches.count; i++) {
 		const struct watch *watch = &policy->watches.list[i];
