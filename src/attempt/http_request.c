@@ -176,6 +176,7 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 	const char *method =
 	    policy->method == NULL ? curl.method : policy->method;
 	const char *path = request->path;
+	bool reached = reaches(wrapper, &request->made);
 
 	/* The last operation gets the last response. */
 	while (last.next != 0)
@@ -188,22 +189,15 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 		log_say(request->log, LOUDNESS_PLAIN,
 		    STRINGS("curl makes several requests: they share one "
 			    "idempotency key"));
-	request->by = last.dumps ? HTTP_REQUEST_BY_DUMP : HTTP_REQUEST_BY_CURL;
-	if (!reaches(wrapper, &request->made) &&
-	    (!last.dumps || request->key != NULL))
-		request->by = HTTP_REQUEST_BY_SUDO;
+	request->source = last.dumps ? HTTP_REQUEST_DUMP
+	    : reached                ? HTTP_REQUEST_CURL
+				     : HTTP_REQUEST_SUDO;
+	request->several = curl.several;
 
 	/* Without a key only a request that is idempotent is sent twice. */
-	if (!curl.keyed &&
-	    (request->key == NULL ? policy->method == NULL
-				  : request->by == HTTP_REQUEST_BY_SUDO)) {
-		request->once = !curl_idempotent(method);
+	if (!curl.keyed && !curl_idempotent(method) &&
+	    (request->key == NULL ? policy->method == NULL : !reached))
 		request->method = method;
-		request->several = curl.several;
-	}
-	/* Without its headers it is not known what curl has sent. */
-	request->several |= last.dumps ? last.dump == NULL
-				       : request->by == HTTP_REQUEST_BY_SUDO;
 
 	if (last.dumps) {
 		/* The file of curl's own -D is read instead, by a path that
@@ -221,13 +215,22 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 		if (request->made.temporary)
 			unlink(request->made.path);
 		request->made.temporary = false;
-		request->users = true;
 		request->path = within != NULL ? within : last.dump;
 		path = NULL;
 	}
-	request->heads_only = true;
-	return request->by == HTTP_REQUEST_BY_SUDO ||
-	    amend(request, policy->command, wrapper->command, path);
+	/* Without its headers it is not known what curl has sent. */
+	request->several |=
+	    request->path == NULL || request->source == HTTP_REQUEST_SUDO;
+	if (reached)
+		return amend(request, policy->command, wrapper->command, path);
+	if (request->key != NULL)
+		log_tell(request->log,
+		    &(struct line){ .least = LOUDNESS_QUIET,
+			.warning = true,
+			.strings = STRINGS("curl under sudo is sent without "
+					   "the key, put sudo in front of "
+					   "retry") });
+	return true;
 }
 
 void
@@ -237,8 +240,7 @@ http_request_start(
 	*request = (struct http_request){ .policy = policy,
 		.log = log,
 		.command = policy->command,
-		.key = policy->key,
-		.by = HTTP_REQUEST_BY_OTHERS };
+		.key = policy->key };
 }
 
 bool
@@ -257,45 +259,38 @@ http_request_open(struct http_request *request, struct environment *environment)
 			request->key = request->random;
 		}
 	}
-	request->users = policy->http_status != NULL;
-	if (request->users) {
+	if (policy->http_status != NULL) {
+		request->source = HTTP_REQUEST_FILE;
 		request->path = policy->http_status;
 	} else if (policy->http) {
 		if (!make(&request->made))
 			return false;
+		request->source = HTTP_REQUEST_COMMAND;
 		request->path = request->made.path;
-	}
-	if (request->path != NULL) {
-		request->bytes = malloc(MOST);
-		if (request->bytes == NULL)
-			return false;
-	}
-	if (policy->http && !request->users) {
 		wrapper = command_line_unwrap(policy->command);
 		if (curl_named(policy->command[wrapper.command]) &&
 		    !know_curl(request, &wrapper))
 			return false;
 	}
-	if ((request->path != NULL &&
-		!environment_set(
-		    environment, "RETRY_HTTP_STATUS", request->path)) ||
-	    (request->key != NULL &&
-		!environment_set(
-		    environment, "RETRY_IDEMPOTENCY_KEY", request->key)))
-		return false;
-	if (request->by == HTTP_REQUEST_BY_SUDO && request->key != NULL)
-		log_tell(request->log,
-		    &(struct line){ .least = LOUDNESS_QUIET,
-			.warning = true,
-			.strings = STRINGS("curl under sudo is sent without "
-					   "the key, put sudo in front of "
-					   "retry") });
-	return true;
+	return (request->path == NULL ||
+		   environment_set(
+		       environment, "RETRY_HTTP_STATUS", request->path)) &&
+	    (request->key == NULL ||
+		environment_set(
+		    environment, "RETRY_IDEMPOTENCY_KEY", request->key));
 }
 
 /*
  * The status file
  */
+
+/* Whether the file is the user's, not made here. */
+static bool
+is_users(const struct http_request *request)
+{
+	return request->source == HTTP_REQUEST_FILE ||
+	    request->source == HTTP_REQUEST_DUMP;
+}
 
 static void
 say_ignored(const struct http_request *request, const char *why)
@@ -333,7 +328,7 @@ http_request_begin(struct http_request *request)
 	request->stale = false;
 	if (request->path == NULL)
 		return;
-	if (request->users) {
+	if (is_users(request)) {
 		/* There may be no file yet. Only a regular file is opened for
 		 * writing; that another one is ignored is said when the file
 		 * would be read. */
@@ -344,7 +339,7 @@ http_request_begin(struct http_request *request)
 	request->stale = fd == -1 || ftruncate(fd, 0) == -1;
 	if (fd != -1 && request->stale)
 		say_ignored(request, strerror(errno));
-	if (fd != -1 && request->users)
+	if (fd != -1 && is_users(request))
 		close(fd);
 }
 
@@ -353,18 +348,18 @@ http_request_begin(struct http_request *request)
  * if they cannot be read.
  */
 static bool
-parse(struct http_status *http, const struct http_request *request, int fd,
-    off_t from, bool dump)
+parse(struct http_status *http, int fd, off_t from, bool dump)
 {
+	static char bytes[MOST]; /* no attempt allocates */
 	ssize_t got;
 
 	do
-		got = pread(fd, request->bytes, MOST, from);
+		got = pread(fd, bytes, sizeof bytes, from);
 	while (got == -1 && errno == EINTR);
 	if (got == -1)
 		return false;
 	*http = http_status_parse(
-	    request->bytes, (size_t)got, dump, sys_now(CLOCK_REALTIME));
+	    bytes, (size_t)got, dump, sys_now(CLOCK_REALTIME));
 	return true;
 }
 
@@ -375,16 +370,16 @@ parse(struct http_status *http, const struct http_request *request, int fd,
 static bool
 parse_file(struct http_status *http, const struct http_request *request, int fd)
 {
-	bool dump = request->heads_only;
+	bool dump = request->source >= HTTP_REQUEST_CURL;
 	struct stat stat;
 	struct http_status end;
 
-	if (fstat(fd, &stat) == -1 || !parse(http, request, fd, 0, dump))
+	if (fstat(fd, &stat) == -1 || !parse(http, fd, 0, dump))
 		return false;
 	if (stat.st_size <= MOST || http->form == HTTP_STATUS_PAGE)
 		return true;
 	dump |= http->form == HTTP_STATUS_HEADS;
-	if (!parse(&end, request, fd, stat.st_size - MOST, dump))
+	if (!parse(&end, fd, stat.st_size - MOST, dump))
 		return false;
 	if (end.known)
 		*http = end;
@@ -404,7 +399,7 @@ read_status(const struct http_request *request)
 	http.unread = request->stale;
 	if (request->stale)
 		return http;
-	if (request->users)
+	if (is_users(request))
 		fd = open_regular(request, O_RDONLY);
 	/* If there is no file, no client has got a response. */
 	http.unread = fd == -1 && lstat(request->path, &there) == 0;
@@ -424,7 +419,7 @@ read_status(const struct http_request *request)
 		log_say(request->log, LOUDNESS_VERBOSE,
 		    STRINGS("status file '", request->path,
 			"': a Retry-After was not understood"));
-	if (request->users)
+	if (is_users(request))
 		close(fd);
 	return http;
 }
@@ -436,10 +431,9 @@ http_request_end(struct http_request *request, struct outcome *outcome)
 	bool exited = outcome->end == END_EXITED && outcome->code == 0;
 
 	outcome->http = read_status(request);
-	outcome->once = request->once;
 	outcome->method = request->method;
 	outcome->several = request->several;
-	outcome->curl = request->by != HTTP_REQUEST_BY_OTHERS;
+	outcome->curl = request->source >= HTTP_REQUEST_CURL;
 	if (!exited)
 		return;
 
@@ -461,18 +455,18 @@ http_request_end(struct http_request *request, struct outcome *outcome)
 	if (!policy->http || outcome->http.known || request->warned)
 		return;
 	request->warned = true;
-	if (request->by == HTTP_REQUEST_BY_DUMP)
+	if (request->source == HTTP_REQUEST_DUMP)
 		request->missing = "none where curl's own -D goes, use -i "
 				   "instead, or -D \"$RETRY_HTTP_STATUS\" in "
 				   "sh -c";
-	else if (request->by == HTTP_REQUEST_BY_SUDO)
+	else if (request->source == HTTP_REQUEST_SUDO)
 		request->missing = "curl under sudo cannot write to "
 				   "$RETRY_HTTP_STATUS, put sudo in front of "
 				   "retry";
 	else if (outcome->http.unread)
 		request->missing = "$RETRY_HTTP_STATUS cannot be read, as -v "
 				   "says";
-	else if (request->by == HTTP_REQUEST_BY_CURL)
+	else if (request->source == HTTP_REQUEST_CURL)
 		request->missing = "curl wrote none to $RETRY_HTTP_STATUS";
 	else
 		request->missing = "have the command write it to "

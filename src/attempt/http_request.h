@@ -30,33 +30,31 @@ struct private_file {
 	char path[HTTP_REQUEST_PATH];
 };
 
-/* What writes the file of --http: why there may be no status in it. */
-enum http_request_by {
-	HTTP_REQUEST_BY_OTHERS, /* a command that is not curl */
-	HTTP_REQUEST_BY_CURL,
-	HTTP_REQUEST_BY_DUMP, /* a curl with a --dump-header of its own */
-	HTTP_REQUEST_BY_SUDO /* a curl that cannot open a file of retry's */
+/* Where the HTTP status comes from. */
+enum http_request_source {
+	HTTP_REQUEST_NONE, /* none is asked for */
+	HTTP_REQUEST_FILE, /* the user's file, of --http-status */
+	HTTP_REQUEST_COMMAND, /* retry's file, if the command writes to it */
+	HTTP_REQUEST_CURL, /* retry's file, to which curl writes */
+	HTTP_REQUEST_DUMP, /* the file of curl's own --dump-header */
+	HTTP_REQUEST_SUDO, /* retry's file, which curl cannot open */
 };
 
 struct http_request {
 	const struct policy *policy;
 	struct log *log;
 	char **command; /* the policy's, or a copy with more options for curl */
-	bool once; /* the request must not be sent twice */
-	const char *method; /* of that request */
-	bool several; /* it may be several requests */
-	const char *path; /* of the status file; NULL: none */
-	bool users; /* the status file is the user's, not made */
-	bool heads_only; /* curl -D alone writes to the status file */
-	bool stale; /* it could not be emptied: its content is old */
-	char *bytes; /* a buffer for what is read of it */
-	struct private_file made, config; /* a status file; the key for curl */
 	const char *key; /* the idempotency key, or NULL */
-	enum http_request_by by;
+	char random[SYS_UUID + 2]; /* a key that retry made */
+	const char *method; /* of a request that must not be sent twice */
+	bool several; /* it may be several requests */
+	enum http_request_source source;
+	const char *path; /* of the status file; NULL: none */
+	struct private_file made, config; /* a status file; the key for curl */
+	bool stale; /* it could not be emptied: its content is old */
 	const char *missing; /* why no HTTP status was found, to be said */
 	bool warned; /* that was found out before: it is said once */
 	bool advised; /* the advice for curl without --http was given */
-	char random[SYS_UUID + 2]; /* a key that retry made */
 };
 
 /* Fills it in and opens nothing yet: http_request_close does nothing then. */
@@ -67,8 +65,8 @@ void http_request_start(
  * Opens the status file that the policy asks for and finds the key. Where
  * --http was given and the command is curl, or curl behind a wrapper
  * (command_line.h), request->command is a copy of it with options that make
- * curl use the status file and the key, and once and several say what may be
- * repeated. The key is in a file that curl reads, never in a word of a command
+ * curl use the status file and the key, and method and several say what may not
+ * be repeated. The key is in a file that curl reads, never in a word of a command
  * line. RETRY_HTTP_STATUS and RETRY_IDEMPOTENCY_KEY tell the command both.
  * False, with errno, if the kernel refuses.
  */

@@ -139,7 +139,7 @@ why_end(const struct policy *policy, const struct history *history)
 		return history->judgement.reason;
 	if (repeats && last->interrupted != 0)
 		return REASON_INTERRUPTED;
-	if (repeats && last->once)
+	if (repeats && last->method != NULL)
 		return REASON_NOT_IDEMPOTENT;
 	/* More attempts, or the input, would not have helped. */
 	if (last->end == END_DEADLINE)

@@ -202,7 +202,8 @@ verdict_of(const struct rules *rules, const struct outcome *outcome)
 	    (outcome->end == END_EXITED && !outcome->several &&
 		curl_never_sent(outcome->code) && !outcome->http.unread &&
 		(!outcome->http.known || outcome->http.code == 0));
-	if (judgement.verdict == VERDICT_RETRY && outcome->once && !unsent)
+	if (judgement.verdict == VERDICT_RETRY && outcome->method != NULL &&
+	    !unsent)
 		return stop(REASON_NOT_IDEMPOTENT, "idempotency");
 	return judgement;
 }

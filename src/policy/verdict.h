@@ -55,8 +55,7 @@ struct outcome {
 	    *lacking; /* if exec was not tried: what failed ("cannot fork") */
 	enum reason lost; /* why a retry would lack input, or REASON_NONE */
 	bool overrun; /* the attempt wrote more than may be captured */
-	bool once; /* the HTTP request must not be sent twice */
-	const char *method; /* of that request */
+	const char *method; /* of an HTTP request that must not be sent twice */
 	bool several; /* there may be several requests */
 	bool curl; /* --http has found curl: code is one of curl's */
 	int interrupted; /* the signal that ended retry meanwhile, or 0 */

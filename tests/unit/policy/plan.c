@@ -72,7 +72,6 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 		FIELD("preserved", preserved, BOOL),
 		FIELD("overrun", overrun, BOOL),
 		FIELD("curl", curl, BOOL),
-		FIELD("once", once, BOOL),
 		FIELD("several", several, BOOL),
 		FIELD("never", http.after.never, BOOL),
 		FIELD("ran", duration, SPAN),
@@ -94,7 +93,9 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 			outcome.code = 0;
 			outcome.exec_failed = script_is(script, "no-exec");
 			outcome.error = errno_of(script);
-		} else if (script_is(script, "interrupted"))
+		} else if (script_is(script, "once"))
+			outcome.method = "POST";
+		else if (script_is(script, "interrupted"))
 			outcome.interrupted = SIGTERM;
 		else if (script_is(script, "lost")) {
 			script_next(script);
