@@ -44,7 +44,7 @@ gather(struct run *run)
 	if (calm && !budget_client_ready(&loop->budget))
 		return EXIT_STATUS_NO_BUDGET;
 	if (calm && required && loop->fleet != NULL) {
-		fleet_client_greet(loop->fleet, true, sys_now(CLOCK_BOOTTIME));
+		fleet_client_greet(loop->fleet, sys_now(CLOCK_BOOTTIME));
 		calm = event_loop_await(
 		    loop, event_loop_greeting, run->history.deadline);
 		if (calm &&
@@ -154,8 +154,6 @@ attempt(struct run *run)
 	struct step step;
 	bool planned;
 
-	if (run->loop.fleet != NULL && run->history.made == 0)
-		fleet_client_greet(run->loop.fleet, false, began);
 	if (run->report != NULL)
 		report_wake(run->report, began);
 	plan_begin(&run->history);

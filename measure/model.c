@@ -33,13 +33,11 @@ struct fleet_member {
 	bool granted; /* the server has granted the retry that is due */
 	nanos asked; /* the age when it was asked for */
 	bool connected; /* the connection was kept after an answer */
-	bool elected; /* to tell of successes */
 };
 
 struct fleet {
 	const struct policy *policy;
 	struct fleet_record *record;
-	bool mute; /* nobody is elected to tell */
 	struct fleet_caller caller; /* of the member that is being simulated */
 	struct twin twin;
 	nanos free; /* when the server has done all work that there is */
@@ -133,10 +131,8 @@ send_question(struct fleet *fleet, struct fleet_member *member, nanos now)
 	sent->at = number_lesser(done + WAY, now + patience);
 	member->sent = sent;
 	tally_request(&record->questions, now, answered);
-	if (!member->elected) {
-		record->awaited++;
-		record->silent += answered ? 0 : 1;
-	}
+	record->awaited++;
+	record->silent += answered ? 0 : 1;
 	record->open++;
 	record->most_open = number_greater(record->most_open, record->open);
 }
@@ -162,8 +158,7 @@ settle(struct fleet *fleet, struct fleet_member *member,
 	    &sent->answer, segment_age(&segment->header, now));
 	leave(&sent->caller, member);
 	member->connected = true;
-	if (sent->outcome != FLEET_ANSWERED ||
-	    !(member->granted || member->elected))
+	if (sent->outcome != FLEET_ANSWERED || !member->granted)
 		disconnect(fleet, member);
 	member->sent = NULL;
 	free(sent);
@@ -191,20 +186,6 @@ admit(struct fleet *fleet, struct fleet_member *member,
 	    admission.answer == ADMISSION_DENIED)
 		disconnect(fleet, member);
 	return admission;
-}
-
-/* Before the first attempt, as fleet_client_greet(). */
-static void
-greet(struct fleet *fleet, struct fleet_member *member, struct segment *segment,
-    nanos now)
-{
-	if (fleet->mute)
-		return;
-	enter(fleet, member, segment);
-	member->elected = fleet_host_elect(&segment->fleet, &fleet->caller,
-	    segment_age(&segment->header, now));
-	if (member->elected)
-		send_question(fleet, member, now);
 }
 
 /* Has a host that knows the clock tell the server of a success, which counts
@@ -236,14 +217,13 @@ tell(struct fleet *fleet, struct fleet_member *member, struct segment *segment,
 	if (member->sent != NULL)
 		settle(fleet, member, segment, now);
 	enter(fleet, member, segment);
-	if (member->connected && (succeeded || member->elected) &&
+	if (member->connected && succeeded &&
 	    fleet_host_claim(
 		&segment->fleet, &segment->window, &fleet->caller, age)) {
 		run_script(fleet, &answer, serve(fleet, TOLD, now));
 		fleet_host_store(
 		    &segment->fleet, &fleet->caller, FLEET_SENT, NULL, age);
 	}
-	member->elected = false;
 	disconnect(fleet, member);
 }
 
@@ -457,9 +437,6 @@ begin(struct storm *storm, uint32_t who, nanos now)
 	struct client *client = &storm->clients[who];
 	nanos at = now + capacity->takes;
 
-	if (has_fleet(storm) && client->history.made == 0)
-		greet(&storm->fleet, &client->member, segment_of(storm, who),
-		    now);
 	plan_begin(&client->history);
 	if (client->caller.lease != 0)
 		put(storm, client->caller.renewal, who, WHAT_RENEW);
@@ -579,7 +556,6 @@ make_segments(struct storm *storm)
 	storm->fleet = (struct fleet){
 		.policy = model->policy,
 		.record = model->record,
-		.mute = model->mute,
 		.caller = { .policy = &model->policy->fleet,
 		    .key = budget->key,
 		    .tag = 1 },

@@ -32,7 +32,6 @@ struct model {
 			  that is as old as that; 0: there was none */
 	nanos seen; /* so long before the storm the server counted each of
 		       these hosts; 0: it has not */
-	bool mute; /* no client is elected to tell the fleet's server */
 	struct fleet_record *record; /* of the fleet's server, if any */
 	uint64_t seed;
 };

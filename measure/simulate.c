@@ -308,9 +308,7 @@ show_recovery(void)
 #define SPREAD .model.known = 10000, .variant.most_silent = 1
 
 static const struct trial waves[] = {
-	WAVE("no spread, nobody tells", 1, S, DOWN, .model.mute = true),
 	WAVE("no spread", 1, S, DOWN),
-	WAVE("spread, nobody tells", 1, S, DOWN, SPREAD, .model.mute = true),
 	WAVE("spread", 1, S, DOWN, SPREAD),
 	WAVE("spread, 10 commands each", 10, S, DOWN, SPREAD),
 	WAVE("a command a second", 20, 20 * S, FLAKY, SPREAD),

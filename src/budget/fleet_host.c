@@ -194,9 +194,8 @@ wait_for_opening(struct fleet_host *host, const struct fleet_caller *caller,
 	    : -1;
 }
 
-/* Begins a question that wants nothing, and whose answer nobody waits for. */
-static void
-begin_question(
+void
+fleet_host_greet(
     const struct fleet_host *host, struct fleet_caller *caller, nanos now)
 {
 	uint64_t ms = rest_of(caller->tag, atomic_load(&host->offset));
@@ -297,7 +296,7 @@ decide(struct fleet_host *host, struct fleet_caller *caller, int64_t most,
 		 * the answer has to be stored, too. The question is for the
 		 * other processes that waited in the last turn as well.
 		 */
-		begin_question(host, caller, now);
+		fleet_host_greet(host, caller, now);
 		question->wanted = 1;
 		if (waiting_of(lease) > 0 &&
 		    now - instant_of(lease) <= FLEET_HOST_RECENT)
@@ -418,7 +417,7 @@ bool
 fleet_host_claim(struct fleet_host *host, const struct window *window,
     struct fleet_caller *caller, nanos now)
 {
-	begin_question(host, caller, now);
+	fleet_host_greet(host, caller, now);
 	/* Nobody would read the time in the server's answer. */
 	if (caller->question.by == 0)
 		return false;
@@ -435,30 +434,6 @@ fleet_host_rescue(
 	if (present - window_epoch(caller->slice, caller->asked) <
 	    FLEET_HOST_RESCUE)
 		window_note(&host->alone, present);
-}
-
-bool
-fleet_host_has_elected(uint64_t elected, nanos slice, nanos now)
-{
-	uint64_t present = (uint64_t)window_epoch(slice, now) + 1;
-
-	/* If it is a later slice, then the clock of this process is behind. */
-	return elected >= present && elected - present <= WINDOW_WORDS;
-}
-
-bool
-fleet_host_elect(
-    struct fleet_host *host, struct fleet_caller *caller, nanos now)
-{
-	uint64_t elected = atomic_load(&host->elected);
-
-	begin_question(host, caller, now);
-	return left_of(atomic_load(&host->link), LONGEST, now) == 0 &&
-	    !fleet_host_has_elected(elected, caller->slice, now) &&
-	    atomic_compare_exchange_strong(&host->elected, &elected,
-		(uint64_t)window_epoch(caller->slice, now) + 1) &&
-	    part_of(fleet_host_hosts(host, caller->tag), caller->random) <
-	    FLEET_HOST_TELLERS;
 }
 
 /*

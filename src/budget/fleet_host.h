@@ -44,7 +44,6 @@
  *                    successes are retries that have succeeded
  *     successes_told, alone_told, rescued_told  [epoch:32 | count:32]
  *     counted        [tag:16 | epoch + 1:48]
- *     elected        epoch + 1
  *
  * The tag is a hash of the server's name. A word with another tag is of another
  * server, and counts as empty. Commands that give the fleet other limits share
@@ -93,9 +92,9 @@
  *
  * So if anything goes wrong, the fleet grants fewer retries, never more.
  *
- * counted is when the server last counted this host, which happens once in a
- * window. elected is the last slice in which a process was elected to tell of
- * successes: a host on which nothing fails would never tell of them otherwise.
+ * A host on which nothing fails does not tell of its successes: they matter for
+ * hosts that ask. counted is when the server last counted this host, which
+ * happens once in a window.
  *
  * tests/models/fleet_check.c tries all interleavings of a few processes and a
  * server.
@@ -126,15 +125,6 @@
 #define FLEET_HOST_SPREAD_MOST (5 * NANOS_SECOND)
 
 /*
- * About so many hosts of a fleet are elected to tell in a slice, at random. If
- * each of ten thousand hosts connected in the same second to tell, then the
- * server could not answer the questions of those that wait for it.
- */
-#ifndef FLEET_HOST_TELLERS
-#define FLEET_HOST_TELLERS 1000
-#endif
-
-/*
  * The by of a question that tells, while nobody on this host knows the server's
  * clock: it is past on any clock. So the server only answers FLEET_STALE, with
  * its time, and the question is asked again with the right by.
@@ -154,7 +144,7 @@ struct fleet_host {
 	_Atomic uint64_t offset, hosts, used, link;
 	struct window alone;
 	_Atomic uint64_t successes_told, alone_told, rescued_told;
-	_Atomic uint64_t counted, elected;
+	_Atomic uint64_t counted;
 };
 
 /* The fleet that shares the budget: its server has to grant each retry, too. */
@@ -309,19 +299,10 @@ fleet_host_ask(struct fleet_host *host, const struct window *window,
 void fleet_host_store(struct fleet_host *host, struct fleet_caller *caller,
     enum fleet_outcome outcome, const struct fleet_answer *answer, nanos now);
 
-/*
- * Whether this invocation has to tell the server of the host's successes in
- * this slice: a process of this host, at most one, and this host of a large
- * fleet, are elected for that. It connects while its command runs, and tells at
- * its end. In any case the caller then has a question that asks for no retry
- * and tells nothing. It is needed for its answer, which has the time of the
- * server: without that time nothing can be told.
- */
-bool fleet_host_elect(
-    struct fleet_host *host, struct fleet_caller *caller, nanos now);
-
-/* Whether a process has been elected in this slice, given the word elected. */
-bool fleet_host_has_elected(uint64_t elected, nanos slice, nanos now);
+/* The caller then has a question that asks for no retry and tells nothing:
+ * whether the server answers. */
+void fleet_host_greet(
+    const struct fleet_host *host, struct fleet_caller *caller, nanos now);
 
 /* Claims what the server has not been told: the caller has a question that
  * tells it. False if there is nothing to tell, or if nobody knows the server's

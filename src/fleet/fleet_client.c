@@ -14,8 +14,7 @@ fleet_client_start(struct fleet_client *fleet,
 		.key = budget->caller.config->key,
 		.seed = seed,
 		.tag = fleet_host_tag(url_name(policy->url, server)) };
-	fleet->greeted = fleet->elected = fleet->late = false;
-	fleet->silent = fleet->said = false;
+	fleet->late = fleet->silent = fleet->said = false;
 	budget->caller.fleet = &fleet->caller;
 }
 
@@ -66,8 +65,7 @@ fleet_client_store(struct fleet_client *fleet, nanos now)
 	fleet->late = settled.outcome == FLEET_CUT && failed;
 	fleet->silent = settled.outcome == FLEET_SILENT;
 	budget_client_visit(fleet->budget, now, store, &settled);
-	if (settled.outcome != FLEET_ANSWERED ||
-	    !(fleet->caller.granted || fleet->elected))
+	if (settled.outcome != FLEET_ANSWERED || !fleet->caller.granted)
 		link_close(&fleet->link);
 }
 
@@ -83,35 +81,19 @@ fleet_client_end(struct fleet_client *fleet, struct admission *admission)
 }
 
 static bool
-elect(const struct visit *visit, void *with)
+greet(const struct visit *visit, void *with)
 {
 	struct fleet_client *fleet = with;
 
-	fleet->elected = fleet_host_elect(
-	    &visit->segment->fleet, &fleet->caller, visit->age);
+	fleet_host_greet(&visit->segment->fleet, &fleet->caller, visit->age);
 	return true;
 }
 
 void
-fleet_client_greet(struct fleet_client *fleet, bool required, nanos now)
+fleet_client_greet(struct fleet_client *fleet, nanos now)
 {
-	const struct segment_store *store = &fleet->budget->store;
-	const struct header *header = &store->header;
-
-	if (fleet->greeted)
-		return;
-	if (!required && budget_client_open(fleet->budget) != 0)
-		return;
-	/* Another process had been elected when the segment was opened. A new
-	 * look would cost a few system calls. */
-	if (!required && store->segment != NULL &&
-	    fleet_host_has_elected(
-		store->elected, header->slice, segment_age(header, now)))
-		return;
-	fleet->greeted = true;
-	budget_client_visit(fleet->budget, now, elect, fleet);
-	if (required || fleet->elected)
-		fleet_client_ask(fleet, now);
+	budget_client_visit(fleet->budget, now, greet, fleet);
+	fleet_client_ask(fleet, now);
 }
 
 bool
@@ -159,10 +141,9 @@ fleet_client_tell(struct fleet_client *fleet, bool succeeded, nanos now)
 	struct claim told = { fleet, false };
 
 	fleet_client_store(fleet, now);
-	if (fleet->link.stage == LINK_READY && (succeeded || fleet->elected))
+	if (succeeded && fleet->link.stage == LINK_READY)
 		budget_client_visit(fleet->budget, now, claim, &told);
 	if (told.tells && link_tell(&fleet->link, &fleet->caller.question, now))
 		budget_client_visit(fleet->budget, now, store, &sent);
-	fleet->elected = false;
 	link_close(&fleet->link);
 }

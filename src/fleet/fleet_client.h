@@ -5,9 +5,9 @@
  * sent, over a link that is served in the one wait, and what came of them is
  * stored in the segment of the budget. Nothing here waits.
  *
- * A success is told by one send(2), by a process that has a connection: because
- * the server has granted it the retry that succeeded; or because it is elected
- * to tell, and so has connected while its first attempt ran.
+ * A success is told by one send(2), by a process that has a connection because
+ * the server has granted it the retry that succeeded. All others are told with
+ * the next question.
  */
 #ifndef FLEET_CLIENT_H
 #define FLEET_CLIENT_H
@@ -22,8 +22,6 @@ struct fleet_client {
 	struct budget_client *budget;
 	struct fleet_link link;
 	struct fleet_caller caller;
-	bool greeted; /* fleet_client_greet() has done its work */
-	bool elected; /* to tell when the attempt ends */
 	bool late; /* retry came too late to see an answer to the last one */
 	bool silent; /* the last question got no answer: link.reason */
 	bool said; /* the user was told so */
@@ -52,12 +50,9 @@ void fleet_client_store(struct fleet_client *fleet, nanos now);
  */
 void fleet_client_end(struct fleet_client *fleet, struct admission *admission);
 
-/*
- * To be called before the first attempt; only the first call counts. Begins to
- * connect if this process is elected to tell, or if the server has to answer
- * (--budget-required), with a question that wants nothing.
- */
-void fleet_client_greet(struct fleet_client *fleet, bool required, nanos now);
+/* If the server has to answer (--budget-required): sends a question that wants
+ * nothing. */
+void fleet_client_greet(struct fleet_client *fleet, nanos now);
 
 /* Whether the question is over that --budget-required asks. If retry came too
  * late to see an answer to it, it is asked once more. */

@@ -35,7 +35,6 @@ check_header(
 	if (got == -1)
 		return FAILED("cannot read");
 	store->header = copy.header;
-	store->elected = atomic_load(&copy.fleet.elected);
 	if (!segment_shares_clock(header, &here))
 		here.space = sys_space();
 	if ((size_t)got != sizeof copy)

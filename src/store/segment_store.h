@@ -17,7 +17,6 @@ struct segment_store {
 	int fd; /* -1: no file is open */
 	struct segment *segment; /* see segment_store_enter() */
 	struct header header; /* a checked copy */
-	uint64_t elected; /* of the fleet, when the file was opened */
 };
 
 /*

@@ -21,8 +21,8 @@
  * - nobody waits for longer than a question may take, and a denial holds for a
  *   window at most; from every state a process that comes then asks the
  *   server, whatever the others do;
- * - no success is told twice, no retry made alone is marked as told that was
- *   not, and one process at most is elected in each slice;
+ * - no success is told twice, and no retry made alone is marked as told that was
+ *   not;
  * - no retry is paid back twice, and none that the server has not been told of.
  *
  * What the windows count is one step here: tests/models/window_check.c divides
@@ -102,7 +102,6 @@ enum operation {
 	DEPOSIT, /* a success */
 	RETRY_ALONE,
 	RESCUE, /* such a retry succeeds */
-	ELECT,
 	CLAIM,
 	SEND, /* nothing: it has claimed, and is about to send */
 	TOLD,
@@ -110,8 +109,8 @@ enum operation {
 };
 
 static const char *const names_of[OPERATIONS] = { "nothing", "ask", "wait", "question",
-	"settle a grant", "settle a denial", "fail", "deposit", "retry alone", "rescue", "elect",
-	"claim", "send", "told" };
+	"settle a grant", "settle a denial", "fail", "deposit", "retry alone", "rescue", "claim",
+	"send", "told" };
 
 /* What is accessed. */
 enum place {
@@ -124,7 +123,6 @@ enum place {
 	SUCCESSES_TOLD,
 	ALONE_TOLD,
 	RESCUED_TOLD,
-	ELECTED,
 	ALONE_WINDOW,
 	SLICE,
 };
@@ -161,8 +159,7 @@ struct state {
 	uint8_t made[EPOCHS], sent[EPOCHS]; /* retries made alone */
 	uint8_t open[EPOCHS]; /* those that have not succeeded */
 	uint8_t rescued[EPOCHS], paid[EPOCHS]; /* noted, and paid back */
-	uint8_t elected[EPOCHS];
-	uint8_t spare[4];
+	uint8_t spare[2];
 };
 
 /* What the processes may do, and how it begins. */
@@ -222,9 +219,8 @@ static enum place place_of(const _Atomic uint64_t *at) {
 		[SUCCESSES_TOLD] = &host->successes_told,
 		[ALONE_TOLD] = &host->alone_told,
 		[RESCUED_TOLD] = &host->rescued_told,
-		[ELECTED] = &host->elected,
 	};
-	enum place place = ELECTED;
+	enum place place = RESCUED_TOLD;
 
 	while (place != DIRECTLY && words[place] != at)
 		place--;
@@ -657,10 +653,6 @@ void check_operate(struct state *state, struct actor *actor) {
 	case RESCUE:
 		rescue(state, epoch);
 		break;
-	case ELECT:
-		if (fleet_host_elect(&state->host, &caller, clock_of(actor->now)))
-			state->elected[epoch]++;
-		break;
 	case TOLD:
 		caller.question.alone = (struct fleet_mark){ actor->alone, actor->alone_next };
 		fleet_host_store(&state->host, &caller, FLEET_SENT, NULL, 0);
@@ -733,7 +725,6 @@ void check_examine(const struct state *state) {
 		for (int j = i; j >= 0 && j >= i - WINDOW_SLICES; j--)
 			alone += state->alone[j];
 		explore_expect(alone <= SHARE, "too many retries alone");
-		explore_expect(state->elected[i] <= 1, "two elected in a slice");
 		explore_expect(state->used[i] <= state->granted[i],
 		    "more retries than the server granted");
 		explore_expect(state->told[i] <= state->deposited[i], "a success is told twice");
@@ -784,7 +775,6 @@ bool check_may(const struct state *state, int who, int what, int *first, int *la
 	case RESCUE:
 		*first = 0;
 		return begins && memcmp(state->open, (uint8_t[EPOCHS]){ 0 }, EPOCHS) != 0;
-	case ELECT:
 	case CLAIM:
 		return begins && run.trial->tells;
 	default:

@@ -73,11 +73,9 @@ warned() {
 	}
 }
 
-# asks HOST TIMEOUT [OPTION]...: starts a retry, and waits until it asks. Another
-# process has been elected to tell of successes.
+# asks HOST TIMEOUT [OPTION]...: starts a retry, and waits until it asks
 asks() {
 	local words=(-B api --budget-dir "$1" --budget-window 1h --fleet "$url")
-	is 0 "$RETRY" "${words[@]}" -- true
 	: >ran
 	start "$RETRY" "${words[@]}" -d 0 -n 2 --fleet-timeout "${@:2}" -- \
 		"${fails[@]}"
@@ -162,9 +160,9 @@ is_connected() {
 	    now=$(fleet_cli TIME | head -n 1)
 	    fleet_cli HSET retry:1:api w 1000000 q 200000 m 10 e "$now" \
 	        "$((now % 64))" '0 0 200' R 0 S 0 H 200 x "$now"
-	    # A question to the server ends before the first attempt does.
-	    ends 0 one -n 2 --breaker 1,1ms,1s --budget-wait 10s -- \
-	        sh -c 'sleep 1; test "$RETRY_ATTEMPT" = 2'
+	    # The host has had an answer.
+	    ends 0 one -n 2 --breaker 1,1ms,1s --budget-wait 10s \
+	        --budget-required -- sh -c 'test "$RETRY_ATTEMPT" = 2'
 	    "$RETRY" --budget-status api --budget-dir one --json >seen
 	    grep -q '"rate": 7\b' seen # and not 60
 	a budget that cannot be used on the host still asks the fleet
@@ -190,7 +188,7 @@ is_connected() {
 	without --fleet no word of a fleet is touched
 	    is 0 "$RETRY" -B api --budget-dir one --breaker on -n 2 -d 0 -- \
 	        sh -c 'test "$RETRY_ATTEMPT" = 2'
-	    [ -z "$(tail -c 592 "$api" | tr -d '\0')" ]
+	    [ -z "$(tail -c 584 "$api" | tr -d '\0')" ]
 	the command and the hook have no descriptor of the connection
 	    look='ls /proc/self/fd >>fds'
 	    words=(-n 2 -d 0 --on-retry "$look" -- sh -c "$look; exit 7")
@@ -220,21 +218,7 @@ is_connected() {
 	        -- "${fails[@]}"
 	    warned
 	    stored S 3 R 1 H 1
-	all, by one process in each slice, from its first one on
-	    slow=(--budget-window 3m -- sleep 1)
-	    is 1 "$RETRY" -q -B api --budget-dir one --budget-window 3m -n 1 false
-	    older -50 # so the slice lasts
-	    ends 0 one "${slow[@]}"
-	    wait_for stored S 1
-	    for _ in 1 2 3; do
-	        ends 0 one --budget-window 3m -- true
-	    done
-	    ends 0 two "${slow[@]}"
-	    wait_for stored S 2
-	    older 53
-	    ends 0 one "${slow[@]}"
-	    wait_for stored S 6 H 2
-	without an election, by no system call
+	by no system call, unless a retry is due
 	    command -v strace >/dev/null || exit 0
 	    export RETRY_FLEET=
 	    # Not those that depend on when the command ends, or on how memory is
@@ -247,8 +231,7 @@ is_connected() {
 	            grep -vE '^(---|.*sig(return|pending)|.*map|brk|ppoll|read|waitid)' \
 	            >calls
 	    }
-	    sent --fleet "$url"
-	    grep -q socket calls
+	    sent
 	    sent --fleet "$url"
 	    mv calls with
 	    sent

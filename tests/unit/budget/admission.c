@@ -129,8 +129,8 @@ static bool settles(struct world *world, struct script *script) {
 		.hosts = 50 };
 	bool no = script->word[0] == '!';
 
-	if (strcmp(script->word + no, "elected") == 0)
-		EQUAL(script->rest, fleet_host_elect(host, fleet, world->now), !no);
+	if (script_is(script, "greets"))
+		fleet_host_greet(host, fleet, world->now);
 	else if (strcmp(script->word + no, "claims") == 0)
 		EQUAL(script->rest,
 		    fleet_host_claim(host, &world->segment.window, fleet, world->now), !no);
@@ -700,26 +700,24 @@ static const char *const scenes[] = {
 	"fleet=unasked probes=1",
 	/* A recovery is slower for who asks the fleet, if its hosts are known.
 	 */
-	"0/10: K elected, K gets 0, K fails, 10s K retry granted, K succeeds "
+	"0/10: K greets, K gets 0, K fails, 10s K retry granted, K succeeds "
 	"rate=15 slowdown=3, a first granted x3, A first granted next=66666666ns, 10.799999999s A "
 	"fails failures=1, A succeeds failures=0 word=recovering slowdown=3 seq=4 until=10s, a "
 	"first "
 	"granted x8 next=1ns, 12.399999999s a first granted, 60s A first granted word=closed seq=5 "
 	"until=10s slowdown=3, 70s A fails x3 state=open, 80s A first granted, A answers rate=60 "
 	"slowdown=0",
-	"0/10: K elected, K gets 0, M fails, 10s M retry granted, M succeeds "
+	"0/10: K greets, K gets 0, M fails, 10s M retry granted, M succeeds "
 	"rate=60",
 	/* Without an answer the host is alone; then the server is told. */
 	"0/10: F retry open, 0.25s F misses, F retry granted fleet=alone "
 	"share=1 admitted=1, 0.251s F retry denied silent, 2s F retry open "
 	"fleet=asks told-alone=1, F gets 1, F retry granted, 3s F retry open "
 	"fleet=asks told-alone=0",
-	/* Successes are told once, by one in a slice, and not while the server
-	 * is down. */
-	"0/10: F elected wanted=0 rows=0 asks-first=0, G !elected, F succeeds "
-	"x3, F !claims, F !elected, F gets 0, G retry open fleet=asks told=3, "
-	"F !claims, 1s F succeeds, F claims told=1, F sent, G misses, G "
-	"!elected",
+	/* Successes are told once. */
+	"0/10: F greets wanted=0 rows=0 asks-first=0, F succeeds x3, F "
+	"!claims, F gets 0, G retry open fleet=asks told=3, F !claims, 1s F "
+	"succeeds, F claims told=1, F sent",
 	/* The server is told of retries that have succeeded less than 30 slices
 	 * after it had granted them, or after the host had made them alone. */
 	"0/1: F retry open, F gets 1, F retry granted, 29.999s F repeats, G "

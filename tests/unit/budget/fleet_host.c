@@ -148,18 +148,14 @@ static const char *const scenes[] = {
 	       "a told, b claims nothing first=0, 159s b claims nothing "
 	       "first=0, 160s b claims nothing first=1, 99s b claims nothing "
 	       "first=0, 20s b claims nothing first=1",
-	/* One is elected in each slice. */
-	"a elected, 999ms b passed-over, 1s b elected, a passed-over, 999ms b "
-	"passed-over, 900s a elected, 839s b passed-over, 838s b elected",
-	"a elected-for-ever, 900s b elected",
 
 	/* Questions end on the server's clock, once that is known; late by the
 	 * time to the server, and by a millisecond. */
 	"100ms a asks clock=0 until=600ms, 200ms a granted-some 1 made 150ms, "
 	"1s b asks clock=1301ms until=1500ms",
 	/* The clock has stepped forward; to before the segment. */
-	"1s a asks, 1250ms a stale 3601040ms, 1s a elected clock=3601291ms",
-	"1s a asks, 1250ms a stale -1699999999s, 1s a elected clock=0",
+	"1s a asks, 1250ms a stale 3601040ms, 1s a greets clock=3601291ms",
+	"1s a asks, 1250ms a stale -1699999999s, 1s a greets clock=0",
 
 	/* A longer denial is not cut short. */
 	"a asks, 1s b asks, b denied-for 20s, a denied-for 5s, 20s c denied, "
@@ -340,14 +336,11 @@ static struct host_step act(struct script *script, struct world *world, int who)
 		host->lease = (UINT64_C(1) << 40) - 1;
 	else if (script_is(script, "fails-for-ever"))
 		host->link = (UINT64_C(7) << 8 | 5) << 40 | ((UINT64_C(1) << 40) - 1);
-	else if (script_is(script, "elected-for-ever"))
-		host->elected = UINT64_MAX;
 	else if (script_is(script, "knows-clock"))
 		host->offset = (uint64_t)usual.tag << 48 | 1;
-	else if (script_is(script, "elected") || script_is(script, "passed-over")) {
-		EQUAL(row, fleet_host_elect(host, &caller, world->now),
-		    script_is(script, "elected"));
-		question->by = caller.question.by;
+	else if (script_is(script, "greets")) {
+		fleet_host_greet(host, &caller, world->now);
+		*question = caller.question;
 	} else if (script_is(script, "succeeds"))
 		EQUAL(row, window_deposit(&world->window, world->now / SECONDS(1)), WINDOW_GRANTED);
 	else if (script_is(script, "retries"))
@@ -453,25 +446,4 @@ TEST(corrupt_words_end) {
 		HOLDS("in two windows", now <= SECONDS(500 + 121 + 76));
 		HOLDS("hosts", fleet_host_look(&host, SECONDS(1), 0).hosts >= 0);
 	}
-}
-
-/* random: as a part of all random numbers, in 65536ths. */
-static bool tells(int64_t hosts, uint64_t random) {
-	const struct fleet_answer answer = { .now = SERVER, .hosts = hosts };
-	struct fleet_host host = { .lease = 0 };
-	struct fleet_caller caller = usual;
-
-	caller.random = random << 48;
-	fleet_host_store(&host, &caller, FLEET_ANSWERED, &answer, 0);
-	return fleet_host_elect(&host, &caller, 0);
-}
-
-TEST(a_thousand_hosts_tell) {
-	EQUAL("hosts not known", tells(0, 65535), true);
-	EQUAL("all of a thousand", tells(1000, 65535), true);
-	EQUAL("a tenth of ten thousand", tells(10000, 6553), true);
-	EQUAL("and no more", tells(10000, 6554), false);
-	EQUAL("nobody else", tells(10000, 65535), false);
-	EQUAL("a hundredth", tells(100000, 655), true);
-	EQUAL("and no more", tells(100000, 656), false);
 }
