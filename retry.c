@@ -9,7 +9,6 @@
 #include "attempt/http_request.h"
 #include "cli/options.h"
 #include "exit_status.h"
-#include "finish.h"
 #include "output/sd_notify.h"
 #include "show/budget_command.h"
 #include "show/dry_run.h"
@@ -29,7 +28,7 @@ gather(struct run *run)
 	bool required = run->policy->budget.required, calm;
 
 	if (!streams_open(&loop->streams, run->policy))
-		return finish_without_output(run);
+		return run_without_output(run);
 	if (loop->streams.input.unreplayed != NULL)
 		log_say(&loop->log, LOUDNESS_PLAIN,
 		    STRINGS("--replay-stdin: standard input is ",
@@ -38,7 +37,7 @@ gather(struct run *run)
 	calm = event_loop_await(loop, event_loop_input, run->history.deadline);
 	if (calm &&
 	    (loop->streams.input.too_long || loop->streams.input.error != 0))
-		return finish_without_input(run);
+		return run_without_input(run);
 	if (calm && required)
 		calm = event_loop_await(loop, event_loop_budget, NANOS_MAX);
 	if (calm && !budget_client_ready(&loop->budget))
@@ -282,12 +281,12 @@ main(int argc, char **argv)
 	if (policy.action != ACTION_RUN)
 		return budget_command_run(&policy);
 	if (!run_open(&run, &policy, &outer, &what))
-		return finish_fail(&run, what);
+		return run_fail(&run, what);
 	status = gather(&run);
 	step = status != 0
 	    ? (struct step){ .status = status, .reason = REASON_INTERNAL }
 	    : series(&run);
-	status = finish_run(&run, step);
+	status = run_end(&run, step);
 	run_close(&run);
 	/* exit(3) would flush libc's files, of which none is used. */
 	_exit(status);

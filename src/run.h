@@ -1,5 +1,5 @@
 /*
- * run: all the parts of one invocation, and how they are opened and closed.
+ * run: all the parts of one invocation, how they are opened, and how it ends.
  */
 #ifndef RUN_H
 #define RUN_H
@@ -38,6 +38,24 @@ struct run {
  */
 bool run_open(struct run *run, const struct policy *policy,
     const struct outer *outer, const char **what);
+
+/*
+ * Says that what could not be opened (run_open), with errno, and returns
+ * EXIT_STATUS_FAILED, with which retry has to exit.
+ */
+int run_fail(struct run *run, const char *what);
+
+/*
+ * The command's input could not be read or kept, or its output can be neither
+ * relayed nor held (errno): says so and returns EXIT_STATUS_FAILED, which
+ * run_end has to be called with.
+ */
+int run_without_input(struct run *run);
+int run_without_output(struct run *run);
+
+/* Ends as the step says, or as loop.ending_signal says: returns the status, or
+ * dies of the signal. */
+int run_end(struct run *run, struct step step);
 
 /* Closes what run_open() opened. */
 void run_close(struct run *run);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers sys/signals, attempt/event_loop, finish.
+# Covers sys/signals, attempt/event_loop, run.
 # Signals: which of them reach the command, and which end the series.
 # shellcheck disable=SC2034 # rows read it
 

@@ -1,5 +1,5 @@
 /*
- * Covers attempt/attempt, attempt/event_loop, sys/signals, finish, run.
+ * Covers attempt/attempt, attempt/event_loop, sys/signals, run.
  *
  * Whole invocations of retry on a fake kernel, without processes and without
  * waiting. All of retry runs: only functions of libc are replaced, and what

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
-#include "finish.h"
+#include "run.h"
 #include "text/number.h"
 
 /* How long the calls between two waits may take. */
@@ -337,14 +337,14 @@ SPY(struct step, plan_denied, const struct policy *policy, struct history *histo
  * The readers of all output are slow from now on. What they have read before is
  * not held output: with -v, -E holds no message of an attempt.
  */
-SPY(int, finish_run, struct run *run, struct step step) {
+SPY(int, run_end, struct run *run, struct step step) {
 	now->closing = true;
 	memset(kernel.taken_by, 0, sizeof kernel.taken_by);
 	kernel.written = kernel.now + now->set.held / 2;
 	kernel.room[OUTPUT_STDOUT] = kernel.now + now->set.held;
 	kernel.room[OUTPUT_STDERR] = kernel.room[OUTPUT_STDOUT] + now->set.log;
 	kernel.room[OUTPUT_REPORT] = kernel.room[OUTPUT_STDERR] + now->set.report;
-	return REAL(finish_run)(run, step);
+	return REAL(run_end)(run, step);
 }
 
 FAKE(void, _exit, int status) {
