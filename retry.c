@@ -9,7 +9,6 @@
 #include "attempt/http_request.h"
 #include "cli/options.h"
 #include "exit_status.h"
-#include "output/sd_notify.h"
 #include "show/budget_command.h"
 #include "show/dry_run.h"
 #include "report/messages.h"
@@ -69,8 +68,8 @@ wait_for_attempt(struct run *run, nanos at)
 		return;
 	messages_label(label, run->policy, run->history.made + 1);
 	if (wait > 0)
-		sd_notify_status(STRINGS("waiting ",
-		    duration_format(span, wait), " before attempt ", label));
+		progress_tell(STRINGS("waiting ", duration_format(span, wait),
+		    " before attempt ", label));
 	do {
 		bool over = hooks_over(&run->hook);
 		nanos now = sys_now(CLOCK_BOOTTIME);
@@ -79,11 +78,11 @@ wait_for_attempt(struct run *run, nanos at)
 		rest = over ? 0 : run->history.deadline - now;
 		/* A hook may write to the terminal: no countdown beside it. */
 		if (over)
-			countdown_show(&run->countdown, label, left);
+			progress_show(&run->progress, label, left);
 		calm = event_loop_wait(&run->loop, -1,
-		    countdown_nap(&run->countdown, left > 0 ? left : rest));
+		    progress_nap(&run->progress, left > 0 ? left : rest));
 	} while (calm && (left > 0 || rest > 0));
-	countdown_clear(&run->countdown);
+	progress_clear(&run->progress);
 	hooks_end(&run->hook, calm ? "ended by the deadline" : NULL);
 }
 
@@ -97,7 +96,7 @@ execute(struct run *run, nanos began)
 
 	environment_write(&run->environment, &run->history, NULL);
 	messages_label(label, run->policy, run->history.made);
-	sd_notify_status(STRINGS("attempt ", label, " running"));
+	progress_tell(STRINGS("attempt ", label, " running"));
 	http_request_begin(&run->request);
 	outcome = attempt_run(&run->attempt, run->request.command,
 	    run->environment.list, &run->history, label);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "exit_status.h"
-#include "output/sd_notify.h"
 #include "report/messages.h"
 #include "streams/tempfile.h"
 #include "sys/sys.h"
@@ -37,7 +36,7 @@ run_open(struct run *run, const struct policy *policy,
 	    run->history.deadline != NANOS_MAX;
 	environment_start(&run->environment, outer, random + 1);
 	log_open(&loop->log, policy, environment_id(&run->environment));
-	countdown_open(&run->countdown, policy, &loop->log);
+	progress_open(&run->progress, policy, &loop->log);
 	budget_client_start(
 	    &loop->budget, &policy->budget, outer->admitted, &loop->log);
 	http_request_start(&run->request, policy, &loop->log);
@@ -278,7 +277,7 @@ run_end(struct run *run, struct step step)
 	http_request_say_missing(&run->request);
 	calm = run->report == NULL ||
 	    report_write(run->report, &step, now, &run->loop);
-	sd_notify_status(
+	progress_tell(
 	    STRINGS(step.reason == REASON_SUCCEEDED ? "" : "gave up: ",
 		verdict_reasons[step.reason].words));
 	if (calm && step.reason != REASON_SUCCEEDED &&

@@ -9,7 +9,7 @@
 #include "attempt/environment.h"
 #include "policy/plan.h"
 #include "policy/policy.h"
-#include "output/countdown.h"
+#include "output/progress.h"
 #include "attempt/event_loop.h"
 #include "attempt/http_request.h"
 #include "report/report.h"
@@ -23,7 +23,7 @@ struct run {
 	struct attempt attempt;
 	const struct policy *policy;
 	struct report *report; /* NULL: nothing needs it */
-	struct countdown countdown;
+	struct progress progress;
 	unsigned said; /* a bit for each reason to wait that was logged */
 	struct http_request request;
 	struct history history;

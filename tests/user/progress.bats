@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers output/countdown, output/sd_notify.
+# Covers output/progress.
 # What retry shows while it waits: a countdown on a terminal, and a status to
 # systemd.
 

@@ -1,0 +1,49 @@
+/*
+ * progress: shows what retry is doing: a countdown on a terminal, and a status
+ * in systemd, as sd_notify(3) does.
+ *
+ * The countdown is one line, which is erased when the wait is over. If standard
+ * error is not a terminal, nothing is shown. The socket of systemd is named by
+ * the variable NOTIFY_SOCKET, which the command inherits too.
+ */
+#ifndef PROGRESS_H
+#define PROGRESS_H
+
+#include <stdbool.h>
+#include "text/duration.h"
+#include "output/log.h"
+#include "policy/policy.h"
+
+struct progress {
+	struct log *log;
+	enum showing showing; /* SHOWING_NEVER also if it is not possible */
+	bool shown; /* the line is on the terminal */
+	/* When the line changes, on CLOCK_BOOTTIME; NANOS_MAX: no wait. */
+	nanos next;
+};
+
+/* Sets up what the policy asks for. The terminal is not examined yet. */
+void progress_open(
+    struct progress *progress, const struct policy *policy, struct log *log);
+
+/*
+ * Shows that the attempt with this label ("2/4") begins in left. A wait that
+ * was never longer than a second is not shown, and while messages are held, one
+ * of a tenth of a second.
+ */
+void progress_show(struct progress *progress, const char *label, nanos left);
+
+/* The lesser of nap and the time until progress_show has to be called. */
+nanos progress_nap(const struct progress *progress, nanos nap);
+
+/* Erases the line. Call this before any line of the log. */
+void progress_clear(struct progress *progress);
+
+/*
+ * Sends "STATUS=" and the strings, up to a NULL, as one datagram; control bytes
+ * in them are escaped. It never blocks, and errors are ignored. Without the
+ * variable it does nothing.
+ */
+void progress_tell(const char *const strings[]);
+
+#endif
