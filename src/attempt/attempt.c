@@ -2,12 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <paths.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "attempt/spawn.h"
 #include "exit_status.h"
 #include "sys/procfs.h"
 #include "sys/sys.h"
@@ -15,6 +18,9 @@
 
 /* How long others may keep a pipe open once the command has ended. */
 #define STRAGGLERS (100 * NANOS_MS)
+
+/* Room for a variable that names a process. */
+#define PID_ROOM (sizeof "WATCHDOG_PID=" + NUMBER_ROOM)
 
 bool
 attempt_open(struct attempt *attempt, const struct policy *policy,
@@ -293,6 +299,142 @@ pass_rest_on(struct attempt *attempt)
 	relay_finish(&loop->streams.relay, &attempt->outcome);
 }
 
+/* Returns only if path cannot be executed, with errno. */
+static void
+execute(const char *path, char **command, char **env)
+{
+	execve(path, command, env);
+	if (errno != ENOEXEC)
+		return;
+	/* A script without #!: sh's own name goes in front of its path. */
+	command[0] = (char *)(uintptr_t)path;
+	command[-1] = (char *)(uintptr_t)_PATH_BSHELL;
+	execve(_PATH_BSHELL, command - 1, env);
+}
+
+/*
+ * Searches PATH as glibc's execvp(3): EACCES is remembered while the search
+ * continues. execvp(3) itself is not used, because musl's has no fallback to
+ * sh, and because it takes no env.
+ */
+static void
+find_and_execute(char **command, char **env)
+{
+	const char *name = command[0], *search_path;
+	char path[PATH_MAX + NAME_MAX + 2];
+	size_t length;
+	bool denied = false;
+
+	length = strlen(name);
+	errno = length == 0 ? ENOENT : ENAMETOOLONG;
+	if (length == 0 || length > NAME_MAX)
+		return;
+	search_path = getenv("PATH");
+	if (search_path == NULL)
+		search_path = "/bin:/usr/bin";
+	for (const char *at = search_path, *end;; at = end + 1) {
+		size_t directory;
+
+		end = strchr(at, ':');
+		if (end == NULL)
+			end = at + strlen(at);
+		directory = (size_t)(end - at);
+		if (directory < PATH_MAX) {
+			memcpy(path, at, directory);
+			path[directory] = '/';
+			memcpy(path + directory + (directory > 0), name,
+			    length + 1);
+			execute(path, command, env);
+			denied = denied || errno == EACCES;
+			if (errno != ENOENT && errno != ENOTDIR &&
+			    errno != EACCES && errno != ESTALE &&
+			    errno != ENODEV && errno != ETIMEDOUT)
+				return;
+		}
+		if (*end == '\0')
+			break;
+	}
+	errno = denied ? EACCES : ENOENT;
+}
+
+/*
+ * Where a variable of systemd names the parent, it names this process from now
+ * on: sd_listen_fds(3) and sd_watchdog_enabled(3) ignore another's. The inode
+ * of the parent's pidfd, in a third variable, would still exclude this process,
+ * so it goes.
+ */
+static void
+inherit_activation(char **env, pid_t parent, char room[2][PID_ROOM])
+{
+	static const char *const names[] = { "LISTEN_PID=", "WATCHDOG_PID=" };
+	static const char pidfd[] = "LISTEN_PIDFDID=";
+	char digits[NUMBER_ROOM];
+	bool activated = false;
+	char **to = env;
+
+	for (int i = 0; i < 2; i++)
+		for (char **at = env; *at != NULL; at++) {
+			size_t length = strlen(names[i]);
+
+			if (strncmp(*at, names[i], length) != 0)
+				continue;
+			number_put(digits, parent);
+			if (strcmp(*at + length, digits) != 0)
+				continue;
+			*at = room[i];
+			number_put(stpcpy(*at, names[i]), getpid());
+			activated |= i == 0;
+		}
+	for (char **at = env; activated && *at != NULL; at++)
+		if (strncmp(*at, pidfd, sizeof pidfd - 1) != 0)
+			*to++ = *at;
+	if (activated)
+		*to = NULL;
+}
+
+/*
+ * Forks and executes command with env and the streams of the loop. It is
+ * searched along PATH as execvp(3) does; a script without #! is run by /bin/sh.
+ * If retry dies, the child gets death_signal. Where LISTEN_PID or WATCHDOG_PID
+ * in env name retry, they name the child. Returns its pid, or -1 with errno
+ * where fork failed. The child writes over its copies of command[-1] and of
+ * env. If it fails to get its streams or to exec, it adds the errno to the
+ * eventfd errors.
+ */
+static pid_t
+start(const struct event_loop *loop, int death_signal, int errors,
+    char **command, char **env)
+{
+	/* The child touches as few pages as it can: it has none of its own. */
+	bool activated =
+	    getenv("LISTEN_PID") != NULL || getenv("WATCHDOG_PID") != NULL;
+	bool search = strchr(command[0], '/') == NULL;
+	pid_t parent = loop->signals.self, child = fork();
+	char room[2][PID_ROOM];
+	uint64_t error;
+
+	if (child != 0)
+		return child;
+	signals_die_with(parent, death_signal);
+	/* The command must not run with the wrong streams. */
+	if (streams_attach(&loop->streams)) {
+		signals_restore(&loop->signals);
+		signals_hand_on(&loop->signals);
+		if (activated)
+			inherit_activation(env, parent, room);
+		if (search)
+			find_and_execute(command, env);
+		else
+			execute(command[0], command, env);
+	}
+	error = (uint64_t)errno;
+	/* If this write fails, it looks as if the command had run and exited
+	 * with this status. */
+	if (write(errors, &error, sizeof error) == -1)
+		error = 0;
+	_exit(EXIT_STATUS_NOT_FOUND);
+}
+
 struct outcome
 attempt_run(struct attempt *attempt, char **command, char **env,
     const struct history *history, const char *label)
@@ -312,8 +454,8 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 	if (streams_begin(&loop->streams, &lacking)) {
 		lacking = "cannot fork";
 		attempt->began = signals_note(&loop->signals);
-		tree->child = spawn_command(
-		    loop, policy->signal, attempt->errors, command, env);
+		tree->child =
+		    start(loop, policy->signal, attempt->errors, command, env);
 	}
 	error = errno;
 	streams_forked(&loop->streams);

@@ -1,10 +1,12 @@
 #include "attempt/hooks.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <paths.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
-#include "attempt/spawn.h"
+#include <unistd.h>
 #include "exit_status.h"
 #include "sys/sys.h"
 #include "text/number.h"
@@ -31,6 +33,40 @@ warn(const struct hook *hook, const char *what, const char *detail,
 	    STRINGS(hook->tree.what, " ", what, detail, close));
 }
 
+/*
+ * Forks a shell that runs line with env. Its standard input is /dev/null, its
+ * standard output is the standard error of retry. If retry dies, the shell gets
+ * TERM. Returns its pid, or -1 with errno.
+ */
+static pid_t
+start_shell(const struct event_loop *loop, const char *line, char **env)
+{
+	/* The line may begin with a dash, so "--" is before it. */
+	char name[] = "sh", option[] = "-c", end[] = "--";
+	char *words[] = { name, option, end, (char *)(uintptr_t)line, NULL };
+	pid_t parent = loop->signals.self, child = fork();
+	int null;
+
+	if (child != 0)
+		return child;
+	signals_die_with(parent, SIGTERM);
+	/* The hook reads nothing of the caller's input and writes nothing into
+	 * the output that the caller may read. If standard error is closed, its
+	 * standard output is closed, too. */
+	if (dup2(STDERR_FILENO, STDOUT_FILENO) == -1)
+		close(STDOUT_FILENO);
+	null = open("/dev/null", O_RDONLY);
+	if (null != STDIN_FILENO) {
+		if (null == -1 || dup2(null, STDIN_FILENO) == -1)
+			close(STDIN_FILENO);
+		if (null != -1)
+			close(null);
+	}
+	signals_restore(&loop->signals);
+	execve(_PATH_BSHELL, words, env);
+	_exit(EXIT_STATUS_NOT_FOUND);
+}
+
 void
 hooks_start(struct hook *hook, const char *option, const char *line, char **env)
 {
@@ -40,7 +76,7 @@ hooks_start(struct hook *hook, const char *option, const char *line, char **env)
 	if (line == NULL)
 		return;
 	termination_prepare(&hook->tree, option, "", true);
-	pid = spawn_hook(loop, line, env);
+	pid = start_shell(loop, line, env);
 	hook->runs = pid != -1;
 	if (hook->runs)
 		hook->tree.child = loop->child = pid;

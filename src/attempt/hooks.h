@@ -20,8 +20,10 @@ struct hook {
 /* Fills it in. */
 void hooks_open(struct hook *hook, struct event_loop *loop);
 
-/* Starts the hook of an option with env (spawn_hook); line is NULL where there
- * is none. */
+/*
+ * Starts the hook of an option with env; line is NULL where there is none. What
+ * it reads is empty, and what it writes goes to standard error.
+ */
 void hooks_start(
     struct hook *hook, const char *option, const char *line, char **env);
 

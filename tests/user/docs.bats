@@ -197,7 +197,7 @@ set_by_groff() {
 		items man/retry-process.7 ENVIRONMENT 'Defaults of options'
 	} | sed -nE 's/^Ev (RETRY_[A-Z_]*)\>.*/\1/p' | sort | diff given -
 	{
-		grep -oh '"[A-Z]*_PID="' "$top/src/attempt/spawn.c" | tr -d '"='
+		grep -oh '"[A-Z]*_PID="' "$top/src/attempt/attempt.c" | tr -d '"='
 		sed -n 's/.*getenv("\([A-Z_]*\)").*/\1/p' "$top"/src/*/*.c |
 			grep -v '^RETRY_'
 		echo PATH # execvp's

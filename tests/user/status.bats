@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers run, attempt/spawn, report/advice, sys/sys.
+# Covers run, attempt/attempt, report/advice, sys/sys.
 # The status with which retry ends, and its messages.
 # shellcheck disable=SC2016,SC2034 # the rows and the commands' shells expand
 

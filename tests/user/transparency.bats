@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers attempt/spawn, streams/streams, sys/sys.
+# Covers attempt/attempt, streams/streams, sys/sys.
 # A command cannot tell that it runs under retry: `cmd` is compared with
 # `retry cmd`.
 # shellcheck disable=SC2034 # the rows and the commands' shells expand

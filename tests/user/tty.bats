@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers attempt/spawn, attempt/termination.
+# Covers attempt/attempt, attempt/termination.
 # On a terminal: keys, job control, hang-up.
 # shellcheck disable=SC2034 # rows read it
 
