@@ -2,11 +2,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "streams/tempfile.h"
+#include "sys/procfs.h"
+#include "sys/sys.h"
 
 /* The most reads in one call: meanwhile no signal is handled. */
 #define TURNS 16
@@ -158,6 +165,198 @@ stdin_source_pollfd(const struct stdin_source *input)
 	return (struct pollfd){ .fd = fd, .events = POLLIN };
 }
 
+/* An inotify descriptor that reports the next read of fd's file, or -1. */
+static int
+open_inotify(int fd)
+{
+	char name[PROCFS_NAME];
+	int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	if (inotify != -1 &&
+	    inotify_add_watch(
+		inotify, procfs_name(name, fd), IN_ACCESS | IN_ONESHOT) == -1) {
+		close(inotify);
+		inotify = -1;
+	}
+	return inotify;
+}
+
+/* Whether inotify has reported a read. */
+static bool
+was_read(int inotify)
+{
+	struct inotify_event event;
+	char bytes[256];
+
+	if (inotify == -1 ||
+	    read(inotify, bytes, sizeof bytes) < (ssize_t)sizeof event)
+		return false;
+	memcpy(&event, bytes, sizeof event);
+	return (event.mask & IN_ACCESS) != 0;
+}
+
+/*
+ * Copies the bytes that the next read would get; 0 at the end, -1 with errno. A
+ * pipe has no MSG_PEEK: tee(2) copies its bytes into a second pipe.
+ */
+static ssize_t
+peek(int fd, bool socket, char bytes[STDIN_SOURCE_PEEK])
+{
+	int ends[2], error;
+	ssize_t got;
+
+	if (socket)
+		return recv(
+		    fd, bytes, STDIN_SOURCE_PEEK, MSG_PEEK | MSG_DONTWAIT);
+	if (pipe2(ends, O_CLOEXEC) == -1)
+		return -1;
+	got = tee(fd, ends[1], STDIN_SOURCE_PEEK, SPLICE_F_NONBLOCK);
+	if (got > 0)
+		got = read(ends[0], bytes, STDIN_SOURCE_PEEK);
+	error = errno;
+	close(ends[0]);
+	close(ends[1]);
+	errno = error;
+	return got;
+}
+
+/*
+ * Whether inotify reports tee(2), too: kernels that report splice(2) do. True
+ * if that cannot be found out.
+ */
+static bool
+inotify_reports_tee(void)
+{
+	char bytes[STDIN_SOURCE_PEEK];
+	int ends[2], inotify;
+	bool reported = true;
+
+	if (pipe2(ends, O_CLOEXEC) == -1)
+		return true;
+	inotify = open_inotify(ends[0]);
+	if (inotify != -1 && write(ends[1], "", 1) == 1 &&
+	    peek(ends[0], false, bytes) == 1)
+		reported = was_read(inotify);
+	if (inotify != -1)
+		close(inotify);
+	close(ends[0]);
+	close(ends[1]);
+	return reported;
+}
+
+/* Whether a socket has a pending error. Peeking would take the error away. */
+static bool
+has_error(void)
+{
+	struct pollfd some = { .fd = STDIN_FILENO };
+
+	return poll(&some, 1, 0) == 1 && (some.revents & POLLERR) != 0;
+}
+
+/*
+ * Whether a socket that is at its end was reset by its other end, even if a
+ * reader has taken the error already. TCP keeps that in its state. A Unix
+ * socket is reset if its other end closes it before it has read all that was
+ * sent to it.
+ */
+static bool
+was_reset(const struct read_guard *guard)
+{
+	struct tcp_info info;
+	socklen_t size = sizeof info;
+
+	if (!guard->socket)
+		return false;
+	if (getsockopt(STDIN_FILENO, IPPROTO_TCP, TCP_INFO, &info, &size) == 0)
+		return info.tcpi_state == TCP_CLOSE;
+	return guard->unread;
+}
+
+static void
+look(struct read_guard *guard, short revents)
+{
+	bool socket = guard->socket, has_head = guard->known == GUARD_HEAD;
+	char bytes[STDIN_SOURCE_PEEK];
+	bool lost; /* bytes that were there at an earlier look */
+	int waiting = 0, unread = 0, error;
+	ssize_t got;
+
+	/* A pending error may be all that a reader of the socket would get. */
+	if (socket && ((revents & POLLERR) != 0 || has_error()) &&
+	    ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting == 0) {
+		guard->known = has_head ? GUARD_EATEN : GUARD_RESET;
+		return;
+	}
+	got = peek(STDIN_FILENO, socket, bytes);
+	error = errno;
+	if (got != 0 && socket)
+		guard->unread =
+		    ioctl(STDIN_FILENO, TIOCOUTQ, &unread) == 0 && unread > 0;
+
+	lost = has_head &&
+	    (got < (ssize_t)guard->length_of_head ||
+		memcmp(bytes, guard->head, guard->length_of_head) != 0);
+
+	if (got == -1 && error != EAGAIN && !socket) {
+		/* Without a free descriptor, a peek at a pipe shows nothing. */
+		guard->known = has_head ? GUARD_HEAD : GUARD_INOTIFY;
+	} else if (got > 0 && !lost) {
+		/* A later look may see more. */
+		memcpy(guard->head, bytes, (size_t)got);
+		guard->length_of_head = (size_t)got;
+		guard->known = GUARD_HEAD;
+	} else if (lost ||
+	    ((revents & POLLIN) != 0 && (got == -1 || !socket))) {
+		/* A process has read the bytes that poll promised; but for a
+		 * socket poll promises the end of the stream, too. */
+		guard->known = GUARD_EATEN;
+	} else if (got == -1 && error == EAGAIN) {
+		guard->known = GUARD_UNSEEN;
+	} else if (guard->known == GUARD_NONE) {
+		/* Bytes that were read before the first attempt are no loss. */
+		guard->known = GUARD_INOTIFY;
+	} else if (was_reset(guard)) {
+		guard->known = GUARD_RESET;
+	} else {
+		/* Bytes may have come before the end, and been read. inotify
+		 * would have reported the read. */
+		guard->known =
+		    guard->inotify == -1 ? GUARD_EATEN : GUARD_INOTIFY;
+	}
+}
+
+/*
+ * inotify reports each read(2), of a pipe as of a file, but not recv(2), and
+ * splice(2) only in newer kernels. And the number of a user's inotify
+ * descriptors is limited. In these cases retry peeks as well. If splice is
+ * reported, inotify alone is enough, and a peek by tee(2) would be reported as
+ * a read.
+ */
+static void
+begin_guard(struct read_guard *guard, bool socket)
+{
+	guard->socket = socket;
+	guard->inotify = sys_move_up(open_inotify(STDIN_FILENO));
+	if (socket || guard->inotify == -1 || !inotify_reports_tee())
+		look(guard, 0);
+	else
+		guard->known = GUARD_INOTIFY;
+}
+
+static enum reason
+guard_lost(struct read_guard *guard)
+{
+	if (was_read(guard->inotify))
+		guard->known = GUARD_EATEN;
+	else if (guard->known == GUARD_UNSEEN || guard->known == GUARD_HEAD)
+		look(guard, 0);
+	if (guard->known == GUARD_EATEN)
+		return REASON_INPUT_CONSUMED;
+	/* If no reader has taken the error, the next attempt gets it, too. */
+	return guard->known == GUARD_RESET && !has_error() ? REASON_INPUT_RESET
+							   : REASON_NONE;
+}
+
 /*
  * Copies up to room bytes without blocking; returns their number, 0 at the end
  * of the input, -1 with errno. The offset of a file stays where it is.
@@ -205,7 +404,7 @@ stdin_source_serve(struct stdin_source *input, short revents)
 	if (revents == 0 || stdin_source_pollfd(input).fd == -1)
 		return;
 	if (input->kind != STDIN_SOURCE_COPIED) {
-		read_guard_look(&input->guard, revents);
+		look(&input->guard, revents);
 		return;
 	}
 	for (int turn = 0; turn < TURNS && input->from != -1; turn++) {
@@ -243,7 +442,7 @@ stdin_source_begin(struct stdin_source *input)
 		return reopen(input);
 	if (input->kind == STDIN_SOURCE_GUARDED &&
 	    input->guard.known == GUARD_NONE)
-		read_guard_begin(&input->guard, input->socket);
+		begin_guard(&input->guard, input->socket);
 	if (input->kind == STDIN_SOURCE_COPIED)
 		input->sink = tempfile_again(input->file);
 	return input->kind != STDIN_SOURCE_COPIED || input->sink != -1;
@@ -275,7 +474,7 @@ enum reason
 stdin_source_lost(struct stdin_source *input)
 {
 	if (input->kind == STDIN_SOURCE_GUARDED)
-		return read_guard_lost(&input->guard);
+		return guard_lost(&input->guard);
 	if (input->kind == STDIN_SOURCE_UNKNOWN)
 		return REASON_INPUT_CONSUMED;
 	if (input->kind != STDIN_SOURCE_FILE)
@@ -291,6 +490,6 @@ stdin_source_lost(struct stdin_source *input)
 	if (input->ended == input->start || input->judged)
 		return REASON_NONE;
 	input->judged = true;
-	return read_guard_shared(STDIN_FILENO) ? REASON_INPUT_CONSUMED
-					       : REASON_NONE;
+	return procfs_shares_offset(STDIN_FILENO) ? REASON_INPUT_CONSUMED
+						  : REASON_NONE;
 }

@@ -14,10 +14,33 @@
 
 #include <poll.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include "policy/policy.h"
-#include "streams/read_guard.h"
+
+/* The most bytes of a peek. */
+#define STDIN_SOURCE_PEEK 512
+
+/* What is known about reads by an attempt. */
+enum guard {
+	GUARD_NONE, /* no attempt was made yet */
+	GUARD_UNSEEN, /* it was empty: look when poll(2) finds bytes */
+	GUARD_HEAD, /* head is still in front if no process has read */
+	GUARD_INOTIFY, /* only inotify can show a read, if it is there */
+	GUARD_EATEN, /* a process has read bytes */
+	GUARD_RESET, /* the next read gets only an error, once */
+};
+
+/* The guard of a pipe or a socket; begins as { .inotify = -1 }. */
+struct read_guard {
+	enum guard known;
+	bool socket;
+	int inotify; /* a descriptor that reports a read, or -1 */
+	bool unread; /* a socket's other end has not read all that was sent */
+	size_t length_of_head;
+	char head[STDIN_SOURCE_PEEK];
+};
 
 enum stdin_source_kind {
 	STDIN_SOURCE_UNTOUCHED, /* a terminal, /dev/null, or closed */

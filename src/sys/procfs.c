@@ -18,6 +18,15 @@
 /* Room for the part of /proc/PID/stat that is read. */
 #define STAT_ROOM 512
 
+/* The most generations of ancestors that are followed. */
+#define ANCESTORS 64
+
+/* Of kcmp(2): compares open file descriptions. */
+#define KCMP_FILE 0
+
+/* Room for the first lines of /proc/PID/fdinfo/N. */
+#define INFO_ROOM 64
+
 /* The inode of the time namespace that the boot made: PROC_TIME_INIT_INO. */
 #define FIRST_CLOCK 0xeffffffaU
 
@@ -249,6 +258,92 @@ procfs_position(char *room, size_t size, pid_t pid, int fd)
 		return false;
 	room[strcspn(room, "\n")] = '\0';
 	return true;
+}
+
+/*
+ * Whether a process is an ancestor that seems to wait for retry. A shell that
+ * does not wait (for "retry ... &") gives retry a process group of its own,
+ * which is not in the foreground; or, without job control, makes retry ignore
+ * SIGINT and SIGQUIT (POSIX, XCU 2.11).
+ */
+static bool
+waits(pid_t pid)
+{
+	struct procfs proc = { .parent = getppid() };
+	struct sigaction interrupt, quit;
+
+	for (int i = 0; proc.parent != pid; i++)
+		if (i == ANCESTORS || proc.parent <= 0 ||
+		    procfs_look(&proc, proc.parent) != PROCFS_SEEN)
+			return false;
+	if (sigaction(SIGINT, NULL, &interrupt) == 0 &&
+	    sigaction(SIGQUIT, NULL, &quit) == 0 &&
+	    interrupt.sa_handler == SIG_IGN && quit.sa_handler == SIG_IGN)
+		return false;
+	return getpgid(pid) == getpgrp() || procfs_foreground() == getpgrp();
+}
+
+/*
+ * Whether a process may have moved the offset of fd, of the file and with the
+ * position that are given. A process whose descriptors cannot be seen, and one
+ * that ends meanwhile, is trusted.
+ */
+static bool
+is_suspect(pid_t pid, int fd, const struct stat *file, const char *position)
+{
+	struct procfs_names names = { .directory =
+					  procfs_open_descriptors(pid) };
+	bool same = false;
+	const char *name;
+
+	if (names.directory == -1)
+		return false;
+	while (!same && (name = procfs_next(&names)) != NULL) {
+		char info[INFO_ROOM];
+		struct stat other;
+		int64_t number;
+		long order;
+
+		if (!number_whole(name, strlen(name), &number) ||
+		    fstatat(names.directory, name, &other, 0) == -1 ||
+		    other.st_dev != file->st_dev ||
+		    other.st_ino != file->st_ino)
+			continue;
+		/* If kcmp(2) is forbidden, as in many containers, a descriptor
+		 * of the same file at the same offset counts as the same. */
+		order = syscall(
+		    SYS_kcmp, getpid(), pid, KCMP_FILE, fd, (int)number);
+		if (order == -1 &&
+		    procfs_position(info, sizeof info, pid, (int)number))
+			order = strcmp(info, position);
+		same = order == 0;
+	}
+	close(names.directory);
+	return same && !waits(pid);
+}
+
+bool
+procfs_shares_offset(int fd)
+{
+	struct procfs_names all = { .directory = -1 };
+	char position[INFO_ROOM];
+	bool shared = false;
+	struct stat file;
+	const char *name;
+	int64_t pid;
+
+	if (!procfs_visible() || fstat(fd, &file) == -1 ||
+	    !procfs_position(position, sizeof position, getpid(), fd))
+		return true;
+	all.directory = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (all.directory == -1)
+		return true;
+	while (!shared && (name = procfs_next(&all)) != NULL)
+		shared = number_whole(name, strlen(name), &pid) &&
+		    pid != getpid() &&
+		    is_suspect((pid_t)pid, fd, &file, position);
+	close(all.directory);
+	return shared || all.length < 0;
 }
 
 /* The directory of the descriptors of the process that opens this path. */

@@ -78,6 +78,17 @@ int procfs_open_descriptors(pid_t pid);
  */
 bool procfs_position(char *room, size_t size, pid_t pid, int fd);
 
+/*
+ * Whether another process may have moved the offset of the file fd during an
+ * attempt that is over now. Processes that inherited a descriptor share one
+ * open file description, and so one offset. True if any other process has the
+ * same open file, except ancestors that wait for retry, as a shell waits for a
+ * foreground command. Processes of other users cannot be seen, and count as not
+ * having it. True if there is no /proc. This takes long, as it reads all of
+ * /proc.
+ */
+bool procfs_shares_offset(int fd);
+
 /* Writes a path that opens the file behind a descriptor once more. */
 char *procfs_name(char room[PROCFS_NAME], int fd);
 

@@ -301,7 +301,7 @@ FAKE(ssize_t, read, int fd, void *bytes, size_t size) {
 		return (ssize_t)size;
 	case FILE_WATCH:
 		/* Once: standard input was read. An old kernel, which has no
-		 * pidfds either, does not report tee(2), as read_guard.c tries
+		 * pidfds either, does not report tee(2), as stdin_source.c tries
 		 * with a pipe of its own. */
 		if (file->over || !(file->of == STDIN_FILENO ? kernel.consumed : kernel.pidfds))
 			return -1;
