@@ -3,6 +3,13 @@
  *
  * Each may be read again (stdin_source.h), captured (capture.h) or searched
  * (relay.h). A stream with which nothing is done stays the caller's own.
+ *
+ * For --idle-timeout retry notices that the command writes. How depends on what
+ * the output is. A pipe or a stream socket is relayed (relay.h), so that only
+ * what the attempt itself writes counts. A file is looked at from time to time.
+ * A terminal or another device is watched with inotify: in place of a terminal,
+ * a pipe would make the command keep its output back. Of these, what any other
+ * process writes counts, too.
  */
 #ifndef STREAMS_H
 #define STREAMS_H
@@ -10,13 +17,33 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include "streams/activity.h"
+#include <sys/stat.h>
 #include "streams/capture.h"
 #include "streams/stdin_source.h"
 #include "policy/policy.h"
 #include "streams/relay.h"
 
 #define STREAMS_POLLED (RELAY_POLLED + 3)
+
+enum activity_way {
+	ACTIVITY_NEVER, /* the output is closed, or not open for writing */
+	ACTIVITY_RELAYED, /* relay_active() tells */
+	ACTIVITY_FILE, /* the file's size and time tell */
+	ACTIVITY_DEVICE, /* inotify tells */
+	ACTIVITY_UNKNOWN, /* it cannot be noticed */
+};
+
+/* Begins as { .look = NANOS_MAX, .inotify = -1, .unknown = -1 }. */
+struct activity {
+	nanos look; /* the time between two looks; NANOS_MAX: never look */
+	int inotify; /* a descriptor that reports writes to devices, or -1 */
+	int unknown; /* the descriptor that cannot be watched, or -1 */
+	struct activity_output {
+		enum activity_way way;
+		int file; /* a descriptor of the file or device */
+		struct stat before; /* of a file, at the last look */
+	} outputs[2]; /* standard output, standard error */
+};
 
 struct streams {
 	struct stdin_source input;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers streams/activity.
+# Covers streams/streams.
 # --idle-timeout: what counts as output, for each kind of standard output, and
 # that the command and its output stay as they are.
 
