@@ -82,9 +82,7 @@ collecting() {
 
 # goes_on: it does, and ends with 0
 goes_on() {
-	kill -CONT "$pid"
-	ended
-	[ "$status" -eq 0 ]
+	ended_by CONT 0
 }
 
 @test "a budget is a line of a table" {
@@ -157,8 +155,7 @@ goes_on() {
 	    wait_for shows api '* half-open'
 	    prom api 'gate_state 2'
 	    touch go
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	retries that it lets in are counted apart
 	    waits=(-q -B api -n 2 -d 0 --budget-wait 60s --budget-min 0)
 	    second() { "$RETRY" "${waits[@]}" "$@" sh -c '[ "$RETRY_ATTEMPT" = 2 ]'; }
@@ -437,8 +434,7 @@ goes_on() {
 	    counted retries 5
 	    "$RETRY" --budget-reset api
 	    touch go.2
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	    counted successes 1 retries 0
 	it is not permitted: 1
 	    inject '?unlink,?unlinkat:error=EACCES'
@@ -581,8 +577,7 @@ goes_on() {
 	        fail 1 api
 	        start "$RETRY" --budget-gc
 	        is 0 "$RETRY" --budget-gc
-	        ended
-	        [ "$status" -eq 0 ]
+	        ended 0
 	        only
 	    done
 	END

@@ -98,9 +98,7 @@ stopped='retry: attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end'
 		--report r.json sh -c 'echo out; echo err >&2; : >ran; exit 7'
 	wait_for test -e ran
 	wait_for childless "$pid"
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
+	ended_by TERM
 	wait_for grep -q '^retry: ' both
 	[ "$(head -n 2 both)" = $'out\nerr' ]
 }

@@ -151,8 +151,7 @@ dies_of() {
 	    wait_for told told
 	    nothing out
 	    echo >gate
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	    holds out held
 	in a delay what -E held, and retry dies of the signal
 	    start "$RETRY" -d 20 -j none -n 2 -O -E sh -c \
@@ -175,9 +174,7 @@ dies_of() {
 	    start "$RETRY" -O -E sh -c 'trap "exit 0" TERM; echo held; echo lost >&2
 	        echo >ready; while :; do sleep 0.02; done'
 	    wait_for test -s ready
-	    kill -TERM "$pid"
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended_by TERM 0
 	    holds out held
 	    nothing err
 	END
@@ -582,15 +579,13 @@ slow_reader() {
 	    kill -USR1 "$pid"
 	    kill -WINCH "$pid"
 	    slow_reader | cmp "$bytes" -
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	the deadline, of a success
 	    before=$(now)
 	    stuck -T 0.4 -O cat "$bytes"
 	    wait_for past "$((before + 700))"
 	    slow_reader | cmp "$bytes" -
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	past the deadline, of stderr
 	    before=$(now)
 	    to=2
@@ -600,8 +595,7 @@ slow_reader() {
 	        'cat "$bytes" >&2; exec sleep 20'
 	    wait_for past "$((before + 1000))"
 	    slow_reader | "$ACTOR" sip >got
-	    ended
-	    [ "$status" -eq 124 ]
+	    ended 124
 	    cmp "$bytes" got
 	past the deadline a signal, and a reader that is stuck
 	    before=$(now)

@@ -191,9 +191,7 @@ exhausted='giving up: attempts exhausted'
 	# Where a signal ends the wait, too.
 	start "$RETRY" --log-format github -d 60 -j none false
 	wait_for grep -q 'retrying in' err
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
+	ended_by TERM
 	[ "$(grep -c '^::warning title=.*::retry: .*: interrupted' err)" -eq 1 ]
 }
 
