@@ -23,13 +23,6 @@ load budget
 	    succeed 8 --budget-min 3 --budget-ratio 50%
 	    made 5/20 --budget-ratio 0.5
 	    note '.* 4 of 4 retries used in 60s \(8 successes, ratio 0.5, min 3\), .*'
-	a retry counts until the window has gone by
-	    window=(--budget-min 2 --budget-window 3s)
-	    made 3/9 "${window[@]}"
-	    aged 1.5 # however long that took
-	    made 1/9 "${window[@]}"
-	    older 1.6
-	    made 3/9 "${window[@]}"
 	where nothing is allowed, nothing is retried or waited for
 	    succeed 1 --budget-ratio 0 --budget-min 0
 	    for limits in '-n inf' '-T 60' '-n 2 --budget-wait 60s'; do
@@ -41,17 +34,6 @@ load budget
 	a window is named as it was asked for
 	    made 1/2 --budget-min 0 --budget-ratio 0 --budget-window 45.5
 	    note '.* 0 of 0 retries used in 45.5s \(0 successes, .*'
-	the message says when the next retry is allowed
-	    export RETRY_BUDGET_WINDOW=20s
-	    succeed 1 --budget-min 1
-	    older -50 # so they are all of one moment
-	    succeed 9
-	    aged 0.5
-	    made 3/3 -q
-	    # They count until 20.5 s at least.
-	    aged 2
-	    made 1/2
-	    note "retry: budget 'api': exhausted, 2 of 2 retries used in 20s \(10 successes, ratio 0.2, min 1\), next in about (1[6-9].*|20|2.\..*)s; giving up"
 	END
 }
 
@@ -69,20 +51,6 @@ paid() {
 	    done
 	    shown '"retries": 0, "limit": 1,'
 	    counted retries 3 denied 0
-	a success of several in a row, too
-	    is 0 "$RETRY" -B api --budget-min 1 -n 9 -d 0 --consecutive 2 sh -c '
-	        case $RETRY_ATTEMPT in 1 | 3) exit 7 ;; esac'
-	    shown '"retries": 0, "limit": 1,'
-	not while it runs
-	    start "$RETRY" -B api --budget-min 1 -n 2 -d 0 sh -c '
-	        [ "$RETRY_ATTEMPT" = 2 ] || exit 7
-	        : >second
-	        until [ -e go ]; do sleep 0.05; done'
-	    wait_for test -e second
-	    made 1/3 --budget-min 1
-	    : >go
-	    ended 0
-	    made 2/3 --budget-min 1
 	not if it failed, was ended or was killed
 	    is 8 "$RETRY" -q -B api --budget-min 3 -n 3 -d 0 --stop-on 8 \
 	        sh -c 'exit "$((6 + RETRY_ATTEMPT))"'
@@ -157,9 +125,7 @@ paid() {
 	    # The oldest retries leave the window within the delay.
 	    start "$RETRY" -B api -d 100 -j none "${fails[@]}"
 	    reached told '.*, retrying in 1m40s if the budget allows'
-	    kill -TERM "$pid"
-	    ended
-	    [ "$status" -eq 143 ]
+	    ended_by TERM
 	    counted firsts 2 retries 1 denied 1
 	it is asked when the delay is over
 	    before=$(now)
@@ -232,8 +198,7 @@ paid() {
 	        --budget-wait 30s -d 0 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -gt 1 ]'
 	    reached told '.*; waiting'
 	    succeed 1
-	    ended
-	    [ "$status" -eq 0 ]
+	    ended 0
 	    ran 2
 	it gives up after its time
 	    before=$(now)
@@ -284,17 +249,6 @@ paid() {
 	    note "retry: budget 'api': no retries after a denial, next in about [01].*s; giving up"
 	    older 2
 	    made 3/3
-	only a denial by the rule begins it
-	    second=(-q --budget-min 1 --budget-window 1s --budget-cooldown 2500ms)
-	    made 2/3 "${second[@]:1}"
-	    note '.* exhausted, 1 of 1 retries .*, next in about 2.*s; giving up'
-	    aged 1.5
-	    made 1/3 "${second[@]}"
-	    older 1.4
-	    made 2/3 "${second[@]}"
-	a retry that is allowed begins none
-	    made 3/3 --budget-min 9 --budget-cooldown 30s
-	    quiet
 	END
 }
 

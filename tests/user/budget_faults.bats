@@ -187,9 +187,7 @@ meanwhile() {
 	        "$RETRY" -B api -n 2 -d 0 --budget-required "${fails[@]}"
 	    wait_for grep -q 'stopped by SIGSTOP' trace
 	    truncate -s 0 "$api"
-	    kill -CONT "$pid"
-	    ended
-	    [ "$status" -eq 7 ]
+	    ended_by CONT 7
 	    ran 2
 	    note "retry: budget 'api': cannot be used: of another size, in .*"
 	    grep SIGBUS trace
@@ -365,16 +363,6 @@ outdated() {
 	    fresh --budget-ratio 0.5 --budget-min 2 --budget-window 30s
 	    made 3/9 --budget-ratio 0.7 --budget-min 5 --budget-window 60s
 	    noted 2 "retry: budget 'api': already in use with other limits; using ratio 0.5, min 2, window 30s .* exhausted, 2 of 2 retries used in 30s \(0 successes, ratio 0.5, min 2\).*"
-	for those who were there before, too, and -q does not say so
-	    fresh --budget-min 9
-	    made 2/9 -q --budget-min 1
-	    [ "$(lines err)" -eq 0 ]
-	    made 1/9 --budget-min 9
-	    noted 2 '.*already in use with other limits; using ratio 0.2, min 1,.*'
-	also if the stricter limits then deny the retry
-	    fresh --budget-min 9
-	    made 2/4 --budget-min 1
-	    noted 2 '.*already in use with other limits; using ratio 0.2, min 1,.* exhausted, .*'
 	and another one says that the budget cannot be used any more
 	    fresh --budget-min 9
 	    is 7 "$RETRY" -B api --budget-min 5 -n 3 -d 0 \
@@ -495,8 +483,7 @@ sweep() {
 		    --breaker 9,10s --budget-window 1h "${works[@]}"
 		quiet
 		kill -CONT "$pid" || gone "$pid"
-		ended
-		[ "$status" -eq 1 ]
+		ended 1
 		case $occasion in
 		first) counted firsts 2 successes 1 retries 1 ;;
 		found) counted firsts 3 successes 1 retries 1 ;;

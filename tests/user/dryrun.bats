@@ -41,10 +41,8 @@ tells() {
 	END
 	table tells <<-'END'
 		'Worst case 15.5s 4 attempts, in all 9.5s + 6s of delays' -n 4 -t 500ms,1,4s -d 2 -b constant
-		'Worst case 5s 2 attempts x 1s + 3s of delays' --splay 2 -d 1 -j none -n 2 -t 1
 		# Without a timeout there is none. Silence does not bound all attempts.
 		'Worst case unbounded an attempt may take for ever (no -t)'
-		'Worst case unbounded an attempt may take for ever (no -t)' -n 4 -t 500ms,0,1
 		'Worst case unbounded an attempt may take for ever (no -t) while it writes' -n 4 --idle-timeout 1
 		'Worst case unbounded there is no limit of attempts' -n inf -t 1
 		'Worst case unbounded' -n 1000000000000 -t 99999999d -d 99999999d
@@ -166,14 +164,9 @@ tells() {
 	# The unit compares them with what is drawn.
 	table tells <<-'END'
 		'4 0s 4s 8s'
-		'4 27s 27s 27s' -d 1 -j none --factor 3
-		'total 7s 7s 7s' -d 0,1 -j none -b exponential
-		'total 9.5s 9.5s 9.5s' -j none --min-delay 1.5s --max-delay 3s
 		'2 1s 1.5s 2s' -d 1 -n 3 -j equal
 		# Each of these depends on the one before: the mean has no formula.
 		'2 1s - 9s' -d 1 -n 3 -j decorrelated
-		'total 1s - 5s' --splay 2 -d 1 -n 2 -j decorrelated
-		'1 1s - 2.2s' -d 1 -n 2 -j decorrelated --max-delay 2.2
 		'splay 0s 1s 2s' --splay 2 -d 1 -j none -n 2
 		'total 1s 2s 3s' --splay 2 -d 1 -j none -n 2
 	END

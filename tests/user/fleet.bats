@@ -112,25 +112,6 @@ is_connected() {
 	    [ "$(lines ran)" -le 20 ]
 	    [ "$(fleet_cli HGET retry:1:api R)" -le 4 ]
 	    stored H 1
-	the host's own window denies what the fleet would grant
-	    fails one 5 --budget-min 1 --fleet-min 100
-	    warned
-	    told "retry: budget 'api': exhausted, 1 of 1 retries .*; giving up.*"
-	    stored R 1
-	after a denial nobody asks the server for a second
-	    few=(--fleet-min 1 --budget-window 1h)
-	    retries one 1 "${few[@]}"
-	    older 2.5
-	    fails one 2 "${few[@]}"
-	    fleet_cli DEL retry:1:api
-	    older -50 # so the second lasts
-	    fails one 2 "${few[@]}"
-	    warned '*exhausted, 1 of 1 *; giving up (--budget-wait*'
-	    stored R ''
-	the pause after a denial holds for one by the fleet, too
-	    fails one 3 --fleet-min 1 --budget-cooldown 1m
-	    fails one 3 --fleet-min 1 --budget-cooldown 1m
-	    told "retry: budget 'api': no retries after a denial, .*"
 	a retry that succeeds is paid back, and the next host may retry
 	    for host in one one two; do
 	        ends 0 "$host" -n 2 --fleet-min 1 --fleet-ratio 0 --budget-min 1 \
@@ -151,20 +132,6 @@ is_connected() {
 	    fails one 2 --fleet-min 5 -- "$RETRY" -n 2 -d 0
 	    ran 4
 	    stored R 3
-	a probe of the breaker needs no grant of the fleet
-	    retries one 1 --fleet-min 1
-	    ends 0 one -n 3 --fleet-min 1 --breaker 1,100ms --budget-wait 20s -- \
-	        sh -c 'test "$RETRY_ATTEMPT" -ge 2'
-	    stored R 1
-	a breaker recovers more slowly, the more hosts the fleet has
-	    now=$(fleet_cli TIME | head -n 1)
-	    fleet_cli HSET retry:1:api w 1000000 q 200000 m 10 e "$now" \
-	        "$((now % 64))" '0 0 200' R 0 S 0 H 200 x "$now"
-	    # The host has had an answer.
-	    ends 0 one -n 2 --breaker 1,1ms,1s --budget-wait 10s \
-	        --budget-required -- sh -c 'test "$RETRY_ATTEMPT" = 2'
-	    "$RETRY" --budget-status api --budget-dir one --json >seen
-	    grep -q '"rate": 7\b' seen # and not 60
 	a budget that cannot be used on the host still asks the fleet
 	    chmod 777 one
 	    retries one 1 --fleet-min 1
@@ -253,11 +220,6 @@ is_connected() {
 	    older -50 # so the pause lasts
 	    fails three 5 --fleet-alone 3
 	    warned 'no answer lately; this host alone, 3 retries in 60s, ask again in about *; giving up (--budget-wait waits for it)'
-	it makes no retry that its own window denies
-	    url=unix://$PWD/none
-	    fails one 9 --budget-min 2 --fleet-alone 8
-	    ran 3
-	    told "retry: budget 'api': exhausted, 2 of 2 .*; giving up.*"
 	it tells of its retries after its pause, and they count
 	    url="unix://$PWD/later?db=$fleet_db"
 	    retries one 1 --fleet-min 90
@@ -287,9 +249,7 @@ is_connected() {
 	    [ ! -e began ]
 	a signal ends retry while it asks, and another process may ask at once
 	    asks one 1m --fleet-via 'exec sleep 60'
-	    kill -TERM "$pid"
-	    ended
-	    [ "$status" -eq 143 ]
+	    ended_by TERM
 	    retries one 1 --fleet-timeout 100ms --fleet-via 'exec sleep 60'
 	    warned 'no answer in 100ms; *'
 	the deadline ends a question, and the server is not to blame
