@@ -16,9 +16,6 @@
 /* The most bytes of what is quoted from an output or from a LIST. */
 #define QUOTE 100
 
-/* A match is looked for in so many bytes before its end. */
-#define WORDS_MOST 200
-
 /* Room for "; this host alone, 3 retries in 60s". */
 #define ALONE_ROOM 80
 
@@ -182,14 +179,16 @@ find_item(struct message *message, const char *list)
 }
 
 /*
- * Finds the shortest text that the pattern matches and that ends first, up to
- * the end of its last word. The line is bytes up to end. NULL: nothing matches.
+ * Finds the shortest text that the pattern matches and that ends first, with
+ * all of its first and its last word. The line is bytes up to end. NULL:
+ * nothing matches.
  */
 static const char *
 find_words(struct message *message, struct pattern *pattern, const char *line,
     const char *end)
 {
-	const char *from, *to = line, *least;
+	static const char around[] = " \t\r\"";
+	const char *from = line, *to = line, *beyond;
 
 	pattern_start(pattern);
 	while (to < end && !pattern_feed(pattern, to, 1))
@@ -197,17 +196,25 @@ find_words(struct message *message, struct pattern *pattern, const char *line,
 	if (to == end && !pattern_feed(pattern, "\n", 1))
 		return NULL;
 	to += to < end;
-	least = to - line > WORDS_MOST ? to - WORDS_MOST : line;
-	for (from = to; from > least; from--) {
+	/* The match begins at from or later, but before beyond. */
+	for (beyond = to; beyond - from > 1;) {
+		const char *middle = from + (beyond - from) / 2;
+
 		pattern_start(pattern);
-		if (pattern_feed(pattern, from, (size_t)(to - from)) ||
+		if (pattern_feed(pattern, middle, (size_t)(to - middle)) ||
 		    pattern_end(pattern))
-			break;
+			from = middle;
+		else
+			beyond = middle;
 	}
+	while (from < to && *from == ' ')
+		from++;
+	while (from > line && strchr(around, from[-1]) == NULL)
+		from--;
 	while (to > from && to[-1] == ' ')
 		to--;
 	while (to < end && to > from && to[-1] != ' ' &&
-	    strchr(" \t\r\"", *to) == NULL)
+	    strchr(around, *to) == NULL)
 		to++;
 	while (to > from + 1 && strchr(" \r.,:;", to[-1]) != NULL)
 		to--;
@@ -512,7 +519,11 @@ keep_why(struct message *message)
 	const char *rule = judgement->rule, *item;
 	bool known;
 
-	if (message->step->reason == REASON_LIMIT) {
+	if (last->overrun) {
+		add(message,
+		    STRINGS("--hold-max ",
+			number_put_size(message->text, policy->hold_max)));
+	} else if (message->step->reason == REASON_LIMIT) {
 		add(message, STRINGS("--limit ", limit->text));
 		add_location(
 		    message, &(struct given){ .location = limit->location });
@@ -537,6 +548,10 @@ keep_why(struct message *message)
 			add_known(message);
 	} else if (strcmp(rule, "preset") == 0) {
 		add_known(message);
+	} else if (judgement->verdict == VERDICT_REPEAT) {
+		add(message,
+		    STRINGS("--consecutive ",
+			number_put(message->text, policy->consecutive)));
 	}
 	keep(report_latest(message->report)->why, message->strings);
 	message->strings[0] = NULL;

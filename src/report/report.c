@@ -235,7 +235,8 @@ put_why(struct writer *writer, const struct report *report)
 {
 	const struct policy *policy = report->policy;
 	const struct given *by = &policy->deadline_by;
-	bool spent = report->step->reason == REASON_ATTEMPTS;
+	enum reason reason = report->step->reason;
+	bool spent = reason == REASON_ATTEMPTS;
 	char room[REPORT_TEXT];
 	const char *why = "";
 
@@ -247,11 +248,17 @@ put_why(struct writer *writer, const struct report *report)
 		why = "--nested, or the limit of attempts";
 	} else if (spent && by->option == NULL) {
 		why = "--attempts 5 (default)";
-	} else if (spent || report->step->reason == REASON_DEADLINE) {
+	} else if (reason == REASON_DEADLINE && by->option == NULL) {
+		why = "the deadline of an outer retry";
+	} else if (spent || reason == REASON_DEADLINE) {
 		snprintf(room, sizeof room, "--%s %s%s%s%s", by->option,
 		    by->text, by->location == NULL ? "" : " (",
 		    by->location == NULL ? "" : by->location,
 		    by->location == NULL ? "" : ")");
+		why = room;
+	} else if (reason == REASON_BUDGET || reason == REASON_BREAKER) {
+		snprintf(room, sizeof room, "--budget %s%s", policy->budget.key,
+		    reason == REASON_BREAKER ? " --breaker" : "");
 		why = room;
 	}
 	put_words(writer, "why", why);

@@ -321,7 +321,8 @@ because() {
 
 @test "the report says of each attempt and of the end what was said, and by which rule" {
 	printf '%s\n' 'stop-on=3,stderr:de.*ied' retry-on=9 limit=0:signal >team
-	local once='attempt 1/2 failed' gave=', giving up:'
+	local long once='attempt 1/2 failed' gave=', giving up:'
+	long=$(printf 'x %.0s' {1..43})
 	local spent="attempt 2/2 failed (exit 1)$gave attempts exhausted" by='--policy ./team'
 	printf '#!/bin/sh\necho "fatal: Authentication failed for x" >&2\nexit 128\n' >git
 	printf '#!/bin/sh\necho "fatal: unable to access: Could not resolve host" >&2\nexit 1\n' >hub
@@ -336,6 +337,9 @@ because() {
 		'"preset git: @Could not resolve host@"' "$spent" --preset git ./hub
 		'"preset flock: timeout"' "attempt 2/2 timed out after 0.1s$gave attempts exhausted" --preset flock -t 0.1 sleep 9
 		'"--fail-on stdout:ok: @ok@"' "attempt 2/2 failed (exit 0)$gave attempts exhausted" --fail-on stdout:ok echo ok
+		'"--fail-on stdout:[0-9]+ err: @12 errors@"' "attempt 2/2 failed (exit 0)$gave attempts exhausted" --fail-on 'stdout:[0-9]+ err' echo '3 files, 12 errors, and more'
+		"\"--fail-on stdout:begin.*end: @beginning of ${long}x...@\"" "attempt 2/2 failed (exit 0)$gave attempts exhausted" --fail-on stdout:begin.*end echo "x beginning of $long$long$long the end"
+		'"--hold-max 1 byte"' "$once (exit 0)$gave more output than --hold-max" -O --hold-max 1 echo many
 		'"--success-on 1"' 'attempt 1/2 succeeded (exit 1)' --success-on 1 false
 		'"--retry-if exit 1"' "$once (exit 1)$gave --retry-if said no" --retry-if 'exit 1' false
 		'"HTTP 503"' "attempt 2/2 failed (exit 0, HTTP 503)$gave attempts exhausted" --http sh -c 'echo 503 >"$RETRY_HTTP_STATUS"'
@@ -353,7 +357,13 @@ $(tail -n 1 err | sed 's/^retry: //')" ]
 		'--retries 1' -d 0 --retries 1
 		'--deadline 1s (./late:1)' -d 60 -j none --policy ./late
 		'--wait 3' -d 60 -j none -w 3
+		'--budget web' -B web --budget-min 0
+		'--budget db --breaker' -B db --breaker 1,60s
 	END
+	ends 0 --consecutive 2 --report r.json true
+	[ "$(report each.why)" = '--consecutive 2,null' ]
+	ends 1 -n 1 -T 9 "$RETRY" -q --report r.json -d 60 -j none false
+	report 'why=the deadline of an outer retry'
 	start "$RETRY" -q --report r.json -d 60 -j none --on-retry 'touch began' -- false
 	reached test -e began
 	ended_by TERM
