@@ -245,6 +245,10 @@ run_end(struct run *run, struct step step)
 	succeeded = step.reason == REASON_SUCCEEDED;
 	if (succeeded != run->policy->chronic)
 		calm = deliver(run, &streams->out, hurried);
+	/* The deadline may have ended the last attempt before it said anything.
+	 */
+	if (run->history.last.end == END_DEADLINE)
+		capture_fall_back(&streams->err);
 	if (calm && !succeeded)
 		deliver(run, &streams->err, hurried);
 

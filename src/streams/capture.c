@@ -54,7 +54,8 @@ capture_open(
 		.kind = kind,
 		.file = -1,
 		.most = most,
-		.ended = -1 };
+		.ended = -1,
+		.before = -1 };
 	if (closed)
 		return true;
 	capture->file = make_file(fd);
@@ -66,8 +67,12 @@ bool
 capture_begin(struct capture *capture)
 {
 	if (!capture->fresh) {
-		if (capture->file != -1)
-			close(capture->file);
+		int old = capture->keeps ? capture->before : capture->file;
+
+		if (capture->keeps)
+			capture->before = capture->file;
+		if (old != -1)
+			close(old);
 		capture->file = make_file(capture->fd);
 	}
 	capture->fresh = false;
@@ -126,6 +131,18 @@ capture_ended(struct capture *capture)
 	if (capture->ended == -1)
 		capture->ended = length(capture);
 	return capture->ended > capture->most;
+}
+
+void
+capture_fall_back(struct capture *capture)
+{
+	if (capture->before == -1 || length(capture) != 0)
+		return;
+	close(capture->file);
+	capture->file = capture->before;
+	capture->before = -1;
+	/* What that attempt has left behind may have written since. */
+	capture->ended = number_lesser(length(capture), capture->most);
 }
 
 nanos

@@ -28,6 +28,8 @@ struct capture {
 	int file; /* of the latest attempt; -1: none */
 	off_t most; /* the most bytes that the file may have */
 	off_t ended; /* the bytes at the end of the attempt; -1: not ended */
+	int before; /* the file of the attempt before, if it is kept; or -1 */
+	bool keeps; /* it is, for capture_fall_back() */
 	bool fresh; /* no attempt has used the file yet */
 	bool relayed; /* the relay writes to the file, not the command */
 	bool delivering; /* until all is delivered, or error is set */
@@ -66,6 +68,10 @@ nanos capture_nap(const struct capture *capture);
  * written. Whether that is more than most bytes.
  */
 bool capture_ended(struct capture *capture);
+
+/* If the latest attempt has written nothing, the one before it counts instead.
+ */
+void capture_fall_back(struct capture *capture);
 
 /* Whether a process still has the latest attempt's file open for writing. */
 bool capture_written(const struct capture *capture);

@@ -203,6 +203,7 @@ streams_open(struct streams *streams, const struct policy *policy)
 	    !capture_open(&streams->err, policy->hold_err ? STDERR_FILENO : -1,
 		both ? CAPTURE_BOTH : CAPTURE_PART, policy->hold_max))
 		return false;
+	streams->err.keeps = !policy->chronic;
 
 	/* What a pattern searches is relayed, and what --idle-timeout cannot
 	 * watch otherwise. */

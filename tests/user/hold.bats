@@ -72,6 +72,8 @@ dies_of() {
 
 @test "-O writes what the attempt that succeeds wrote, -E what the last one that fails did" {
 	local unusable=(-E -B api --budget-dir nosuch)
+	local late='[ "$RETRY_ATTEMPT" -eq 2 ] || { echo "err $RETRY_ATTEMPT" >&2; exit 7; }
+		printf %s "$word" >&2; exec sleep 20'
 	table <<-'END'
 		with won=3 leaves 0 'out 3' $'err 1\nerr 2\nerr 3' -q -O -- "${says[@]}"
 		leaves 0 'out 1' 'err 1' --hold-stdout --success-on 7 -- "${says[@]}"
@@ -84,6 +86,11 @@ dies_of() {
 		leaves 7 $'out 1\nout 2' "err 2"$'\n'"$last2" -n 2 -E -- "${says[@]}"
 		leaves 7 $'out 1\nout 2' 'err 2' -q -n 2 -E -- "${says[@]}"
 		leaves 7 'out 1' $'err 1\nretry: attempt 1/5 failed (exit 7), giving up: --stop-on 7' -E --stop-on 7 -- "${says[@]}"
+		# The deadline ends the second attempt.
+		leaves 124 '' 'err 1' -q -T 1 -k 0 -E -- sh -c "$late"
+		leaves 124 '' 'err 1' -q -w 1 -d 0 -k 0 -- sh -c "$late"
+		with word=late leaves 124 '' late -q -T 1 -k 0 -E -- sh -c "$late"
+		leaves 124 '' '' -q -T 1 -k 0 --chronic -- sh -c "$late"
 		leaves 127 '' $'retry: cannot run \'5\': No such file or directory\nretry: did you mean -n 5?' -E -- 5 true
 		# No warning, but the error because of which nothing is run.
 		with won=1 leaves 0 'out 1' '' "${unusable[@]}" -- "${says[@]}"
