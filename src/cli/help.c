@@ -47,8 +47,8 @@ static const char notations[] =
 "http:503, http:5xx, over:5m or under:2s (the time that it ran); it may end\n"
 "with a pattern in COMMAND's output: stderr:ERE or stdout:ERE.\n"
 "\n"
-"--no-NAME takes back an option without an argument, an empty LIST or NAME all\n"
-"that were given before it.\n";
+"--no-NAME takes back an option without an argument. An empty argument takes\n"
+"back a LIST, NAME, HINT, CMD, KEY, TEXT, URL, breaker or file to write.\n";
 
 static const char statuses[] =
 "\n"

@@ -167,12 +167,14 @@ read_long(struct parser *parser, const char *typed)
 	if (option == NULL && strncmp(name, "no-", 3) == 0) {
 		option = option_find(parser->table, name + 3, length - 3);
 		if (option != NULL &&
-		    (option->argument[0] != '\0' ||
-			option->type == OPTION_HELP ||
+		    (option->type == OPTION_HELP ||
 			option->type == OPTION_VERSION))
 			option = NULL;
-		argument.option = option;
-		argument.off = true;
+		argument = (struct argument){ option, typed,
+			.location = parser->location, .off = true };
+		if (option != NULL && option->argument[0] != '\0')
+			option_refuse(&argument,
+			    "takes an argument, so there is no form with no-");
 	}
 	if (option == NULL) {
 		const char *meant = suggest(parser->table, name, length);

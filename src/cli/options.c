@@ -90,7 +90,7 @@ take_pause(const struct argument *argument, const char *item, nanos least,
 	return item + length;
 }
 
-/* "on" or N,DUR[,MAX]. */
+/* "on" or N,DUR[,MAX]; an empty text takes back another one. */
 static void
 take_breaker(const struct argument *argument, struct policy *policy)
 {
@@ -98,6 +98,9 @@ take_breaker(const struct argument *argument, struct policy *policy)
 	const char *text = argument->text, *item;
 	size_t length;
 
+	*breaker = (struct breaker_config){ .failures = 0 };
+	if (*text == '\0')
+		return;
 	*breaker =
 	    (struct breaker_config){ 20, 10 * NANOS_SECOND, 60 * NANOS_SECOND };
 	if (strcmp(text, "on") == 0)
@@ -292,7 +295,8 @@ store(const struct argument *argument, struct policy *policy)
 	.type = OPTION_RATIO, AT(member), .most = SEGMENT_RATIO_MOST, \
 	.refusal = "not a ratio from 0 to 1000"
 #define TEXT(member, why) .type = OPTION_TEXT, AT(member), .refusal = why
-#define FILE_NAME(member) TEXT(member, "not a file name"), .is_path = true
+#define FILE_NAME(member, why) TEXT(member, why), .is_path = true
+#define NO_FILE "not a file name"
 #define KEY(member, why) TEXT(member, why), .special = SPECIAL_KEY
 #define SPECIAL(kind) .special = (kind)
 #define LIST(member) SPECIAL(SPECIAL_LIST), AT(member)
@@ -403,7 +407,7 @@ static const struct option table[] = {
 	    FLAG(http), .special = SPECIAL_HTTP, .heading = "HTTP" },
 	{ "http-status", '\0', "FILE",
 	    "the same, from this file, which COMMAND writes",
-	    FILE_NAME(http_status) },
+	    FILE_NAME(http_status, NO_FILE) },
 	{ "max-retry-after", '\0', "DUR",
 	    "give up if the server asks for more (default 5m)",
 	    SPAN(max_retry_after) },
@@ -461,7 +465,8 @@ static const struct option table[] = {
 	    AT(budget.cooldown), .most = NANOS_DAY,
 	    .refusal = "not a time up to 24h", .needs = "budget" },
 	{ "budget-dir", '\0', "DIR", "directory of budgets (default /dev/shm)",
-	    FILE_NAME(budget.directory), .variable = "RETRY_BUDGET_DIR" },
+	    FILE_NAME(budget.directory, NO_FILE),
+	    .variable = "RETRY_BUDGET_DIR" },
 	{ "budget-required", '\0', "",
 	    "run nothing if the budget cannot be used", FLAG(budget.required),
 	    .needs = "budget" },
@@ -494,8 +499,8 @@ static const struct option table[] = {
 	    .heading = "Fleet" },
 	{ "fleet-auth", '\0', "FILE",
 	    "file with its password, or with user:password",
-	    FILE_NAME(fleet.auth_file), .variable = "RETRY_FLEET_AUTH_FILE",
-	    .needs = "fleet" },
+	    FILE_NAME(fleet.auth_file, NO_FILE),
+	    .variable = "RETRY_FLEET_AUTH_FILE", .needs = "fleet" },
 	{ "fleet-via", '\0', "CMD",
 	    "connect by what sh runs: ssh -W HOST:6379 GATE",
 	    TEXT(fleet.via, ""), .variable = "RETRY_FLEET_VIA",
@@ -534,14 +539,14 @@ static const struct option table[] = {
 	    CHOICE(log_format, "text, json or github") },
 	{ "report", '\0', "FILE",
 	    "write the attempts as JSON; *.jsonl: add a line",
-	    FILE_NAME(report) },
+	    FILE_NAME(report, "") },
 	{ "metrics", '\0', "FILE",
 	    "write how it ended, as metrics for Prometheus",
-	    FILE_NAME(metrics) },
+	    FILE_NAME(metrics, "") },
 	{ "trace", '\0', "FILE",
 	    "add a trace of the attempts, for OpenTelemetry\n"
 	    "(default: $RETRY_TRACE)",
-	    FILE_NAME(trace), .variable = "RETRY_TRACE" },
+	    FILE_NAME(trace, ""), .variable = "RETRY_TRACE" },
 	{ "on-retry", '\0', "CMD", "run this with sh before each retry",
 	    TEXT(on_retry, "") },
 	{ "on-give-up", '\0', "CMD", "run this with sh after giving up",
@@ -835,7 +840,7 @@ hand_on(struct policy *policy, const char *const given[])
 		/* The command may change the working directory. So a relative
 		 * path, even of the environment, becomes an absolute one. But
 		 * where --trace has "-", that is standard error. */
-		if (table[i].is_path && *text != '/' &&
+		if (table[i].is_path && *text != '/' && *text != '\0' &&
 		    (strcmp(text, "-") != 0 ||
 			table[i].field != offsetof(struct policy, trace)) &&
 		    (directory = getcwd(NULL, 0)) != NULL) {

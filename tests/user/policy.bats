@@ -335,7 +335,7 @@ attempts() {
 	[ "$(lines flags)" -ge 15 ]
 	table refused <<-'END'
 		"--quiet: takes no argument: '--no-quiet=1'" --no-quiet=1
-		"unknown option '--no-deadline'; did you mean '--deadline'?" --no-deadline 1
+		"--deadline: takes an argument, so there is no form with no-: '--no-deadline'" --no-deadline 1
 		"unknown option '--no-help'" --no-help
 		"unknown option '--no-version'; did you mean '--version'?" --no-version
 	END
@@ -356,6 +356,11 @@ attempts() {
 	    echo no-quiet >later
 	    finishes 1 --policy ./policy --policy ./later --no-hold-stderr -- false
 	    has_line 'retry: attempt 1/5 failed (exit 1), giving up: --stop-on 1 (./policy:4)' e
+	what has another argument than a list
+	    policy report=r metrics=m trace=t 'on-give-up=touch hook' breaker=1,9s
+	    local options=(--report '' --metrics '' --trace '' --on-give-up '' --breaker '')
+	    finishes 1 --policy ./policy "${options[@]}" -n 1 -- false
+	    [ ! -e r ] && [ ! -e m ] && [ ! -e t ] && [ ! -e hook ]
 	what -v says is not taken back by --no-quiet
 	    finishes 0 -v --no-quiet -- true
 	    [ "$(lines e)" -eq 2 ]

@@ -309,16 +309,13 @@ PY
 		budget-window 'not a time from 1s to 24h' x 999ms 1d1ms
 		budget-cooldown 'not a time up to 24h' x 1d1ms
 		budget-dir 'not a file name' ''
-		breaker 'neither on nor N,DUR[,MAX]' '' off 5 'on '
+		breaker 'neither on nor N,DUR[,MAX]' off 5 'on '
 		breaker 'more items than N,DUR,MAX' 5,1s,2s,3s
 		nested 'not share, add or once' none
 		stdin-max 'not a size in bytes, k, M, G or T' '' 0 0.0M k -1 1kB 1m '1 k' .k
 		hold-max 'not a size in bytes, k, M, G or T' 0
 		log-format 'not text, json or github' xml
 		progress 'not auto, always or never' yes
-		report 'not a file name' ''
-		metrics 'not a file name' ''
-		trace 'not a file name' ''
 	END
 	# OPTION TEXT WHY.
 	table refuses_item <<-'END'
