@@ -1,12 +1,17 @@
 #include "cli/help.h"
 
+#include <string.h>
 #include <unistd.h>
 #include "exit_status.h"
+#include "output/writer.h"
 #include "sys/sys.h"
 #include "version.h"
 
 /* The column of the help texts: two blanks after the longest option. */
 #define HELP_COLUMN 30
+
+/* The column of what a preset knows; every name of a preset is shorter. */
+#define LIST_COLUMN 15
 
 #define SYNOPSIS " [OPTION]... [--] COMMAND [ARG]...\n"
 
@@ -59,8 +64,13 @@ static const char statuses[] =
 "failed, 126 if COMMAND cannot be executed, 127 if it is not found.\n";
 /* clang-format on */
 
-_Noreturn void
-help_finish(struct writer *writer)
+/*
+ * Writes the rest of a text to standard output, which is the writer's
+ * descriptor, and exits: with 0, or with EXIT_STATUS_FAILED and a message where
+ * not all of the text could be written.
+ */
+static _Noreturn void
+finish(struct writer *writer)
 {
 	_exit(writer_deliver(writer) ? 0 : EXIT_STATUS_FAILED);
 }
@@ -78,7 +88,7 @@ help_options(const struct option *table, bool all)
 			" -a -T 10m -- curl -fsSO https://example.org/file\n'",
 			program, " --help' prints all options, and 'man ",
 			program, "' explains them.\n"));
-		help_finish(&writer);
+		finish(&writer);
 	}
 
 	writer_put(&writer, purpose);
@@ -102,7 +112,7 @@ help_options(const struct option *table, bool all)
 	    STRINGS(notations, statuses, "\nExamples:\n  ", program,
 		" -a -T 10m -- curl -fsSO https://example.org/file\n  ",
 		program, " -w 1m -- pg_isready -q\n"));
-	help_finish(&writer);
+	finish(&writer);
 }
 
 void
@@ -116,5 +126,85 @@ help_version(void)
 	    STRINGS("retry ", VERSION, "\n",
 		"Runs a command until it succeeds; not Debian's package retry.",
 		" See 'man ", sys_program(), "'.\n"));
-	help_finish(&writer);
+	finish(&writer);
+}
+
+/*
+ * Puts the items of one rule, a line each, as --stop-on, --retry-on and
+ * --fail-on take them. An alternative outside of brackets is an item.
+ */
+static void
+put_items(struct writer *writer, const char *stream, const char *items, char by)
+{
+	int depth = 0;
+	size_t end;
+
+	while (items != NULL && *items != '\0') {
+		for (end = 0; items[end] != '\0'; end++) {
+			if (items[end] == by && depth == 0)
+				break;
+			depth += items[end] == '(' ? 1 : 0;
+			depth -= items[end] == ')' ? 1 : 0;
+			if (items[end] == '[')
+				end += 1 + strcspn(items + end + 2, "]") + 1;
+			else if (items[end] == '\\')
+				end++;
+		}
+		writer_put_all(writer, STRINGS("  ", stream));
+		writer_put_bytes(writer, items, end);
+		writer_put(writer, "\n");
+		items += end + (items[end] == by ? 1 : 0);
+	}
+}
+
+/* Puts the lines of one rule, and above them what they mean. */
+static void
+put_rule(
+    struct writer *writer, const char *means, const char *err, const char *out)
+{
+	if (err != NULL || out != NULL)
+		writer_put(writer, means);
+	put_items(writer, "stderr:", err, '|');
+	put_items(writer, "stdout:", out, '|');
+}
+
+void
+help_preset(const struct preset *preset)
+{
+	struct writer writer = { .to = STDOUT_FILENO };
+	const struct preset_lines *err = &preset->err, *out = &preset->out;
+
+	writer_put_all(&writer,
+	    STRINGS(preset->name, ": ", preset->knows,
+		"\nfacts from: ", preset->source, "\n"));
+	put_rule(&writer, "a failure, even with exit status 0:\n", err->failed,
+	    out->failed);
+	put_rule(&writer, "a failure that stays:\n", err->fatal, out->fatal);
+	writer_put(&writer, "a failure that passes:\n");
+	put_items(&writer, "", preset->codes, ',');
+	if (preset->own != NULL)
+		writer_put_all(&writer,
+		    STRINGS("and, with exit status ", preset->own, ":\n"));
+	put_rule(&writer, "", err->transient, out->transient);
+	put_rule(&writer, "the same, with the time to wait behind:\n",
+	    preset->wait, NULL);
+	finish(&writer);
+}
+
+void
+help_presets(void)
+{
+	struct writer writer = { .to = STDOUT_FILENO };
+	struct preset preset;
+
+	for (size_t i = 0; preset_at(i, &preset); i++) {
+		bool tool = preset.programs != NULL;
+
+		writer_put(&writer, preset.name);
+		writer_pad(&writer, LIST_COLUMN);
+		writer_put_all(&writer,
+		    STRINGS(preset.knows, tool ? " (" : "",
+			tool ? preset.programs : "", tool ? ")\n" : "\n"));
+	}
+	finish(&writer);
 }

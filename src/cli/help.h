@@ -1,27 +1,29 @@
 /*
- * help: what -h, --help and --version print.
+ * help: what -h, --help, --version and --preset print in place of a run.
+ *
+ * Each function prints to standard output and exits: with 0, or with
+ * EXIT_STATUS_FAILED and a message where not all could be written.
  */
 #ifndef HELP_H
 #define HELP_H
 
 #include "cli/option.h"
-#include "output/writer.h"
+#include "tools/preset.h"
 
 /*
- * Writes the rest of a text to standard output, which is the writer's
- * descriptor, and exits: with 0, or with EXIT_STATUS_FAILED and a message where
- * not all of the text could be written.
- */
-_Noreturn void help_finish(struct writer *writer);
-
-/*
- * Prints the table of all options, or the options to start with, and exits as
- * help_finish() does. The options to start with and a prompt below them fit a
- * terminal of 24 lines of 80 columns.
+ * Prints the table of all options, or the options to start with. The options to
+ * start with and a prompt below them fit a terminal of 24 lines of 80 columns.
  */
 _Noreturn void help_options(const struct option *table, bool all);
 
-/* Prints the version, and exits in the same way. */
 _Noreturn void help_version(void);
+
+/* Prints all names of presets; each line has what the preset knows, and the
+ * programs. */
+_Noreturn void help_presets(void);
+
+/* Prints a preset: what it knows and from where, and its rules in the order in
+ * which they are judged. */
+_Noreturn void help_preset(const struct preset *preset);
 
 #endif

@@ -1,6 +1,21 @@
 /*
- * option: a row of the table of options, what an argument of it becomes, and
- * why it is refused.
+ * option: a row of the table of options, and how options are read: from a
+ * command line, from files and from variables.
+ *
+ * getopt_long is not used: it accepts abbreviations, --retry for --retry-on,
+ * and a script that uses an abbreviation breaks when a new option makes it
+ * ambiguous. Here a name that is not complete is an error.
+ *
+ * Options end at the first operand or after "--". "--name=text", "--name
+ * text", "-n3", "-n 3", bundled flags "-vq" and "-vqn3". An argument that may
+ * be left out begins with "-" only after "=". The word that is implied in its
+ * place may be typed; after "=" it is a text like any other.
+ *
+ * Each line of a file is a long option without its dashes, "name" or
+ * "name=text", where the text is the rest of the line, without quoting. Empty
+ * lines and lines that begin with "#" are skipped. A name of a file with a '/'
+ * is a path; for any other, name.conf is looked for in $XDG_CONFIG_HOME/retry,
+ * ~/.config/retry and /etc/retry, in this order.
  */
 #ifndef OPTION_H
 #define OPTION_H
@@ -14,8 +29,8 @@ struct policy;
 /* No table has more rows. */
 #define OPTION_ROWS 100
 
-/* Room for a location, the closing NUL included. */
-#define OPTION_LOCATION 256
+/* Bytes that a file may have. */
+#define OPTION_FILE_MOST 65536
 
 /* What an option's argument is, and the type of the field that it sets: an int
  * from CONSTANT to SIGNAL, an int64_t from WHOLE to SIZE. */
@@ -37,8 +52,7 @@ enum option_type {
 	 * refusal, an empty text is refused. */
 	OPTION_TEXT,
 	OPTION_FILE, /* no field: names a file of options */
-	OPTION_HELP, /* no field: prints help and exits, as the next one */
-	OPTION_VERSION,
+	OPTION_PRINT, /* no field: prints and exits, before others are read */
 };
 
 /* What only options.c knows: texts that it checks, and other arguments. */
@@ -60,6 +74,8 @@ enum option_special {
 	SPECIAL_PRESET,
 	SPECIAL_BREAKER,
 	SPECIAL_FLEET,
+	SPECIAL_HELP,
+	SPECIAL_VERSION,
 };
 
 /* An option that is given, and what is to be said of it in a message. */
@@ -137,17 +153,6 @@ _Noreturn void option_refuse(const struct argument *argument,
 _Noreturn void option_refuse_item(const struct argument *argument,
     const char *why, const char *item, size_t length, const char *pattern);
 
-/* Room for a part of a text and the text, both quoted. */
-#define OPTION_QUOTED 3400
-
-/*
- * Quotes length bytes at item, for messages: "'item'", or "'item' in 'text'" if
- * that is not all of text (NULL: it is). Control bytes are escaped, and what is
- * too long for a message is cut. Returns room.
- */
-char *option_quote(char room[OPTION_QUOTED], const char *item, size_t length,
-    const char *text);
-
 /* Memory for what is made of the text, which lives as long as retry. Refuses
  * the argument if there is none. */
 void *option_allocate(const struct argument *argument, size_t size);
@@ -160,5 +165,26 @@ void *option_allocate(const struct argument *argument, size_t size);
  */
 size_t option_read_file(
     const struct argument *argument, char *room, size_t size, bool secret);
+
+/* Whether the environment may have the variable of an option. Most have none:
+ * then nobody has to read all rows of the table, which takes its time. */
+bool option_variables(void);
+
+/*
+ * Stores in the policy, by store, which returns the words of options for which
+ * this one stands or NULL, the lines of all files that are named, then
+ * the options after argv[0], both in order, then the variables of options that
+ * were not among them. Where no option names a file, a variable may: then the
+ * other variables count more than the lines of this file. Returns where the
+ * operands begin. given has an element for each row of the table: the last text
+ * that the option was given, unchanged where it was not given. Exits with 0
+ * after help, and after a message where an option is unknown, lacks its
+ * argument or has one too many, or a file cannot be read, is too long or has a
+ * line that is no option.
+ */
+char **option_parse(const struct option *table,
+    const char *(*store)(
+	const struct argument *argument, struct policy *policy),
+    char **argv, struct policy *policy, const char *given[]);
 
 #endif

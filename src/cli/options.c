@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cli/help.h"
 #include "cli/option.h"
-#include "cli/option_parse.h"
-#include "cli/option_rules.h"
-#include "tools/curl.h"
-#include "tools/command_line.h"
+#include "match/hint.h"
 #include "text/escape.h"
 #include "text/number.h"
+#include "tools/command_line.h"
+#include "tools/curl.h"
+#include "tools/preset.h"
 
 /* The variable with the password for a fleet's server. */
 #define PASSWORD "RETRY_FLEET_AUTH"
@@ -22,254 +23,13 @@
 /* Room for the longest line with a password, and for one byte too many. */
 #define PASSWORD_ROOM (URL_USER_ROOM + URL_PASSWORD_ROOM + 2)
 
-/*
- * Arguments of a special type
- */
-
-/* The length of the item of a list that begins at item. */
-static size_t
-length_of(const struct argument *argument, const char *item)
-{
-	size_t length = strcspn(item, ",");
-
-	if (length == 0)
-		option_refuse_item(argument, "empty item", item, 0, NULL);
-	return length;
-}
-
-static void
-take_spans(const struct argument *argument, struct policy *policy)
-{
-	struct spans *spans = option_field(argument, policy);
-	const char *item = argument->text;
-
-	for (spans->count = 0;; item++) {
-		size_t length;
-
-		if (spans->count == SPANS_MOST)
-			option_refuse(
-			    argument, "%s", argument->option->refusal);
-		length = length_of(argument, item);
-		if (!duration_parse(item, length, &spans->list[spans->count++]))
-			option_refuse_item(
-			    argument, DURATION_REFUSAL, item, length, NULL);
-		item += length;
-		if (*item == '\0')
-			return;
-	}
-}
-
-static void
-take_seed(const struct argument *argument, struct policy *policy)
-{
-	char *end;
-
-	errno = 0;
-	policy->seed = strtoull(argument->text, &end, 10);
-	if (!isdigit((unsigned char)*argument->text) || *end != '\0' ||
-	    errno != 0)
-		option_refuse(argument, "not a whole number below 2^64");
-	policy->seeded = true;
-}
-
-/* Reads one of the breaker's pauses, at item within the text. Returns its end.
- */
-static const char *
-take_pause(const struct argument *argument, const char *item, nanos least,
-    nanos *pause)
-{
-	size_t length = length_of(argument, item);
-
-	if (!duration_parse(item, length, pause) || *pause <= 0 ||
-	    *pause > BREAKER_PAUSE_MOST)
-		option_refuse_item(argument, "not a time above 0, up to 24h",
-		    item, length, NULL);
-	if (*pause < least)
-		option_refuse_item(argument, "shorter than the time before it",
-		    item, length, NULL);
-	return item + length;
-}
-
-/* "on" or N,DUR[,MAX]; an empty text takes back another one. */
-static void
-take_breaker(const struct argument *argument, struct policy *policy)
-{
-	struct breaker_config *breaker = &policy->budget.breaker;
-	const char *text = argument->text, *item;
-	size_t length;
-
-	*breaker = (struct breaker_config){ .failures = 0 };
-	if (*text == '\0')
-		return;
-	*breaker =
-	    (struct breaker_config){ 20, 10 * NANOS_SECOND, 60 * NANOS_SECOND };
-	if (strcmp(text, "on") == 0)
-		return;
-	if (strchr(text, ',') == NULL)
-		option_refuse(argument, "neither on nor N,DUR[,MAX]");
-	length = length_of(argument, text);
-	if (!number_whole(text, length, &breaker->failures) ||
-	    breaker->failures < 1 || breaker->failures > 1000000)
-		option_refuse_item(argument, "not a number from 1 to 1000000",
-		    text, length, NULL);
-	item = take_pause(argument, text + length + 1, 0, &breaker->pause);
-	breaker->most = number_greater(breaker->most, breaker->pause);
-	if (*item != '\0')
-		item = take_pause(
-		    argument, item + 1, breaker->pause, &breaker->most);
-	if (*item != '\0')
-		option_refuse(argument, "more items than N,DUR,MAX");
-}
-
-/* An empty text means no fleet. */
-static void
-take_fleet(const struct argument *argument, struct policy *policy)
-{
-	struct fleet_policy *fleet = &policy->fleet;
-	struct argument shown = *argument;
-	char room[URL_ROOM];
-	const char *why;
-
-	fleet->text = NULL;
-	if (*argument->text == '\0')
-		return;
-	why = url_parse(argument->text, fleet->url);
-	/* The message goes to a log, which must not get a password. */
-	shown.text = url_show(argument->text, room);
-	if (why != NULL)
-		option_refuse(&shown, "%s", why);
-	fleet->text = argument->text;
-}
-
-static void
-check_key(const struct argument *argument, struct policy *policy)
-{
-	(void)policy;
-	if (strlen(argument->text) > SEGMENT_KEY)
-		option_refuse(argument, "longer than 1024 bytes");
-}
-
-/* A token: RFC 9110, section 5.6.2. */
-static void
-check_method(const struct argument *argument, struct policy *policy)
-{
-	size_t length = strspn(argument->text,
-	    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-
-	(void)policy;
-	if ((length == 0 && !argument->implied) ||
-	    argument->text[length] != '\0')
-		option_refuse(argument, "not an HTTP method");
-}
-
-/* The value of a header field; an empty one takes back another. */
-static void
-check_header(const struct argument *argument, struct policy *policy)
-{
-	const char *text = argument->text;
-
-	policy->key_filed = argument->location != NULL;
-	/* A newline could begin another header. */
-	for (const char *c = text; *c != '\0'; c++)
-		if (iscntrl((unsigned char)*c))
-			option_refuse(argument, "contains a control character");
-	/* curl does not send a header whose value is empty. */
-	if (*text != '\0' && text[strspn(text, " ")] == '\0')
-		option_refuse(argument, "must not be blank");
-}
-
-/* With an escape in it the label would not be what the user looks for. */
-static void
-check_label(const struct argument *argument, struct policy *policy)
-{
-	const char *text = argument->text, *end;
-	char shown[POLICY_LABEL];
-	size_t length = strlen(text);
-
-	(void)policy;
-	if (length > sizeof shown)
-		option_refuse(argument, "longer than 255 bytes");
-	end =
-	    escape_put(ESCAPE_PLAIN, shown, shown + sizeof shown, text, length);
-	if ((size_t)(end - shown) != length || memcmp(shown, text, length) != 0)
-		option_refuse(
-		    argument, "contains a control character, or is not UTF-8");
-}
-
-static void
-check_wait(const struct argument *argument, struct policy *policy)
-{
-	const char *text = argument->text;
-	nanos wait;
-
-	(void)policy;
-	if (!duration_parse(text, strlen(text), &wait))
-		option_refuse(argument, DURATION_REFUSAL);
-	/* A deadline of 0 would be none. */
-	if (wait == 0)
-		option_refuse(argument, "not a time above 0");
-}
-
-/* --no-http takes back a status file, too. */
-static void
-take_http(const struct argument *argument, struct policy *policy)
-{
-	if (argument->off)
-		policy->http_status = NULL;
-}
-
-/*
- * Checks or stores what is special, and stores any other argument. Returns the
- * options for which it stands, as words with a NUL behind each, where * is its
- * argument; NULL: none.
- */
-static const char *
-store(const struct argument *argument, struct policy *policy)
-{
-	static void (*const specials[])(
-	    const struct argument *argument, struct policy *policy) = {
-		[SPECIAL_KEY] = check_key,
-		[SPECIAL_METHOD] = check_method,
-		[SPECIAL_HEADER] = check_header,
-		[SPECIAL_LABEL] = check_label,
-		[SPECIAL_SPANS] = take_spans,
-		[SPECIAL_SEED] = take_seed,
-		[SPECIAL_HTTP] = take_http,
-		[SPECIAL_LIMIT] = option_rules_note,
-		[SPECIAL_RETRY_AFTER] = option_rules_note,
-		[SPECIAL_LIST] = option_rules_note,
-		[SPECIAL_CONDITION] = option_rules_note,
-		[SPECIAL_PRESET] = option_rules_note,
-		[SPECIAL_BREAKER] = take_breaker,
-		[SPECIAL_FLEET] = take_fleet,
-		[SPECIAL_AUTO] = NULL,
-		[SPECIAL_WAIT] = check_wait,
-	};
-	struct given by = { .text = argument->text,
-		.location = argument->location };
-
-	if (specials[argument->option->special] != NULL)
-		specials[argument->option->special](argument, policy);
-	option_store(argument, policy);
-	/* The report names what set the limit that was reached. */
-	by.option = argument->implied ? "wait" : argument->option->name;
-	if (argument->option->field == offsetof(struct policy, attempts))
-		policy->attempts_by = by;
-	else if (argument->option->field == offsetof(struct policy, deadline))
-		policy->deadline_by = by;
-	if (argument->option->special == SPECIAL_AUTO)
-		return argument->off ? "--preset=none\0" : "--preset=auto\0";
-	/* Every failure means "not yet", whatever a policy knows of others. */
-	if (argument->option->special == SPECIAL_WAIT)
-		return "--deadline=*\0--attempts=inf\0--delay=1\0"
-		       "--backoff=constant\0--timeout=5\0--hold-stderr\0"
-		       "--min-delay=0\0--max-delay=\0--jitter=full\0"
-		       "--splay=0\0--retry-after=\0--preset=\0--retry-on=\0"
-		       "--retry-if=\0--fail-on=\0--limit=\0--no-http\0"
-		       "--method=\0--idempotency-key=\0";
-	return NULL;
-}
+#define STREAM_LENGTH (sizeof "stderr:" - 1)
+/* --preset show:NAME prints the rules of a preset. */
+#define SHOW "show:"
+/* How often --preset may be given. */
+#define PRESETS 8
+/* A longer item that is refused is not shown as a pattern, too. */
+#define HINT_MOST 100
 
 /*
  * The table of options, in the order of --help, the manual and the completions
@@ -565,24 +325,641 @@ static const struct option table[] = {
 	    .type = OPTION_FILE, .variable = "RETRY_POLICY",
 	    .command_line = true },
 	{ "help", 'h', "", "print this and exit; -h: the first options",
-	    .type = OPTION_HELP, .command_line = true },
+	    .type = OPTION_PRINT, SPECIAL(SPECIAL_HELP), .command_line = true },
 	{ "version", 'V', "", "print the version and exit",
-	    .type = OPTION_VERSION, .command_line = true },
+	    .type = OPTION_PRINT, SPECIAL(SPECIAL_VERSION),
+	    .command_line = true },
 	{ .name = "" },
 };
 
 #define OPTIONS (sizeof table / sizeof *table - 1)
 _Static_assert(OPTIONS <= OPTION_ROWS, "option_parse has room for a row");
 
-/*
- * What depends on several options
- */
-
 static const struct option *
 row(const char *name)
 {
 	return option_find(table, name, strlen(name));
 }
+
+/*
+ * Arguments of a special type
+ */
+
+/* The length of the item of a list that begins at item. */
+static size_t
+length_of(const struct argument *argument, const char *item)
+{
+	size_t length = strcspn(item, ",");
+
+	if (length == 0)
+		option_refuse_item(argument, "empty item", item, 0, NULL);
+	return length;
+}
+
+static void
+take_spans(const struct argument *argument, struct policy *policy)
+{
+	struct spans *spans = option_field(argument, policy);
+	const char *item = argument->text;
+
+	for (spans->count = 0;; item++) {
+		size_t length;
+
+		if (spans->count == SPANS_MOST)
+			option_refuse(
+			    argument, "%s", argument->option->refusal);
+		length = length_of(argument, item);
+		if (!duration_parse(item, length, &spans->list[spans->count++]))
+			option_refuse_item(
+			    argument, DURATION_REFUSAL, item, length, NULL);
+		item += length;
+		if (*item == '\0')
+			return;
+	}
+}
+
+static void
+take_seed(const struct argument *argument, struct policy *policy)
+{
+	char *end;
+
+	errno = 0;
+	policy->seed = strtoull(argument->text, &end, 10);
+	if (!isdigit((unsigned char)*argument->text) || *end != '\0' ||
+	    errno != 0)
+		option_refuse(argument, "not a whole number below 2^64");
+	policy->seeded = true;
+}
+
+/* Reads one of the breaker's pauses, at item within the text. Returns its end.
+ */
+static const char *
+take_pause(const struct argument *argument, const char *item, nanos least,
+    nanos *pause)
+{
+	size_t length = length_of(argument, item);
+
+	if (!duration_parse(item, length, pause) || *pause <= 0 ||
+	    *pause > BREAKER_PAUSE_MOST)
+		option_refuse_item(argument, "not a time above 0, up to 24h",
+		    item, length, NULL);
+	if (*pause < least)
+		option_refuse_item(argument, "shorter than the time before it",
+		    item, length, NULL);
+	return item + length;
+}
+
+/* "on" or N,DUR[,MAX]; an empty text takes back another one. */
+static void
+take_breaker(const struct argument *argument, struct policy *policy)
+{
+	struct breaker_config *breaker = &policy->budget.breaker;
+	const char *text = argument->text, *item;
+	size_t length;
+
+	*breaker = (struct breaker_config){ .failures = 0 };
+	if (*text == '\0')
+		return;
+	*breaker =
+	    (struct breaker_config){ 20, 10 * NANOS_SECOND, 60 * NANOS_SECOND };
+	if (strcmp(text, "on") == 0)
+		return;
+	if (strchr(text, ',') == NULL)
+		option_refuse(argument, "neither on nor N,DUR[,MAX]");
+	length = length_of(argument, text);
+	if (!number_whole(text, length, &breaker->failures) ||
+	    breaker->failures < 1 || breaker->failures > 1000000)
+		option_refuse_item(argument, "not a number from 1 to 1000000",
+		    text, length, NULL);
+	item = take_pause(argument, text + length + 1, 0, &breaker->pause);
+	breaker->most = number_greater(breaker->most, breaker->pause);
+	if (*item != '\0')
+		item = take_pause(
+		    argument, item + 1, breaker->pause, &breaker->most);
+	if (*item != '\0')
+		option_refuse(argument, "more items than N,DUR,MAX");
+}
+
+/* An empty text means no fleet. */
+static void
+take_fleet(const struct argument *argument, struct policy *policy)
+{
+	struct fleet_policy *fleet = &policy->fleet;
+	struct argument shown = *argument;
+	char room[URL_ROOM];
+	const char *why;
+
+	fleet->text = NULL;
+	if (*argument->text == '\0')
+		return;
+	why = url_parse(argument->text, fleet->url);
+	/* The message goes to a log, which must not get a password. */
+	shown.text = url_show(argument->text, room);
+	if (why != NULL)
+		option_refuse(&shown, "%s", why);
+	fleet->text = argument->text;
+}
+
+static void
+check_key(const struct argument *argument, struct policy *policy)
+{
+	(void)policy;
+	if (strlen(argument->text) > SEGMENT_KEY)
+		option_refuse(argument, "longer than 1024 bytes");
+}
+
+/* A token: RFC 9110, section 5.6.2. */
+static void
+check_method(const struct argument *argument, struct policy *policy)
+{
+	size_t length = strspn(argument->text,
+	    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+	(void)policy;
+	if ((length == 0 && !argument->implied) ||
+	    argument->text[length] != '\0')
+		option_refuse(argument, "not an HTTP method");
+}
+
+/* The value of a header field; an empty one takes back another. */
+static void
+check_header(const struct argument *argument, struct policy *policy)
+{
+	const char *text = argument->text;
+
+	policy->key_filed = argument->location != NULL;
+	/* A newline could begin another header. */
+	for (const char *c = text; *c != '\0'; c++)
+		if (iscntrl((unsigned char)*c))
+			option_refuse(argument, "contains a control character");
+	/* curl does not send a header whose value is empty. */
+	if (*text != '\0' && text[strspn(text, " ")] == '\0')
+		option_refuse(argument, "must not be blank");
+}
+
+/* With an escape in it the label would not be what the user looks for. */
+static void
+check_label(const struct argument *argument, struct policy *policy)
+{
+	const char *text = argument->text, *end;
+	char shown[POLICY_LABEL];
+	size_t length = strlen(text);
+
+	(void)policy;
+	if (length > sizeof shown)
+		option_refuse(argument, "longer than 255 bytes");
+	end =
+	    escape_put(ESCAPE_PLAIN, shown, shown + sizeof shown, text, length);
+	if ((size_t)(end - shown) != length || memcmp(shown, text, length) != 0)
+		option_refuse(
+		    argument, "contains a control character, or is not UTF-8");
+}
+
+static void
+check_wait(const struct argument *argument, struct policy *policy)
+{
+	const char *text = argument->text;
+	nanos wait;
+
+	(void)policy;
+	if (!duration_parse(text, strlen(text), &wait))
+		option_refuse(argument, DURATION_REFUSAL);
+	/* A deadline of 0 would be none. */
+	if (wait == 0)
+		option_refuse(argument, "not a time above 0");
+}
+
+/* --no-http takes back a status file, too. */
+static void
+take_http(const struct argument *argument, struct policy *policy)
+{
+	if (argument->off)
+		policy->http_status = NULL;
+}
+
+/* Reads "list" and "show:NAME", which print presets and exit. */
+static void
+print_presets(const struct argument *argument)
+{
+	const char *text = argument->text, *shown = NULL;
+	struct preset preset;
+
+	if (strncmp(text, SHOW, sizeof SHOW - 1) == 0)
+		shown = text + sizeof SHOW - 1;
+	if (shown == NULL && strcmp(text, "list") != 0)
+		return;
+	/* With one of these in a file its users could never run a command. */
+	if (argument->location != NULL)
+		option_refuse(argument, "only allowed on the command line");
+	if (shown == NULL)
+		help_presets();
+	else if (!preset_find(shown, strlen(shown), &preset))
+		option_refuse_item(
+		    argument, "no such preset", shown, strlen(shown), NULL);
+	help_preset(&preset);
+}
+
+/*
+ * Notes a LIST, a limit, a hint or names of presets, which are read when all
+ * options are known, or a condition, of which the last one counts. An empty
+ * text, or for presets "none", takes back what was noted of the same option.
+ * "list" prints the names of all presets and exits, "show:NAME" the rules of
+ * one.
+ */
+static void
+note(const struct argument *argument, struct policy *policy)
+{
+	const char *name = argument->option->name, *text = argument->text;
+	bool preset = argument->option->special == SPECIAL_PRESET;
+	bool alone = argument->option->special == SPECIAL_CONDITION;
+	bool none = *text == '\0' || (preset && strcmp(text, "none") == 0);
+	struct given **at = &policy->given;
+
+	if (preset)
+		print_presets(argument);
+	if (preset && none)
+		policy->presets_off = true;
+	/* -w, given on the command line, takes back only rules of files. */
+	while (*at != NULL)
+		if ((none || alone) && strcmp((*at)->option, name) == 0 &&
+		    (!argument->implied || (*at)->location != NULL))
+			*at = (*at)->next;
+		else
+			at = &(*at)->next;
+	if (none)
+		return;
+	*at = option_allocate(argument, sizeof **at);
+	**at = (struct given){ name, text, argument->location, NULL };
+}
+
+static void
+print_help(const struct argument *argument, struct policy *policy)
+{
+	(void)policy;
+	help_options(table, argument->text[1] == '-');
+}
+
+static void
+print_version(const struct argument *argument, struct policy *policy)
+{
+	(void)argument;
+	(void)policy;
+	help_version();
+}
+
+/*
+ * Checks or stores what is special, and stores any other argument. Returns the
+ * options for which it stands, as words with a NUL behind each, where * is its
+ * argument; NULL: none.
+ */
+static const char *
+store(const struct argument *argument, struct policy *policy)
+{
+	static void (*const specials[])(
+	    const struct argument *argument, struct policy *policy) = {
+		[SPECIAL_KEY] = check_key,
+		[SPECIAL_METHOD] = check_method,
+		[SPECIAL_HEADER] = check_header,
+		[SPECIAL_LABEL] = check_label,
+		[SPECIAL_SPANS] = take_spans,
+		[SPECIAL_SEED] = take_seed,
+		[SPECIAL_HTTP] = take_http,
+		[SPECIAL_LIMIT] = note,
+		[SPECIAL_RETRY_AFTER] = note,
+		[SPECIAL_LIST] = note,
+		[SPECIAL_CONDITION] = note,
+		[SPECIAL_PRESET] = note,
+		[SPECIAL_BREAKER] = take_breaker,
+		[SPECIAL_FLEET] = take_fleet,
+		[SPECIAL_AUTO] = NULL,
+		[SPECIAL_WAIT] = check_wait,
+		[SPECIAL_HELP] = print_help,
+		[SPECIAL_VERSION] = print_version,
+	};
+	struct given by = { .text = argument->text,
+		.location = argument->location };
+
+	if (specials[argument->option->special] != NULL)
+		specials[argument->option->special](argument, policy);
+	option_store(argument, policy);
+	/* The report names what set the limit that was reached. */
+	by.option = argument->implied ? "wait" : argument->option->name;
+	if (argument->option->field == offsetof(struct policy, attempts))
+		policy->attempts_by = by;
+	else if (argument->option->field == offsetof(struct policy, deadline))
+		policy->deadline_by = by;
+	if (argument->option->special == SPECIAL_AUTO)
+		return argument->off ? "--preset=none\0" : "--preset=auto\0";
+	/* Every failure means "not yet", whatever a policy knows of others. */
+	if (argument->option->special == SPECIAL_WAIT)
+		return "--deadline=*\0--attempts=inf\0--delay=1\0"
+		       "--backoff=constant\0--timeout=5\0--hold-stderr\0"
+		       "--min-delay=0\0--max-delay=\0--jitter=full\0"
+		       "--splay=0\0--retry-after=\0--preset=\0--retry-on=\0"
+		       "--retry-if=\0--fail-on=\0--limit=\0--no-http\0"
+		       "--method=\0--idempotency-key=\0";
+	return NULL;
+}
+
+/*
+ * LISTs and presets become rules and compiled patterns
+ */
+
+/* Compiles the text of a watch into its pattern. */
+static void
+compile(const struct watch *watch, const struct argument *argument)
+{
+	struct argument pattern = *argument;
+	struct pattern_error error;
+	size_t length = strlen(watch->text);
+
+	pattern.text = watch->text;
+	if (pattern_compile(watch->pattern, watch->text, length, &error))
+		return;
+	if (error.at == length)
+		option_refuse(&pattern, "%s", error.why);
+	option_refuse_item(&pattern, error.why, watch->text + error.at,
+	    length - error.at, NULL);
+}
+
+/* Adds a LIST, which is the end of the argument's text, to the set. */
+static void
+add_list(struct policy *policy, struct conditions *set,
+    const struct argument *argument, const char *list)
+{
+	struct watches *watches = &policy->watches;
+	char pattern[HINT_MOST + sizeof "stderr:"];
+	struct conditions_error error;
+	int first = watches->count;
+
+	if (!conditions_parse(set, watches, list, &error)) {
+		/* A word is mostly meant as one of the output. */
+		bool word = isalpha((unsigned char)*error.item) &&
+		    memchr(error.item, ':', error.length) == NULL &&
+		    error.length <= HINT_MOST;
+
+		snprintf(pattern, sizeof pattern, "stderr:%.*s",
+		    (int)error.length, error.item);
+		option_refuse_item(argument, error.why, error.item,
+		    error.length, word ? pattern : NULL);
+	}
+	for (int i = first; i < watches->count; i++) {
+		struct watch *watch = &watches->list[i];
+
+		watch->pattern =
+		    option_allocate(argument, sizeof *watch->pattern);
+		compile(watch, argument);
+	}
+}
+
+/* Adds a pattern behind whose matches a time to wait is. */
+static void
+add_hint(struct policy *policy, const struct argument *argument, int fd,
+    const char *ere)
+{
+	struct watches *watches = &policy->watches;
+	struct watch *watch;
+
+	if (watches->count == CONDITIONS_WATCHES)
+		option_refuse(argument, "more than 64 patterns");
+	watch = conditions_new_watch(watches, fd, ere);
+	watch->hint = option_allocate(argument, sizeof *watch->hint);
+	watch->hint->unit =
+	    strstr(ere, "_ms") != NULL ? NANOS_MS : NANOS_SECOND;
+	watch->pattern = &watch->hint->pattern;
+	compile(watch, argument);
+	watches->hints = true;
+}
+
+/* Adds a preset's pattern, unless it is NULL; it is not compiled yet. */
+static void
+add_pattern(struct policy *policy, struct conditions *set,
+    const struct argument *argument, int fd, const char *text)
+{
+	struct argument pattern = *argument;
+
+	pattern.text = text;
+	if (text != NULL && !conditions_watch(set, &policy->watches, fd, text))
+		option_refuse(&pattern, "more than 64 patterns");
+}
+
+/*
+ * Adds the text of a preset to the last pattern of presets on its stream. False
+ * where there is none, or it is full. Patterns of the user are not joined.
+ */
+static bool
+join(struct watches *watches, struct watch *watch)
+{
+	for (struct watch *other = watch; other-- > watches->list;) {
+		if (other->fd != watch->fd || other->preset == NULL)
+			continue;
+		if (!pattern_add(other->pattern, watch->text))
+			return false;
+		watch->pattern = other->pattern;
+		watch->number = other->number + 1;
+		return true;
+	}
+	return false;
+}
+
+static void
+add_preset(struct policy *policy, const struct argument *argument,
+    const struct preset *preset)
+{
+	struct watches *watches = &policy->watches;
+	struct rules *rules = &policy->rules;
+	struct conditions *transient =
+	    preset->own == NULL ? &rules->transient : &rules->tool_transient;
+	int first = watches->count;
+
+	add_list(policy, &rules->transient, argument, preset->codes);
+	if (preset->own != NULL)
+		add_list(policy, &rules->tool_exits, argument, preset->own);
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+		const struct preset_lines *lines =
+		    fd == STDOUT_FILENO ? &preset->out : &preset->err;
+
+		add_pattern(policy, &rules->fatal, argument, fd, lines->fatal);
+		add_pattern(policy, transient, argument, fd, lines->transient);
+		add_pattern(
+		    policy, &rules->tool_failed, argument, fd, lines->failed);
+	}
+	if (preset->wait != NULL) {
+		add_pattern(policy, &rules->transient, argument, STDERR_FILENO,
+		    preset->wait);
+		add_hint(policy, argument, STDERR_FILENO, preset->wait);
+	}
+
+	/* Only a budget tells a limit of the server from other failures. */
+	if (policy->budget.key != NULL)
+		add_pattern(policy, &rules->limited, argument, STDERR_FILENO,
+		    PRESET_LIMIT);
+
+	/* Patterns on the same stream are compiled as one, and only when they
+	 * are needed. */
+	for (int i = first; i < watches->count; i++) {
+		struct watch *watch = &watches->list[i];
+
+		if (watch->hint != NULL)
+			continue;
+		watch->preset = preset->name;
+		if (join(watches, watch))
+			continue;
+		watch->pattern =
+		    option_allocate(argument, sizeof *watch->pattern);
+		pattern_gather(watch->pattern);
+		pattern_add(watch->pattern, watch->text);
+	}
+}
+
+/*
+ * Reads the preset of length bytes at name, a part of the argument's text.
+ * "auto" is the one for the command, behind wrappers such as env or sudo. False
+ * if it has none; with --dry-run there may be no command.
+ */
+static bool
+find_preset(struct policy *policy, const struct argument *argument,
+    const char *name, size_t length, struct preset *preset)
+{
+	char **command = policy->command;
+
+	if (length == 4 && strncmp(name, "auto", 4) == 0) {
+		policy->automatic = true;
+		if (command != NULL)
+			command += command_line_unwrap(command).command;
+		return command != NULL && preset_for_command(command, preset);
+	}
+	if (!preset_find(name, length, preset))
+		option_refuse_item(
+		    argument, "no such preset", name, length, NULL);
+	return true;
+}
+
+/*
+ * Turns the names of presets into rules. It needs policy->command, where "auto"
+ * looks for a known tool; an unknown one adds no rule.
+ */
+static void
+add_presets(struct policy *policy)
+{
+	const struct option *option = row("preset");
+	struct given **at = &policy->given, *given, *one;
+
+	while ((given = *at) != NULL) {
+		struct argument argument = { option, given->text,
+			.location = given->location };
+		const char *name = given->text;
+
+		if (strcmp(given->option, option->name) != 0) {
+			at = &given->next;
+			continue;
+		}
+		/* Each preset gets an element of its own in place of this. */
+		*at = given->next;
+		for (;; name++) {
+			size_t length = strcspn(name, ",");
+			struct preset preset;
+
+			argument.text = given->text;
+			if (find_preset(
+				policy, &argument, name, length, &preset)) {
+				argument.text = preset.name;
+				add_preset(policy, &argument, &preset);
+				one = option_allocate(&argument, sizeof *one);
+				*one = (struct given){ option->name,
+					preset.name, given->location, *at };
+				*at = one;
+				at = &one->next;
+			}
+			name += length;
+			if (*name == '\0')
+				break;
+		}
+		free(given);
+	}
+}
+
+static void
+add_limit(struct policy *policy, const struct argument *argument)
+{
+	const char *text = argument->text;
+	size_t length = strcspn(text, ":");
+	struct limit *limit;
+
+	if (policy->limits == POLICY_LIMITS)
+		option_refuse(argument, "given more than 16 times");
+	limit = option_allocate(argument, sizeof *limit);
+	*limit = (struct limit){ .text = text, .location = argument->location };
+	if (text[length] == '\0' ||
+	    !number_whole(text, length, &limit->retries))
+		option_refuse(argument, "not N:LIST");
+	add_list(policy, &limit->failures, argument, text + length + 1);
+	policy->limit[policy->limits++] = limit;
+}
+
+static void
+add_stream_hint(struct policy *policy, const struct argument *argument)
+{
+	const char *text = argument->text;
+	int fd = 0;
+
+	if (strncmp(text, "stdout:", STREAM_LENGTH) == 0)
+		fd = STDOUT_FILENO;
+	else if (strncmp(text, "stderr:", STREAM_LENGTH) == 0)
+		fd = STDERR_FILENO;
+	else
+		option_refuse(argument, "neither stderr:ERE nor stdout:ERE");
+	add_hint(policy, argument, fd, text + STREAM_LENGTH);
+	if (policy->budget.key != NULL)
+		add_list(policy, &policy->rules.limited, argument,
+		    fd == STDOUT_FILENO ? "stdout:" PRESET_LIMIT
+					: "stderr:" PRESET_LIMIT);
+}
+
+/*
+ * Turns what was noted into conditions, limits and hints, by the rows of the
+ * table, or refuses it. Presets stay as they are.
+ */
+static void
+add_lists(struct policy *policy)
+{
+	struct given **at = &policy->given, *given;
+	int presets = 0;
+
+	while ((given = *at) != NULL) {
+		const struct option *option = row(given->option);
+		struct argument argument = { option, given->text,
+			.location = given->location };
+		struct conditions *set = option_field(&argument, policy);
+
+		if (option->special == SPECIAL_LIST)
+			add_list(policy, set, &argument, given->text);
+		else if (option->special == SPECIAL_LIMIT)
+			add_limit(policy, &argument);
+		else if (option->special == SPECIAL_RETRY_AFTER)
+			add_stream_hint(policy, &argument);
+		else if (option->special == SPECIAL_PRESET &&
+		    presets++ == PRESETS)
+			option_refuse(&argument, "given more than 8 times");
+		if (set == &policy->rules.retry_on &&
+		    conditions_has_exit(set, 0))
+			option_refuse(&argument,
+			    "0 is a success, not a failure (see --fail-on)");
+		/* A limit and a hint are no rules that messages name. */
+		if (option->special == SPECIAL_LIMIT ||
+		    option->special == SPECIAL_RETRY_AFTER) {
+			*at = given->next;
+			free(given);
+		} else {
+			at = &given->next;
+		}
+	}
+}
+
+/*
+ * What depends on several options
+ */
 
 /* The text that an option was given on the command line or in a file, or NULL.
  */
@@ -711,7 +1088,7 @@ complete(struct policy *policy, const char *const given[])
 		refuse(given, "max-delay", "below --min-delay");
 
 	if (policy->given != NULL)
-		option_rules_presets(policy, row("preset"));
+		add_presets(policy);
 
 	exclude(given, "chronic", "hold-stdout");
 	if (policy->chronic)
@@ -823,7 +1200,7 @@ complete_fleet(
 static void
 hand_on(struct policy *policy, const char *const given[])
 {
-	bool variables = option_parse_variables();
+	bool variables = option_variables();
 	struct handed *handed = policy->handed;
 
 	for (size_t i = 0; i < OPTIONS; i++) {
@@ -898,7 +1275,7 @@ options_parse(int argc, char **argv, struct policy *policy)
 	if (argc > 0)
 		policy->command =
 		    option_parse(table, store, argv, policy, given);
-	option_rules_lists(policy, table);
+	add_lists(policy);
 	find_action(policy, given);
 	if (policy->action == ACTION_RUN || policy->action == ACTION_REHEARSE) {
 		complete(policy, given);

@@ -15,12 +15,12 @@
 #include "cli/options.h"
 #include "match/hint.h"
 #include "match/pattern.h"
-#include "cli/option_parse.h"
+#include "cli/option.h"
 
 enum {
 	WORDS = 128,
 	/* Allocations of one command line and of the lines of a file. */
-	MOST = 4 * CONDITIONS_WATCHES + WORDS + OPTION_PARSE_FILE / 4,
+	MOST = 4 * CONDITIONS_WATCHES + WORDS + OPTION_FILE_MOST / 4,
 	POLICY = 100, /* descriptor of the policy file */
 	SMALL = 8192,
 };
@@ -87,7 +87,7 @@ void *__wrap_malloc(size_t size) {
 		bool pattern = size == sizeof(struct pattern) || size == sizeof(struct hint);
 
 		/* All else is small: a limit, a LIST, the place of a line. */
-		fuzz_never((size > SMALL && !pattern && size != OPTION_PARSE_FILE + 1) ||
+		fuzz_never((size > SMALL && !pattern && size != OPTION_FILE_MOST + 1) ||
 		    reading.count == MOST);
 		reading.patterns += pattern;
 		reading.allocated[reading.count++] = room;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers cli/option_rules, attempt/attempt.
+# Covers cli/options, attempt/attempt.
 # Which failures are retried, and how often: --retry-on, --stop-on, --success-on
 # and --limit; and how an attempt's own status is kept. What a list can be is
 # tested in tests/unit/policy/conditions.c, how outcomes are judged in plan.c.

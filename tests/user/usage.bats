@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers cli/help, cli/options, cli/option, cli/option_parse.
+# Covers cli/help, cli/options, cli/option.
 # How the command line is parsed, and which mistakes in it are refused.
 
 # shellcheck disable=SC2016,SC2034 # the rows and the commands' shells expand
