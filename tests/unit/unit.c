@@ -39,6 +39,31 @@ void unit_alike(struct unit_place at, const char *const *texts, size_t most,
 	}
 }
 
+size_t unit_member(const char *line, const char *name, char *room) {
+	char quoted[32], end, *to = room;
+	const char *at;
+
+	snprintf(quoted, sizeof quoted, "\"%s\": ", name);
+	at = strstr(line, quoted);
+	at = at == NULL ? "\"\"" : at + strlen(quoted);
+	end = *at == '"' ? *at++ : ',';
+	for (; *at != end && *at != '\0'; at++, to++) {
+		unsigned int code;
+
+		*to = *at;
+		if (*at != '\\')
+			continue;
+		at++;
+		*to = *at == 'n' ? '\n' : *at == 'r' ? '\r' : *at == 't' ? '\t' : *at;
+		if (sscanf(at, "u%4x", &code) == 1) {
+			*to = (char)code;
+			at += 4;
+		}
+	}
+	*to = '\0';
+	return (size_t)(to - room);
+}
+
 void unit_add(struct unit_test *test) {
 	struct unit_test **at = &tests;
 	int order;

@@ -37,6 +37,12 @@ void unit_same(struct unit_place at, const char *got, const char *want);
 void unit_alike(struct unit_place at, const char *const *texts, size_t most,
     const char *(*show)(const char *text));
 
+/*
+ * Reads a member of a line of JSON into room, which is large enough: a number, or
+ * a text without its escapes; empty if there is none. Returns its length.
+ */
+size_t unit_member(const char *line, const char *name, char *room);
+
 #define UNIT_PLACE(row, what) ((struct unit_place){ __FILE__, __LINE__, row, what })
 #define HOLDS(row, value) unit_holds(UNIT_PLACE(row, #value), value)
 #define EQUAL(row, got, want) unit_equal(UNIT_PLACE(row, #got), got, want)

@@ -10,7 +10,7 @@
 /* Sat, 22 Aug 2026 14:00:00 GMT, which most captures have as their Date. */
 #define NOW (1787407200 * NANOS_SECOND)
 
-#define CAPTURES "tests/fixtures/http"
+#define CAPTURES "tests/fixtures/http.jsonl"
 
 static const char *const form_names[] = {
 	[HTTP_STATUS_EMPTY] = "empty",
@@ -95,65 +95,29 @@ static const char *wait_of(const char *fields) {
 	return put_wait(room, &http);
 }
 
-/* Waits that are not the number of seconds that expected.tsv has. */
-static const struct {
-	const char *file, *wait;
-} waits[] = {
-	{ "D-429-x-epoch.hdr", "300s" },
-	{ "D-503-asctime.hdr", "5160480s" },
-	{ "D-503-imf.hdr", "5160480s" },
-	{ "D-503-ra-huge.hdr", "for ever" },
-	{ "D-503-ra-neg.hdr", "doubtful" },
-	{ "D-h2-trailers.hdr", "0.5s" },
-	{ "w-code-connect-deny.txt", "none" },
-};
-
-static size_t load(const char *file, char *room, size_t size) {
-	char path[4096];
-	FILE *stream;
-	size_t length;
-
-	snprintf(path, sizeof path, CAPTURES "/%s", file);
-	stream = fopen(path, "rb");
-	if (stream == NULL) {
-		perror(path);
-		exit(1);
-	}
-	length = fread(room, 1, size, stream);
-	fclose(stream);
-	return length;
-}
-
+/* A line is a file: its form, code and wait, and its text. */
 TEST(captures) {
-	static char list[65536], bytes[65536];
-	char *rest = list, *line;
-	size_t captures = 0, found = 0;
+	static char line[8192], text[sizeof line];
+	char name[64], form[64], code[16], wait[32], room[32];
+	FILE *file = fopen(CAPTURES, "r");
+	int rows = 0;
 
-	list[load("expected.tsv", list, sizeof list - 1)] = '\0';
-	while ((line = strsep(&rest, "\n")) != NULL) {
-		char file[256], form[64], code[16], told[16], room[32];
-		char want[32] = "none";
+	for (; file != NULL && fgets(line, sizeof line, file) != NULL; rows++) {
 		struct http_status http;
 
-		if (sscanf(line, "%255s %63s %15s %15s", file, form, code, told) != 4 ||
-		    file[0] == '#')
-			continue;
-		captures++;
-		if (strspn(told, "0123456789") == strlen(told))
-			snprintf(want, sizeof want, "%ss", told);
-		for (size_t i = 0; i < LENGTH(waits); i++)
-			if (strcmp(waits[i].file, file) == 0) {
-				found++;
-				snprintf(want, sizeof want, "%s", waits[i].wait);
-			}
-		http = parse(false, bytes, load(file, bytes, sizeof bytes - 1));
-		SAME(file, form_names[http.form], form);
-		EQUAL(file, http.known ? http.code : -1,
-		    code[0] == '-' ? -1 : strtol(code, NULL, 10));
-		SAME(file, put_wait(room, &http), want);
+		unit_member(line, "case", name);
+		unit_member(line, "form", form);
+		unit_member(line, "code", code);
+		unit_member(line, "wait", wait);
+		http = parse(false, text, unit_member(line, "text", text));
+		SAME(name, form_names[http.form], form);
+		EQUAL(name, http.known ? http.code : -1,
+		    *code == '\0' ? -1 : strtol(code, NULL, 10));
+		SAME(name, put_wait(room, &http), wait);
 	}
-	EQUAL("captures", (int64_t)captures, 61);
-	EQUAL("waits", (int64_t)found, (int64_t)LENGTH(waits));
+	EQUAL("captures", rows, 61);
+	if (file != NULL)
+		fclose(file);
 }
 
 TEST(forms) {

@@ -125,35 +125,6 @@ TEST(lines) {
 		fclose(file);
 }
 
-/*
- * Reads a member of a line of JSON: a number, or a text without its escapes;
- * empty if there is none. A quote in a text is escaped.
- */
-static void read_member(const char *line, enum member member) {
-	char name[16], end, *room = run[member];
-	const char *at;
-
-	snprintf(name, sizeof name, "\"%s\": ", members[member]);
-	at = strstr(line, name);
-	at = at == NULL ? "\"\"" : at + strlen(name);
-	end = *at == '"' ? *at++ : ',';
-	for (; *at != end && *at != '\0'; at++, room++) {
-		unsigned int code;
-
-		*room = *at;
-		if (*at != '\\')
-			continue;
-		at++;
-		*room = *at == 'n' ? '\n' : *at == 'r' ? '\r' : *at;
-		*room = *at == 't' ? '\t' : *room;
-		if (sscanf(at, "u%4x", &code) == 1) {
-			*room = (char)code;
-			at += 4;
-		}
-	}
-	*room = '\0';
-}
-
 TEST(captures) {
 	static char text[sizeof run[0]], line[3 * sizeof run[0]];
 	glob_t files;
@@ -164,8 +135,8 @@ TEST(captures) {
 		FILE *file = fopen(files.gl_pathv[i], "r");
 
 		while (file != NULL && fgets(text, sizeof text, file) != NULL) {
-			for (int member = 0; member < MEMBERS; member++)
-				read_member(text, (enum member)member);
+			for (int n = 0; n < MEMBERS; n++)
+				unit_member(text, members[n], run[n]);
 			run[CMD][strcspn(run[CMD], " ")] = '\0';
 			snprintf(line, sizeof line, "retry %s %s",
 			    *run[OPTIONS] == '\0' ? "--preset auto" : run[OPTIONS], run[CMD]);
