@@ -348,7 +348,8 @@ san-suite:
 .PHONY: analyze san-units san-suite
 
 # Inputs that reach new code are kept in build/fuzz/corpus; tests/fuzz/corpus has
-# the fewest that reach as much. An input that fails is left in build/fuzz.
+# the fewest that reach as much, a line each, as base64 -w 0 writes it. An input
+# that fails is left in build/fuzz.
 FUZZ_SECONDS = 60
 FUZZ = -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all \
 	-fsanitize=fuzzer-no-link,address,undefined
@@ -356,10 +357,14 @@ fuzz:
 	@$(QUIET) CC=clang CFLAGS='$(FUZZ)' MODE=-fsanitize=fuzzer B=build/fuzz \
 		$(FUZZERS:%=build/fuzz/fuzz-%)
 	@for name in $(FUZZERS); do \
-		mkdir -p build/fuzz/corpus/$$name && \
+		mkdir -p build/fuzz/corpus/$$name build/fuzz/first/$$name && \
+		n=0 && while read -r input; do \
+			n=$$((n + 1)); echo "$$input" | base64 -d \
+				>build/fuzz/first/$$name/$$n || exit; \
+		done <tests/fuzz/corpus/$$name && \
 		build/fuzz/fuzz-$$name -max_total_time=$(FUZZ_SECONDS) \
 			-timeout=10 -artifact_prefix=build/fuzz/$$name- \
-			build/fuzz/corpus/$$name tests/fuzz/corpus/$$name \
+			build/fuzz/corpus/$$name build/fuzz/first/$$name \
 			2>build/fuzz/$$name.log || { \
 			tail -n 50 build/fuzz/$$name.log; exit 1; }; \
 		sed -n "s/^Done/fuzz: $$name:/p" build/fuzz/$$name.log; \
