@@ -3,6 +3,37 @@
 static int passed, failed;
 static struct unit_test *tests; /* by file and line */
 
+/* A row as the source has it, from its quotation mark on, as far as it surely stands
+ * on one line. */
+static void put_source(char room[64], const char *row) {
+	static const char plain[] = "\"\\\n\t\r", escaped[] = "\"\\ntr";
+	char *to = room;
+
+	for (*to++ = '"'; row != NULL && *row >= '\t' && *row <= '~' && to < room + 40; row++) {
+		const char *at = strchr(plain, *row);
+
+		if (at != NULL)
+			*to++ = '\\';
+		*to++ = at != NULL ? escaped[at - plain] : *row;
+	}
+	*to = '\0';
+}
+
+/* The line with the row of a check: the last one before it, or else the next one. */
+static int line_of_row(const struct unit_place *at) {
+	FILE *file = fopen(at->file, "r");
+	char line[512], source[64];
+	int found = 0;
+
+	put_source(source, at->row);
+	for (int i = 1; file != NULL && fgets(line, sizeof line, file) != NULL; i++)
+		if ((i <= at->line || found == 0) && strstr(line, source) != NULL)
+			found = i;
+	if (file != NULL)
+		fclose(file);
+	return found == 0 ? at->line : found;
+}
+
 /* Counts a check; true if it failed and the caller has more to say of it. */
 static bool fails(bool value, const struct unit_place *at) {
 	if (value) {
@@ -10,7 +41,7 @@ static bool fails(bool value, const struct unit_place *at) {
 		return false;
 	}
 	failed++;
-	printf("%s:%d: [%s] %s", at->file, at->line, at->row, at->what);
+	printf("%s:%d: [%s] %s, line %d", at->file, line_of_row(at), at->row, at->what, at->line);
 	return true;
 }
 

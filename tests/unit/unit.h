@@ -10,7 +10,8 @@
  *     TEST(name) { ... }      a test, which runs behind those above it
  *     TEST_ROWS(name) { ... } one that runs for each text, row, of array name
  *
- * row says to which row of a table the check belongs.
+ * row says to which row of a table the check belongs. What fails is told with the
+ * file and line that have the row.
  */
 #ifndef UNIT_H
 #define UNIT_H
