@@ -269,7 +269,6 @@ main(int argc, char **argv)
 	static struct run run;
 	struct outer outer;
 	struct step step;
-	const char *what;
 	int status;
 
 	options_parse(argc, argv, &policy);
@@ -279,14 +278,13 @@ main(int argc, char **argv)
 		return dry_run_show(&policy);
 	if (policy.action != ACTION_RUN)
 		return budget_command_run(&policy);
-	if (!run_open(&run, &policy, &outer, &what))
-		return run_fail(&run, what);
+	if (!run_open(&run, &policy, &outer))
+		return EXIT_STATUS_FAILED;
 	status = gather(&run);
 	step = status != 0
 	    ? (struct step){ .status = status, .reason = REASON_INTERNAL }
 	    : series(&run);
 	status = run_end(&run, step);
-	run_close(&run);
 	/* exit(3) would flush libc's files, of which none is used. */
 	_exit(status);
 }

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "exit_status.h"
@@ -14,62 +13,8 @@
 /* How long the last output waits for a reader that takes nothing. */
 #define LAST_WORDS (100 * NANOS_MS)
 
-/* How long other processes may write to held output; how often to look. */
-#define STRAGGLERS (100 * NANOS_MS)
+/* How often to look whether another process still writes to held output. */
 #define LOOK_AGAIN (2 * NANOS_MS)
-
-bool
-run_open(struct run *run, const struct policy *policy,
-    const struct outer *outer, const char **what)
-{
-	struct event_loop *loop = &run->loop;
-	const struct trace *trace = &run->environment.trace;
-	uint64_t random[4];
-	bool limited;
-
-	sys_random(random, sizeof random);
-	run->policy = policy;
-	run->report = NULL;
-	run->history = plan_start(policy, sys_now(CLOCK_BOOTTIME),
-	    outer->deadline, policy->seeded ? policy->seed : random[0]);
-	limited = plan_has_timeout(policy) || policy->idle_timeout != 0 ||
-	    run->history.deadline != NANOS_MAX;
-	environment_start(&run->environment, outer, random + 1);
-	log_open(&loop->log, policy, environment_id(&run->environment));
-	progress_open(&run->progress, policy, &loop->log);
-	budget_client_start(
-	    &loop->budget, &policy->budget, outer->admitted, &loop->log);
-	http_request_start(&run->request, policy, &loop->log);
-	*what = "signalfd";
-	if (!event_loop_open(loop))
-		return false;
-	*what = "environment";
-	if (!environment_open(&run->environment, policy, outer,
-		run->history.deadline, loop->signals.self))
-		return false;
-	if (policy->fleet.text != NULL) {
-		*what = "fleet";
-		loop->fleet = malloc(sizeof *loop->fleet);
-		if (loop->fleet == NULL)
-			return false;
-		fleet_client_start(loop->fleet, &policy->fleet, &loop->budget,
-		    &loop->signals, random[3]);
-	}
-	*what = "status file";
-	if (!http_request_open(&run->request, &run->environment))
-		return false;
-	if (policy->report != NULL || policy->metrics != NULL || trace->on) {
-		*what = "report";
-		run->report = malloc(sizeof *run->report);
-		if (run->report == NULL)
-			return false;
-		report_start(run->report, policy, &run->history, trace,
-		    environment_id(&run->environment));
-	}
-	hooks_open(&run->hook, loop);
-	*what = "eventfd";
-	return attempt_open(&run->attempt, policy, loop, limited);
-}
 
 static const char not_run[] = "; command not run";
 
@@ -104,13 +49,69 @@ complain_file(struct run *run, const char *what)
 		named ? "' ($TMPDIR)" : "' ($TMPDIR is not set)", not_run));
 }
 
-int
-run_fail(struct run *run, const char *what)
+/*
+ * Starts the clock and opens all parts. Returns NULL, or which of them the
+ * kernel refused, with errno.
+ */
+static const char *
+open_parts(
+    struct run *run, const struct policy *policy, const struct outer *outer)
 {
-	complain(run, what);
+	/* Few invocations touch these pages. */
+	static struct fleet_client fleet;
+	static struct report report;
+	struct event_loop *loop = &run->loop;
+	const struct trace *trace = &run->environment.trace;
+	uint64_t random[4];
+	bool limited;
+
+	sys_random(random, sizeof random);
+	run->policy = policy;
+	run->report = NULL;
+	run->history = plan_start(policy, sys_now(CLOCK_BOOTTIME),
+	    outer->deadline, policy->seeded ? policy->seed : random[0]);
+	limited = plan_has_timeout(policy) || policy->idle_timeout != 0 ||
+	    run->history.deadline != NANOS_MAX;
+	environment_start(&run->environment, outer, random + 1);
+	log_open(&loop->log, policy, environment_id(&run->environment));
+	progress_open(&run->progress, policy, &loop->log);
+	budget_client_start(
+	    &loop->budget, &policy->budget, outer->admitted, &loop->log);
+	http_request_start(&run->request, policy, &loop->log);
+	if (!event_loop_open(loop))
+		return "signalfd";
+	if (!environment_open(&run->environment, policy, outer,
+		run->history.deadline, loop->signals.self))
+		return "environment";
+	if (policy->fleet.text != NULL) {
+		loop->fleet = &fleet;
+		fleet_client_start(loop->fleet, &policy->fleet, &loop->budget,
+		    &loop->signals, random[3]);
+	}
+	if (!http_request_open(&run->request, &run->environment))
+		return "status file";
+	if (policy->report != NULL || policy->metrics != NULL || trace->on) {
+		run->report = &report;
+		report_start(run->report, policy, &run->history, trace,
+		    environment_id(&run->environment));
+	}
+	hooks_open(&run->hook, loop);
+	return attempt_open(&run->attempt, policy, loop, limited) ? NULL
+								  : "eventfd";
+}
+
+bool
+run_open(
+    struct run *run, const struct policy *policy, const struct outer *outer)
+{
+	const char *refused = open_parts(run, policy, outer);
+
+	if (refused == NULL)
+		return true;
+	complain(run, refused);
 	log_release(&run->loop.log, false);
 	http_request_close(&run->request);
-	return EXIT_STATUS_FAILED;
+	return false;
 }
 
 int
@@ -163,14 +164,14 @@ run_without_output(struct run *run)
  * has ended the wait.
  */
 static bool
-deliver(struct run *run, struct capture *capture, bool hurried)
+deliver_capture(struct run *run, struct capture *capture, bool hurried)
 {
 	struct event_loop *loop = &run->loop;
 	bool calm = true;
 	nanos until;
 
 	if (capture_written(capture)) {
-		until = event_loop_now(loop) + STRAGGLERS;
+		until = event_loop_now(loop) + STREAMS_STRAGGLERS;
 		while (calm && capture_written(capture) &&
 		    event_loop_now(loop) < until)
 			calm = event_loop_wait(loop, -1, LOOK_AGAIN);
@@ -192,6 +193,27 @@ deliver(struct run *run, struct capture *capture, bool hurried)
 	return calm;
 }
 
+/*
+ * Of the last attempt the output of a success is wanted, and the error output
+ * of a failure; with --chronic nothing of a success, and all of a failure.
+ */
+static void
+deliver(struct run *run, enum reason reason)
+{
+	struct streams *streams = &run->loop.streams;
+	bool hurried = reason == REASON_INTERRUPTED;
+	bool succeeded = reason == REASON_SUCCEEDED, calm = true;
+
+	if (succeeded != run->policy->chronic)
+		calm = deliver_capture(run, &streams->out, hurried);
+	/* The deadline may have ended the last attempt before it said anything.
+	 */
+	if (run->history.last.end == END_DEADLINE)
+		capture_fall_back(&streams->err);
+	if (calm && !succeeded)
+		deliver_capture(run, &streams->err, hurried);
+}
+
 /* The errno with which output of fd could not be delivered, or 0. */
 static int
 error_of(const struct streams *streams, int fd)
@@ -207,10 +229,9 @@ error_of(const struct streams *streams, int fd)
  * stream. That standard error has no reader is no error.
  */
 static int
-undelivered(const struct run *run, const struct step *step, const char **which)
+undelivered(const struct run *run, bool succeeded, const char **which)
 {
 	const struct streams *streams = &run->loop.streams;
-	bool succeeded = step->reason == REASON_SUCCEEDED;
 	int error = error_of(streams, STDOUT_FILENO);
 
 	*which = "output";
@@ -224,88 +245,81 @@ undelivered(const struct run *run, const struct step *step, const char **which)
 	return error;
 }
 
-int
-run_end(struct run *run, struct step step)
+/* How retry ends: as the step says, unless a signal has ended it or output is
+ * lost, which this says. */
+static struct step
+conclude(struct run *run, const struct step *step)
 {
-	struct streams *streams = &run->loop.streams;
-	struct log *log = &run->loop.log;
-	const int *signal = &run->loop.ending_signal;
-	bool hurried, succeeded, calm = true;
+	const struct outcome *last = &run->history.last;
+	int signal = run->loop.ending_signal;
 	struct sigaction action;
 	const char *which;
-	nanos now;
-	int lost;
+	int lost = undelivered(run, step->reason == REASON_SUCCEEDED, &which);
 
-	/* Of the last attempt the output of a success is wanted, and the error
-	 * output of a failure; with --chronic nothing of a success, and all of
-	 * a failure. */
-	if (*signal != 0)
-		step.reason = REASON_INTERRUPTED;
-	hurried = step.reason == REASON_INTERRUPTED;
-	succeeded = step.reason == REASON_SUCCEEDED;
-	if (succeeded != run->policy->chronic)
-		calm = deliver(run, &streams->out, hurried);
-	/* The deadline may have ended the last attempt before it said anything.
-	 */
-	if (run->history.last.end == END_DEADLINE)
-		capture_fall_back(&streams->err);
-	if (calm && !succeeded)
-		deliver(run, &streams->err, hurried);
-
-	lost = undelivered(run, &step, &which);
 	/* Only a signal or the deadline ends the wait for a reader. */
-	if (*signal == 0 && lost == ETIMEDOUT)
-		signal = &run->history.last.interrupted;
-	if (*signal != 0) {
-		step = (struct step){ .signal = *signal,
+	if (signal == 0 && lost == ETIMEDOUT)
+		signal = last->interrupted;
+	if (signal != 0)
+		return (struct step){ .signal = signal,
 			.reason = REASON_INTERRUPTED };
-	} else if (lost == EPIPE && !run->history.last.overrun &&
-	    sigaction(SIGPIPE, NULL, &action) == 0 &&
-	    action.sa_handler != SIG_IGN) {
-		/* It would have ended the command, had that written itself. */
-		step = (struct step){ .signal = SIGPIPE,
+	/* That output was more than may be held was said already. */
+	if (lost == 0 || last->overrun)
+		return *step;
+	/* It would have ended the command, had that written itself. */
+	if (lost == EPIPE && sigaction(SIGPIPE, NULL, &action) == 0 &&
+	    action.sa_handler != SIG_IGN)
+		return (struct step){ .signal = SIGPIPE,
 			.reason = REASON_INTERNAL };
-	} else if (lost != 0 && !run->history.last.overrun) {
-		/* That output was more than may be held was said already. */
-		say_last(run,
-		    STRINGS("cannot write to standard ", which, ": ",
-			strerror(lost)));
-		step = (struct step){ .status = EXIT_STATUS_FAILED,
-			.reason = REASON_INTERNAL };
-	}
+	say_last(run,
+	    STRINGS("cannot write to standard ", which, ": ", strerror(lost)));
+	return (struct step){ .status = EXIT_STATUS_FAILED,
+		.reason = REASON_INTERNAL };
+}
+
+/*
+ * Tells all who want to know how retry ends, and closes what it has opened. A
+ * signal that comes meanwhile changes the step (report_write).
+ */
+static void
+leave(struct run *run, struct step *step)
+{
+	nanos now = sys_now(CLOCK_BOOTTIME);
+	bool calm;
 
 	/* Held lines come first, so that warnings about reports are seen. */
-	now = sys_now(CLOCK_BOOTTIME);
-	messages_end(log, &run->history, step.reason, now);
-	log_release(log, step.reason == REASON_SUCCEEDED);
+	messages_end(&run->loop.log, &run->history, step->reason, now);
+	log_release(&run->loop.log, step->reason == REASON_SUCCEEDED);
 	http_request_say_missing(&run->request);
 	calm = run->report == NULL ||
-	    report_write(run->report, &step, now, &run->loop);
+	    report_write(run->report, step, now, &run->loop);
 	progress_tell(
-	    STRINGS(step.reason == REASON_SUCCEEDED ? "" : "gave up: ",
-		verdict_reasons[step.reason].words));
-	if (calm && step.reason != REASON_SUCCEEDED &&
-	    step.reason != REASON_INTERRUPTED) {
-		environment_write(&run->environment, &run->history, &step);
+	    STRINGS(step->reason == REASON_SUCCEEDED ? "" : "gave up: ",
+		verdict_reasons[step->reason].words));
+	if (calm && step->reason != REASON_SUCCEEDED &&
+	    step->reason != REASON_INTERRUPTED) {
+		environment_write(&run->environment, &run->history, step);
 		calm = hooks_give_up(
 		    &run->hook, run->policy->on_give_up, run->environment.list);
 	}
 	if (calm)
 		event_loop_await(&run->loop, event_loop_log,
 		    sys_now(CLOCK_BOOTTIME) + LAST_WORDS);
+	http_request_close(&run->request);
+	if (run->loop.fleet != NULL)
+		link_close(&run->loop.fleet->link);
+}
+
+int
+run_end(struct run *run, struct step step)
+{
+	if (run->loop.ending_signal != 0)
+		step.reason = REASON_INTERRUPTED;
+	deliver(run, step.reason);
+	step = conclude(run, &step);
+	leave(run, &step);
 	if (run->loop.ending_signal != 0)
 		step.signal = run->loop.ending_signal;
-	http_request_close(&run->request);
 	if (step.signal != 0)
 		signals_die(step.signal);
 	return step.status;
-}
-
-void
-run_close(struct run *run)
-{
-	if (run->loop.fleet != NULL)
-		link_close(&run->loop.fleet->link);
-	free(run->loop.fleet);
-	free(run->report);
 }

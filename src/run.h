@@ -34,16 +34,10 @@ struct run {
 
 /*
  * Starts the clock and opens what all attempts share, but not the streams.
- * False, with errno, if the kernel refuses; *what is the part that it refused.
+ * False where the kernel refuses a part, which this says.
  */
-bool run_open(struct run *run, const struct policy *policy,
-    const struct outer *outer, const char **what);
-
-/*
- * Says that what could not be opened (run_open), with errno, and returns
- * EXIT_STATUS_FAILED, with which retry has to exit.
- */
-int run_fail(struct run *run, const char *what);
+bool run_open(
+    struct run *run, const struct policy *policy, const struct outer *outer);
 
 /*
  * The command's input could not be read or kept, or its output can be neither
@@ -56,8 +50,5 @@ int run_without_output(struct run *run);
 /* Ends as the step says, or as loop.ending_signal says: returns the status, or
  * dies of the signal. */
 int run_end(struct run *run, struct step step);
-
-/* Closes what run_open() opened. */
-void run_close(struct run *run);
 
 #endif

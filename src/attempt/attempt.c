@@ -16,9 +16,6 @@
 #include "sys/sys.h"
 #include "text/number.h"
 
-/* How long others may keep a pipe open once the command has ended. */
-#define STRAGGLERS (100 * NANOS_MS)
-
 /* Room for a variable that names a process. */
 #define PID_ROOM (sizeof "WATCHDOG_PID=" + NUMBER_ROOM)
 
@@ -283,7 +280,7 @@ pass_rest_on(struct attempt *attempt)
 			attempt->tree.stage != TERMINATION_NONE ||
 			attempt->outcome.interrupted != 0 ||
 			past_deadline(attempt)))
-			until = event_loop_now(loop) + STRAGGLERS;
+			until = event_loop_now(loop) + STREAMS_STRAGGLERS;
 		if (until != NANOS_MAX)
 			left = until - event_loop_now(loop);
 		else if (attempt->deadline != NANOS_MAX)

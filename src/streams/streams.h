@@ -25,6 +25,9 @@
 
 #define STREAMS_POLLED (RELAY_POLLED + 3)
 
+/* How long other processes may write to the command's output after its end. */
+#define STREAMS_STRAGGLERS (100 * NANOS_MS)
+
 enum activity_way {
 	ACTIVITY_NEVER, /* the output is closed, or not open for writing */
 	ACTIVITY_RELAYED, /* relay_active() tells */
