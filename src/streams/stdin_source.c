@@ -130,7 +130,7 @@ stdin_source_open(struct stdin_source *input, const struct policy *policy)
 		.file = -1,
 		.sink = -1,
 		.start = -1,
-		.guard.inotify = -1,
+		.inotify = -1,
 	};
 	/* If there is only one attempt, no other can miss what it reads. */
 	if (!replay && policy->attempts == 1)
@@ -160,39 +160,9 @@ stdin_source_pollfd(const struct stdin_source *input)
 	if (input->kind == STDIN_SOURCE_COPIED)
 		fd = input->from;
 	else if (input->kind == STDIN_SOURCE_GUARDED &&
-	    input->guard.known == GUARD_UNSEEN)
+	    input->known == GUARD_UNSEEN)
 		fd = STDIN_FILENO;
 	return (struct pollfd){ .fd = fd, .events = POLLIN };
-}
-
-/* An inotify descriptor that reports the next read of fd's file, or -1. */
-static int
-open_inotify(int fd)
-{
-	char name[PROCFS_NAME];
-	int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-
-	if (inotify != -1 &&
-	    inotify_add_watch(
-		inotify, procfs_name(name, fd), IN_ACCESS | IN_ONESHOT) == -1) {
-		close(inotify);
-		inotify = -1;
-	}
-	return inotify;
-}
-
-/* Whether inotify has reported a read. */
-static bool
-was_read(int inotify)
-{
-	struct inotify_event event;
-	char bytes[256];
-
-	if (inotify == -1 ||
-	    read(inotify, bytes, sizeof bytes) < (ssize_t)sizeof event)
-		return false;
-	memcpy(&event, bytes, sizeof event);
-	return (event.mask & IN_ACCESS) != 0;
 }
 
 /*
@@ -233,10 +203,10 @@ inotify_reports_tee(void)
 
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return true;
-	inotify = open_inotify(ends[0]);
+	inotify = procfs_watch(ends[0], IN_ACCESS);
 	if (inotify != -1 && write(ends[1], "", 1) == 1 &&
 	    peek(ends[0], false, bytes) == 1)
-		reported = was_read(inotify);
+		reported = procfs_noticed(inotify);
 	if (inotify != -1)
 		close(inotify);
 	close(ends[0]);
@@ -260,22 +230,23 @@ has_error(void)
  * sent to it.
  */
 static bool
-was_reset(const struct read_guard *guard)
+was_reset(const struct stdin_source *input)
 {
 	struct tcp_info info;
 	socklen_t size = sizeof info;
 
-	if (!guard->socket)
+	if (!input->socket)
 		return false;
 	if (getsockopt(STDIN_FILENO, IPPROTO_TCP, TCP_INFO, &info, &size) == 0)
 		return info.tcpi_state == TCP_CLOSE;
-	return guard->unread;
+	return input->backlog;
 }
 
+/* Peeks. revents is from poll(2), or 0. */
 static void
-look(struct read_guard *guard, short revents)
+look(struct stdin_source *input, short revents)
 {
-	bool socket = guard->socket, has_head = guard->known == GUARD_HEAD;
+	bool socket = input->socket, has_head = input->known == GUARD_HEAD;
 	char bytes[STDIN_SOURCE_PEEK];
 	bool lost; /* bytes that were there at an earlier look */
 	int waiting = 0, unread = 0, error;
@@ -284,44 +255,44 @@ look(struct read_guard *guard, short revents)
 	/* A pending error may be all that a reader of the socket would get. */
 	if (socket && ((revents & POLLERR) != 0 || has_error()) &&
 	    ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting == 0) {
-		guard->known = has_head ? GUARD_EATEN : GUARD_RESET;
+		input->known = has_head ? GUARD_EATEN : GUARD_RESET;
 		return;
 	}
 	got = peek(STDIN_FILENO, socket, bytes);
 	error = errno;
 	if (got != 0 && socket)
-		guard->unread =
+		input->backlog =
 		    ioctl(STDIN_FILENO, TIOCOUTQ, &unread) == 0 && unread > 0;
 
 	lost = has_head &&
-	    (got < (ssize_t)guard->length_of_head ||
-		memcmp(bytes, guard->head, guard->length_of_head) != 0);
+	    (got < (ssize_t)input->length_of_head ||
+		memcmp(bytes, input->head, input->length_of_head) != 0);
 
 	if (got == -1 && error != EAGAIN && !socket) {
 		/* Without a free descriptor, a peek at a pipe shows nothing. */
-		guard->known = has_head ? GUARD_HEAD : GUARD_INOTIFY;
+		input->known = has_head ? GUARD_HEAD : GUARD_INOTIFY;
 	} else if (got > 0 && !lost) {
 		/* A later look may see more. */
-		memcpy(guard->head, bytes, (size_t)got);
-		guard->length_of_head = (size_t)got;
-		guard->known = GUARD_HEAD;
+		memcpy(input->head, bytes, (size_t)got);
+		input->length_of_head = (size_t)got;
+		input->known = GUARD_HEAD;
 	} else if (lost ||
 	    ((revents & POLLIN) != 0 && (got == -1 || !socket))) {
 		/* A process has read the bytes that poll promised; but for a
 		 * socket poll promises the end of the stream, too. */
-		guard->known = GUARD_EATEN;
+		input->known = GUARD_EATEN;
 	} else if (got == -1 && error == EAGAIN) {
-		guard->known = GUARD_UNSEEN;
-	} else if (guard->known == GUARD_NONE) {
+		input->known = GUARD_UNSEEN;
+	} else if (input->known == GUARD_NONE) {
 		/* Bytes that were read before the first attempt are no loss. */
-		guard->known = GUARD_INOTIFY;
-	} else if (was_reset(guard)) {
-		guard->known = GUARD_RESET;
+		input->known = GUARD_INOTIFY;
+	} else if (was_reset(input)) {
+		input->known = GUARD_RESET;
 	} else {
 		/* Bytes may have come before the end, and been read. inotify
 		 * would have reported the read. */
-		guard->known =
-		    guard->inotify == -1 ? GUARD_EATEN : GUARD_INOTIFY;
+		input->known =
+		    input->inotify == -1 ? GUARD_EATEN : GUARD_INOTIFY;
 	}
 }
 
@@ -333,27 +304,28 @@ look(struct read_guard *guard, short revents)
  * a read.
  */
 static void
-begin_guard(struct read_guard *guard, bool socket)
+begin_guard(struct stdin_source *input)
 {
-	guard->socket = socket;
-	guard->inotify = sys_move_up(open_inotify(STDIN_FILENO));
-	if (socket || guard->inotify == -1 || !inotify_reports_tee())
-		look(guard, 0);
+	input->inotify =
+	    sys_move_up(procfs_watch(STDIN_FILENO, IN_ACCESS | IN_ONESHOT));
+	if (input->socket || input->inotify == -1 || !inotify_reports_tee())
+		look(input, 0);
 	else
-		guard->known = GUARD_INOTIFY;
+		input->known = GUARD_INOTIFY;
 }
 
+/* The reason why a retry could not read the same, or REASON_NONE. */
 static enum reason
-guard_lost(struct read_guard *guard)
+guard_lost(struct stdin_source *input)
 {
-	if (was_read(guard->inotify))
-		guard->known = GUARD_EATEN;
-	else if (guard->known == GUARD_UNSEEN || guard->known == GUARD_HEAD)
-		look(guard, 0);
-	if (guard->known == GUARD_EATEN)
+	if (procfs_noticed(input->inotify))
+		input->known = GUARD_EATEN;
+	else if (input->known == GUARD_UNSEEN || input->known == GUARD_HEAD)
+		look(input, 0);
+	if (input->known == GUARD_EATEN)
 		return REASON_INPUT_CONSUMED;
 	/* If no reader has taken the error, the next attempt gets it, too. */
-	return guard->known == GUARD_RESET && !has_error() ? REASON_INPUT_RESET
+	return input->known == GUARD_RESET && !has_error() ? REASON_INPUT_RESET
 							   : REASON_NONE;
 }
 
@@ -404,7 +376,7 @@ stdin_source_serve(struct stdin_source *input, short revents)
 	if (revents == 0 || stdin_source_pollfd(input).fd == -1)
 		return;
 	if (input->kind != STDIN_SOURCE_COPIED) {
-		look(&input->guard, revents);
+		look(input, revents);
 		return;
 	}
 	for (int turn = 0; turn < TURNS && input->from != -1; turn++) {
@@ -440,9 +412,8 @@ stdin_source_begin(struct stdin_source *input)
 		    lseek(STDIN_FILENO, input->start, SEEK_SET) != -1;
 	if (input->kind == STDIN_SOURCE_REOPENED)
 		return reopen(input);
-	if (input->kind == STDIN_SOURCE_GUARDED &&
-	    input->guard.known == GUARD_NONE)
-		begin_guard(&input->guard, input->socket);
+	if (input->kind == STDIN_SOURCE_GUARDED && input->known == GUARD_NONE)
+		begin_guard(input);
 	if (input->kind == STDIN_SOURCE_COPIED)
 		input->sink = tempfile_again(input->file);
 	return input->kind != STDIN_SOURCE_COPIED || input->sink != -1;
@@ -474,7 +445,7 @@ enum reason
 stdin_source_lost(struct stdin_source *input)
 {
 	if (input->kind == STDIN_SOURCE_GUARDED)
-		return guard_lost(&input->guard);
+		return guard_lost(input);
 	if (input->kind == STDIN_SOURCE_UNKNOWN)
 		return REASON_INPUT_CONSUMED;
 	if (input->kind != STDIN_SOURCE_FILE)

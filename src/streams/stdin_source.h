@@ -32,16 +32,6 @@ enum guard {
 	GUARD_RESET, /* the next read gets only an error, once */
 };
 
-/* The guard of a pipe or a socket; begins as { .inotify = -1 }. */
-struct read_guard {
-	enum guard known;
-	bool socket;
-	int inotify; /* a descriptor that reports a read, or -1 */
-	bool unread; /* a socket's other end has not read all that was sent */
-	size_t length_of_head;
-	char head[STDIN_SOURCE_PEEK];
-};
-
 enum stdin_source_kind {
 	STDIN_SOURCE_UNTOUCHED, /* a terminal, /dev/null, or closed */
 	STDIN_SOURCE_FILE, /* it has an offset, which is moved back */
@@ -70,7 +60,11 @@ struct stdin_source {
 	/* REOPENED, COPIED: */
 	int sink; /* the descriptor for the child of this attempt, or -1 */
 	/* GUARDED: */
-	struct read_guard guard;
+	enum guard known;
+	int inotify; /* a descriptor that reports a read, or -1 */
+	bool backlog; /* a socket's other end has not read all it was sent */
+	size_t length_of_head;
+	char head[STDIN_SOURCE_PEEK];
 };
 
 /*

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -37,6 +38,13 @@ struct entry {
 	uint16_t length;
 	uint8_t type;
 	char name[];
+};
+
+/* The names in a directory. Begins as { .directory = a descriptor }. */
+struct names {
+	int directory;
+	long length, at; /* of entries; length is below 0 after an error */
+	_Alignas(uint64_t) char entries[2048];
 };
 
 /* Opens a file in /proc. */
@@ -109,8 +117,10 @@ procfs_look(struct procfs *proc, pid_t pid)
 	return PROCFS_SEEN;
 }
 
-pid_t
-procfs_foreground(void)
+/* The foreground process group of the controlling terminal; -1 if there is none
+ * or it cannot be read. */
+static pid_t
+foreground(void)
 {
 	char text[STAT_ROOM];
 	const char *fields = read_stat(text, open_path(0, "/proc/self/stat"));
@@ -168,8 +178,9 @@ procfs_same_clock(pid_t pid)
 	return sys_space() == (errno == ENOENT ? 0 : FIRST_CLOCK);
 }
 
-const char *
-procfs_next(struct procfs_names *names)
+/* The next name; NULL at the end, or after an error. */
+static const char *
+next_name(struct names *names)
 {
 	const struct entry *entry;
 
@@ -215,7 +226,7 @@ bool
 procfs_children(
     pid_t parent, void (*each)(void *to, pid_t pid, pid_t parent), void *to)
 {
-	struct procfs_names threads = { .directory = -1 };
+	struct names threads = { .directory = -1 };
 	const char *thread;
 	bool known = false;
 
@@ -224,7 +235,7 @@ procfs_children(
 		    open_path(O_DIRECTORY, "/proc/%d/task", parent);
 	if (threads.directory == -1)
 		return false;
-	while ((thread = procfs_next(&threads)) != NULL)
+	while ((thread = next_name(&threads)) != NULL)
 		known |= list_thread(thread, parent, each, to);
 	close(threads.directory);
 	return known;
@@ -245,14 +256,12 @@ procfs_visible(void)
 	return true;
 }
 
-int
-procfs_open_descriptors(pid_t pid)
-{
-	return open_path(O_DIRECTORY, "/proc/%d/fd", pid);
-}
-
-bool
-procfs_position(char *room, size_t size, pid_t pid, int fd)
+/*
+ * Writes the offset of a process's descriptor as a line of text, which can be
+ * compared with another. False where it cannot be read.
+ */
+static bool
+read_position(char *room, size_t size, pid_t pid, int fd)
 {
 	if (!read_text(room, size, open_path(0, "/proc/%d/fdinfo/%d", pid, fd)))
 		return false;
@@ -280,7 +289,7 @@ waits(pid_t pid)
 	    sigaction(SIGQUIT, NULL, &quit) == 0 &&
 	    interrupt.sa_handler == SIG_IGN && quit.sa_handler == SIG_IGN)
 		return false;
-	return getpgid(pid) == getpgrp() || procfs_foreground() == getpgrp();
+	return getpgid(pid) == getpgrp() || foreground() == getpgrp();
 }
 
 /*
@@ -291,14 +300,14 @@ waits(pid_t pid)
 static bool
 is_suspect(pid_t pid, int fd, const struct stat *file, const char *position)
 {
-	struct procfs_names names = { .directory =
-					  procfs_open_descriptors(pid) };
+	struct names names = { .directory =
+				   open_path(O_DIRECTORY, "/proc/%d/fd", pid) };
 	bool same = false;
 	const char *name;
 
 	if (names.directory == -1)
 		return false;
-	while (!same && (name = procfs_next(&names)) != NULL) {
+	while (!same && (name = next_name(&names)) != NULL) {
 		char info[INFO_ROOM];
 		struct stat other;
 		int64_t number;
@@ -314,7 +323,7 @@ is_suspect(pid_t pid, int fd, const struct stat *file, const char *position)
 		order = syscall(
 		    SYS_kcmp, getpid(), pid, KCMP_FILE, fd, (int)number);
 		if (order == -1 &&
-		    procfs_position(info, sizeof info, pid, (int)number))
+		    read_position(info, sizeof info, pid, (int)number))
 			order = strcmp(info, position);
 		same = order == 0;
 	}
@@ -325,7 +334,7 @@ is_suspect(pid_t pid, int fd, const struct stat *file, const char *position)
 bool
 procfs_shares_offset(int fd)
 {
-	struct procfs_names all = { .directory = -1 };
+	struct names all = { .directory = -1 };
 	char position[INFO_ROOM];
 	bool shared = false;
 	struct stat file;
@@ -333,12 +342,12 @@ procfs_shares_offset(int fd)
 	int64_t pid;
 
 	if (!procfs_visible() || fstat(fd, &file) == -1 ||
-	    !procfs_position(position, sizeof position, getpid(), fd))
+	    !read_position(position, sizeof position, getpid(), fd))
 		return true;
 	all.directory = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (all.directory == -1)
 		return true;
-	while (!shared && (name = procfs_next(&all)) != NULL)
+	while (!shared && (name = next_name(&all)) != NULL)
 		shared = number_whole(name, strlen(name), &pid) &&
 		    pid != getpid() &&
 		    is_suspect((pid_t)pid, fd, &file, position);
@@ -355,6 +364,28 @@ procfs_name(char room[PROCFS_NAME], int fd)
 	memcpy(room, descriptors, sizeof descriptors);
 	number_put(room + sizeof descriptors - 1, fd);
 	return room;
+}
+
+int
+procfs_watch(int fd, uint32_t events)
+{
+	char name[PROCFS_NAME];
+	int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	if (inotify == -1 ||
+	    inotify_add_watch(inotify, procfs_name(name, fd), events) != -1)
+		return inotify;
+	close(inotify);
+	return -1;
+}
+
+bool
+procfs_noticed(int inotify)
+{
+	/* The kernel queues an event that is like the last one only once. */
+	char bytes[256];
+
+	return inotify != -1 && read(inotify, bytes, sizeof bytes) > 0;
 }
 
 int

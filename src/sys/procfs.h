@@ -54,31 +54,6 @@ bool procfs_children(
 bool procfs_visible(void);
 
 /*
- * The foreground process group of the controlling terminal; -1 if there is none
- * or it cannot be read.
- */
-pid_t procfs_foreground(void);
-
-/* The names in a directory. Begins as { .directory = a descriptor }. */
-struct procfs_names {
-	int directory;
-	long length, at; /* of entries; length is below 0 after an error */
-	_Alignas(uint64_t) char entries[2048];
-};
-
-/* The next name; NULL at the end, or after an error. */
-const char *procfs_next(struct procfs_names *names);
-
-/* Opens the directory of a process's descriptors, or -1. */
-int procfs_open_descriptors(pid_t pid);
-
-/*
- * Writes the offset of a process's descriptor as a line of text, which can be
- * compared with another. False where it cannot be read.
- */
-bool procfs_position(char *room, size_t size, pid_t pid, int fd);
-
-/*
  * Whether another process may have moved the offset of the file fd during an
  * attempt that is over now. Processes that inherited a descriptor share one
  * open file description, and so one offset. True if any other process has the
@@ -91,6 +66,15 @@ bool procfs_shares_offset(int fd);
 
 /* Writes a path that opens the file behind a descriptor once more. */
 char *procfs_name(char room[PROCFS_NAME], int fd);
+
+/*
+ * An inotify descriptor, which does not block, that reports these events
+ * (IN_ACCESS, say) of the file behind fd; -1 with errno.
+ */
+int procfs_watch(int fd, uint32_t events);
+
+/* Whether it has reported any since the last call. */
+bool procfs_noticed(int inotify);
 
 /* The descriptor that a path names (/dev/stdin, /dev/fd/3, ...), or -1. */
 int procfs_descriptor(const char *path);
