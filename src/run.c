@@ -142,11 +142,11 @@ run_without_output(struct run *run)
 	    "command needs a terminal";
 	const struct streams *streams = &run->loop.streams;
 
-	if (streams->activity.unknown != -1)
+	if (streams->unwatched != -1)
 		say_last(run,
 		    STRINGS("--idle-timeout: cannot watch standard ",
-			streams->activity.unknown == STDOUT_FILENO ? "output: "
-								   : "error: ",
+			streams->unwatched == STDOUT_FILENO ? "output: "
+							    : "error: ",
 			strerror(errno), not_run, advice));
 	else if ((streams->out.fd != -1 && streams->out.file == -1) ||
 	    (streams->err.fd != -1 && streams->err.file == -1))

@@ -21,8 +21,8 @@
  * All processes of the machine write to the same /dev/null, so it is relayed. A
  * pipe would join the messages of a socket that is not a stream.
  */
-static enum activity_way
-way_of(int fd)
+static enum activity
+activity_of(int fd)
 {
 	int flags = fcntl(fd, F_GETFL), type = 0;
 	socklen_t length = sizeof type;
@@ -45,122 +45,28 @@ way_of(int fd)
 	    : ACTIVITY_UNKNOWN;
 }
 
-static bool
-report_writes(int inotify, int fd)
-{
-	char name[PROCFS_NAME];
-
-	return inotify_add_watch(inotify, procfs_name(name, fd), IN_MODIFY) !=
-	    -1;
-}
-
-/*
- * Whether there was a write since the last call. The kernel queues an event for
- * each write to another device than the last one, so it reads all of them.
- */
-static bool
-was_noticed(int inotify)
-{
-	char bytes[4096];
-	bool noticed = false;
-
-	while (inotify != -1 && read(inotify, bytes, sizeof bytes) > 0)
-		noticed = true;
-	return noticed;
-}
-
 /* Whether the kernel tells of a write to a terminal: it may stop to do so. */
 static bool
 inotify_reports_terminals(void)
 {
-	int line = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), terminal = -1;
-	int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	bool noticed = false;
+	int line = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	int terminal = -1, inotify = -1;
+	bool noticed;
 
 	if (line != -1 && unlockpt(line) == 0)
 		terminal =
 		    ioctl(line, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (terminal != -1 && inotify != -1 &&
-	    report_writes(inotify, terminal) && write(terminal, "x", 1) == 1)
-		noticed = was_noticed(inotify);
+	if (terminal != -1)
+		inotify = procfs_watch(terminal, IN_MODIFY);
+	noticed = inotify != -1 && write(terminal, "x", 1) == 1 &&
+	    procfs_noticed(inotify);
+	if (inotify != -1)
+		close(inotify);
 	if (terminal != -1)
 		close(terminal);
 	if (line != -1)
 		close(line);
-	if (inotify != -1)
-		close(inotify);
 	return noticed;
-}
-
-/*
- * Notices writes to descriptor fd, 1 or 2, for a limit of this length; held:
- * the command will write to a file of retry instead. Relayed outputs are left
- * to the caller. False, with errno, if it cannot be noticed that the command
- * writes to fd.
- */
-static bool
-notice(struct activity *activity, int fd, bool held, nanos limit)
-{
-	enum activity_way way = held ? ACTIVITY_FILE : way_of(fd);
-	bool watched = way != ACTIVITY_UNKNOWN;
-
-	if (way == ACTIVITY_FILE || way == ACTIVITY_DEVICE)
-		activity->look = number_greater(
-		    number_lesser(limit / LOOKS, LOOK_MOST), LOOK_LEAST);
-	activity->outputs[fd - STDOUT_FILENO] =
-	    (struct activity_output){ .way = way, .file = fd };
-	errno = EOPNOTSUPP;
-	if (way == ACTIVITY_DEVICE) {
-		if (activity->inotify == -1)
-			activity->inotify = sys_move_up(
-			    inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-		watched = activity->inotify != -1 &&
-		    report_writes(activity->inotify, fd);
-		if (watched && isatty(fd) && !inotify_reports_terminals()) {
-			errno = EOPNOTSUPP;
-			watched = false;
-		}
-	}
-	if (!watched)
-		activity->unknown = fd;
-	return watched;
-}
-
-/*
- * Whether a file or a device was written to since the last look, or the command
- * may be waiting until a device has room, as a terminal after Ctrl-S.
- */
-static bool
-look(struct activity *activity)
-{
-	bool active = was_noticed(activity->inotify);
-
-	for (int i = 0; i < 2; i++) {
-		struct activity_output *output = &activity->outputs[i];
-		struct pollfd room = { .fd = output->file, .events = POLLOUT };
-		struct stat before = output->before, *now = &output->before;
-
-		if (output->way == ACTIVITY_FILE &&
-		    fstat(output->file, now) == 0 &&
-		    (now->st_size != before.st_size ||
-			now->st_mtim.tv_sec != before.st_mtim.tv_sec ||
-			now->st_mtim.tv_nsec != before.st_mtim.tv_nsec))
-			active = true;
-		if (output->way == ACTIVITY_DEVICE && poll(&room, 1, 0) == 0)
-			active = true;
-	}
-	return active;
-}
-
-/* An attempt has begun to write. out and err are the files of held outputs. */
-static void
-begin_looks(struct activity *activity, int out, int err)
-{
-	if (out != -1)
-		activity->outputs[0].file = out;
-	if (err != -1)
-		activity->outputs[1].file = err;
-	look(activity);
 }
 
 const struct capture *
@@ -171,37 +77,95 @@ streams_capture(const struct streams *streams, int fd)
 	    : &streams->err;
 }
 
+/*
+ * Finds out how to notice writes to descriptor fd, 1 or 2, for a limit of this
+ * length. False, with errno, if it cannot be noticed that the command writes.
+ */
+static bool
+notice(struct streams *streams, int fd, nanos limit)
+{
+	/* A held output goes to a file of retry. */
+	bool held = streams_capture(streams, fd)->fd != -1, watched;
+	struct output *output = &streams->outputs[fd - STDOUT_FILENO];
+
+	output->activity = held ? ACTIVITY_FILE : activity_of(fd);
+	if (output->activity == ACTIVITY_FILE ||
+	    output->activity == ACTIVITY_DEVICE)
+		streams->look = number_greater(
+		    number_lesser(limit / LOOKS, LOOK_MOST), LOOK_LEAST);
+	errno = EOPNOTSUPP;
+	watched = output->activity != ACTIVITY_UNKNOWN;
+	if (output->activity == ACTIVITY_DEVICE) {
+		output->inotify = sys_move_up(procfs_watch(fd, IN_MODIFY));
+		watched = output->inotify != -1;
+		if (watched && isatty(fd) && !inotify_reports_terminals()) {
+			errno = EOPNOTSUPP;
+			watched = false;
+		}
+	}
+	if (!watched)
+		streams->unwatched = fd;
+	return watched;
+}
+
+/*
+ * Whether a file or a device was written to since the last look, or the command
+ * may be waiting until a device has room, as a terminal after Ctrl-S.
+ */
+static bool
+look(struct streams *streams)
+{
+	bool active = false;
+
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+		struct output *output = &streams->outputs[fd - STDOUT_FILENO];
+		struct pollfd room = { .fd = fd, .events = POLLOUT };
+		struct stat before = output->before, *now = &output->before;
+		int file = streams_capture(streams, fd)->file;
+
+		if (output->activity == ACTIVITY_FILE &&
+		    fstat(file == -1 ? fd : file, now) == 0 &&
+		    (now->st_size != before.st_size ||
+			now->st_mtim.tv_sec != before.st_mtim.tv_sec ||
+			now->st_mtim.tv_nsec != before.st_mtim.tv_nsec))
+			active = true;
+		if (output->activity == ACTIVITY_DEVICE &&
+		    (procfs_noticed(output->inotify) || poll(&room, 1, 0) == 0))
+			active = true;
+	}
+	return active;
+}
+
 bool
 streams_open(struct streams *streams, const struct policy *policy)
 {
 	const struct watches *watches = &policy->watches;
 	bool searched[STDERR_FILENO + 1] = { false };
 	bool relayed[STDERR_FILENO + 1] = { false };
-	bool one, both;
+	bool one_place, one_file, one_pipe;
 	struct stat out, err;
 
 	/* streams_poll() can be called even if anything below fails. */
 	capture_open(&streams->err, -1, CAPTURE_PART, 0);
 	streams->relay.watches = watches;
 	streams->relay.count = 0;
-	streams->activity = (struct activity){
-		.look = NANOS_MAX, .inotify = -1, .unknown = -1
-	};
+	streams->look = NANOS_MAX;
+	streams->unwatched = -1;
 	stdin_source_open(&streams->input, policy);
 
-	/* For --chronic one file gets both outputs where they go to the same
-	 * place, so that their order stays. */
-	one = (policy->chronic || policy->idle_timeout != 0) &&
+	/* Where both outputs go to the same place, they go through one file or
+	 * one pipe, so that their order stays. */
+	one_place = (policy->chronic || policy->idle_timeout != 0) &&
 	    fstat(STDOUT_FILENO, &out) == 0 &&
 	    fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
 	    out.st_ino == err.st_ino;
-	both = policy->chronic && one;
+	one_file = policy->chronic && one_place;
 	if (!capture_open(&streams->out,
-		policy->hold_out && !both ? STDOUT_FILENO : -1,
+		policy->hold_out && !one_file ? STDOUT_FILENO : -1,
 		policy->chronic ? CAPTURE_PART : CAPTURE_WHOLE,
 		policy->hold_max) ||
 	    !capture_open(&streams->err, policy->hold_err ? STDERR_FILENO : -1,
-		both ? CAPTURE_BOTH : CAPTURE_PART, policy->hold_max))
+		one_file ? CAPTURE_BOTH : CAPTURE_PART, policy->hold_max))
 		return false;
 	streams->err.keeps = !policy->chronic;
 
@@ -210,21 +174,19 @@ streams_open(struct streams *streams, const struct policy *policy)
 	for (int i = 0; i < watches->count; i++)
 		searched[watches->list[i].fd] = true;
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
-		bool held = streams_capture(streams, fd)->fd != -1;
-
 		if (policy->idle_timeout == 0 || searched[fd])
 			continue;
-		if (!notice(&streams->activity, fd, held, policy->idle_timeout))
+		if (!notice(streams, fd, policy->idle_timeout))
 			return false;
-		relayed[fd] =
-		    streams->activity.outputs[fd - 1].way == ACTIVITY_RELAYED;
+		relayed[fd] = streams->outputs[fd - STDOUT_FILENO].activity ==
+		    ACTIVITY_RELAYED;
 	}
-	both = one && relayed[STDOUT_FILENO] && relayed[STDERR_FILENO];
-	if (both)
-		relayed[STDERR_FILENO] = false;
+	one_pipe =
+	    one_place && relayed[STDOUT_FILENO] && relayed[STDERR_FILENO];
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
 		if ((searched[fd] || relayed[fd]) &&
-		    !relay_add(&streams->relay, fd, both))
+		    !(one_pipe && fd == STDERR_FILENO) &&
+		    !relay_add(&streams->relay, fd, one_pipe))
 			return false;
 	return true;
 }
@@ -274,8 +236,7 @@ streams_forked(struct streams *streams)
 	capture_forked(&streams->out);
 	capture_forked(&streams->err);
 	relay_forked(&streams->relay);
-	begin_looks(&streams->activity,
-	    streams_capture(streams, STDOUT_FILENO)->file, streams->err.file);
+	look(streams);
 	stdin_source_forked(&streams->input);
 }
 
@@ -309,13 +270,13 @@ streams_nap(const struct streams *streams)
 	nanos held = number_lesser(
 	    capture_nap(&streams->out), capture_nap(&streams->err));
 
-	return number_lesser(held, streams->activity.look);
+	return number_lesser(held, streams->look);
 }
 
 bool
 streams_active(struct streams *streams)
 {
-	return relay_active(&streams->relay) || look(&streams->activity);
+	return relay_active(&streams->relay) || look(streams);
 }
 
 /* Input, the two captures, then those of the relay. */

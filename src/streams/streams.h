@@ -28,7 +28,8 @@
 /* How long other processes may write to the command's output after its end. */
 #define STREAMS_STRAGGLERS (100 * NANOS_MS)
 
-enum activity_way {
+/* How it is noticed that the command writes. */
+enum activity {
 	ACTIVITY_NEVER, /* the output is closed, or not open for writing */
 	ACTIVITY_RELAYED, /* relay_active() tells */
 	ACTIVITY_FILE, /* the file's size and time tell */
@@ -36,31 +37,26 @@ enum activity_way {
 	ACTIVITY_UNKNOWN, /* it cannot be noticed */
 };
 
-/* Begins as { .look = NANOS_MAX, .inotify = -1, .unknown = -1 }. */
-struct activity {
-	nanos look; /* the time between two looks; NANOS_MAX: never look */
-	int inotify; /* a descriptor that reports writes to devices, or -1 */
-	int unknown; /* the descriptor that cannot be watched, or -1 */
-	struct activity_output {
-		enum activity_way way;
-		int file; /* a descriptor of the file or device */
-		struct stat before; /* of a file, at the last look */
-	} outputs[2]; /* standard output, standard error */
-};
-
 struct streams {
 	struct stdin_source input;
 	struct capture out, err;
 	struct relay relay;
-	struct activity activity;
+	/* For --idle-timeout: */
+	nanos look; /* the time between two looks; NANOS_MAX: never look */
+	int unwatched; /* the descriptor that cannot be watched, or -1 */
+	struct output {
+		enum activity activity;
+		int inotify; /* it reports writes to the device */
+		struct stat before; /* of the file, at the last look */
+	} outputs[2]; /* standard output, standard error */
 };
 
 /* The capture of fd, 1 or 2, which may be that of both. */
 const struct capture *streams_capture(const struct streams *streams, int fd);
 
 /*
- * Opens what the policy asks for. False, with errno. Then activity.unknown is
- * the descriptor that --idle-timeout cannot watch, or -1.
+ * Opens what the policy asks for. False, with errno. Then unwatched is the
+ * descriptor that --idle-timeout cannot watch, or -1.
  */
 bool streams_open(struct streams *streams, const struct policy *policy);
 
