@@ -353,40 +353,25 @@ send_to(struct termination *tree, pid_t pid, int64_t start)
 }
 
 /*
- * Sends a signal, and then CONT, once to each process. If signal is 0, only
- * those get it, as the latest signal, that were there when that was sent and
- * that were not found yet: what began later may be what the attempt does to
- * tidy up. Without /proc only the child gets it.
+ * Sends the latest signal to the processes that have not got it; late: only to
+ * those that are older than it. Whether the child was among them.
  */
-static void
-sweep(struct termination *tree, int signal)
+static bool
+send_to_all(struct termination *tree, bool late)
 {
 	bool child = false, may;
 	int rounds = 0;
 
 	begin_looks(tree);
-	if (signal != 0) {
-		size_t kept = 0;
-
-		for (size_t i = 0; i < tree->count; i++)
-			if (tree->list[i].excluded || tree->list[i].known)
-				tree->list[kept++] = tree->list[i];
-		tree->count = kept;
-		for (size_t i = 0; i < kept; i++)
-			tree->list[i].signalled = false;
-		tree->latest = signal;
-		tree->reached = sys_now(CLOCK_BOOTTIME) /
-		    (NANOS_SECOND / sysconf(_SC_CLK_TCK));
-	}
 	do {
 		look_around(tree);
 		for (size_t i = 0; i < tree->count; i++) {
 			struct member *member = &tree->list[i];
-			bool later = member->start == 0 ||
-			    member->start >= tree->reached;
+			bool older =
+			    member->start != 0 && member->start < tree->reached;
 
 			if (!member->found || member->signalled ||
-			    (signal == 0 && later))
+			    (late && !older))
 				continue;
 			member->signalled = true;
 			child |= member->pid == tree->child;
@@ -395,9 +380,40 @@ sweep(struct termination *tree, int signal)
 			tree->list[i].refused = !may;
 		}
 	} while (tree->unsure && ++rounds < ROUNDS);
+	return child;
+}
+
+/*
+ * Sends a signal, and then CONT, once to each process. Without /proc only the
+ * child gets it.
+ */
+static void
+sweep(struct termination *tree, int signal)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->list[i].excluded || tree->list[i].known) {
+			tree->list[kept] = tree->list[i];
+			tree->list[kept++].signalled = false;
+		}
+	tree->count = kept;
+	tree->latest = signal;
+	tree->reached =
+	    sys_now(CLOCK_BOOTTIME) / (NANOS_SECOND / sysconf(_SC_CLK_TCK));
 	/* The child is signalled even if /proc shows nothing. */
-	if (signal != 0 && !child)
+	if (!send_to_all(tree, false))
 		send_to(tree, tree->child, 0);
+}
+
+/*
+ * Signals processes that are older than the last signal but were not found
+ * then. What began later may be what the attempt does to tidy up.
+ */
+static void
+sweep_late(struct termination *tree)
+{
+	send_to_all(tree, true);
 }
 
 /*
@@ -518,7 +534,7 @@ termination_advance(struct termination *tree, bool late)
 		if (now >= tree->next)
 			start_kill(tree, now);
 		else
-			sweep(tree, 0);
+			sweep_late(tree);
 	} else if (tree->stage == TERMINATION_KILLED) {
 		send_kill(tree);
 		if (now < tree->next || termination_over(tree))
