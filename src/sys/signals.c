@@ -72,21 +72,10 @@ static bool
 ignored(int signal)
 {
 	unsigned long words[DISPOSITION_WORDS] = { 0 };
-	struct sigaction action;
 
-	if (sigaction(signal, NULL, &action) == 0)
-		return action.sa_handler == SIG_IGN;
 	return syscall(SYS_rt_sigaction, signal, NULL, words,
 		   KERNEL_MASK_SIZE) == 0 &&
 	    words[HANDLER] == (unsigned long)SIG_IGN;
-}
-
-static void
-set_disposition(int signal, void (*handler)(int))
-{
-	struct sigaction action = { .sa_handler = handler };
-
-	sigaction(signal, &action, NULL);
 }
 
 static long
@@ -134,7 +123,8 @@ signals_open(struct signals *signals)
 	/* If CHLD is ignored, children leave no exit status. */
 	signals->child_ignored = ignored(SIGCHLD);
 	if (signals->child_ignored)
-		set_disposition(SIGCHLD, SIG_DFL);
+		sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_DFL },
+		    NULL);
 	signals->fd =
 	    sys_spare_streams(signalfd(-1, heard, SFD_CLOEXEC | SFD_NONBLOCK));
 	return signals->fd != -1;
@@ -323,7 +313,8 @@ void
 signals_restore(const struct signals *signals)
 {
 	if (signals->child_ignored)
-		set_disposition(SIGCHLD, SIG_IGN);
+		sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_IGN },
+		    NULL);
 	set_mask(&signals->inherited, NULL);
 }
 
@@ -386,13 +377,10 @@ _Noreturn void
 signals_die(int signal)
 {
 	static const unsigned long words[DISPOSITION_WORDS];
-	const struct sigaction action = { .sa_handler = SIG_DFL };
 	sigset_t others;
 
 	prctl(PR_SET_DUMPABLE, 0);
-	if (sigaction(signal, &action, NULL) == -1)
-		syscall(
-		    SYS_rt_sigaction, signal, words, NULL, KERNEL_MASK_SIZE);
+	syscall(SYS_rt_sigaction, signal, words, NULL, KERNEL_MASK_SIZE);
 	kill(getpid(), signal);
 	memset(&others, 0xff, sizeof others);
 	leave_out(&others, signal);

@@ -490,7 +490,9 @@ FAKE(long, syscall, long number, ...) {
 	va_list rest;
 
 	va_start(rest, number);
-	if (number == SYS_rt_sigprocmask) {
+	if (number == SYS_rt_sigaction) {
+		/* No signal is ignored. */
+	} else if (number == SYS_rt_sigprocmask) {
 		(void)va_arg(rest, int);
 		const sigset_t *mask = va_arg(rest, const sigset_t *);
 		sigset_t *before = va_arg(rest, sigset_t *);
