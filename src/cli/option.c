@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -221,18 +220,15 @@ option_fail(const char *format, ...)
 	char line[PIPE_BUF - sizeof "retry: \n"];
 	va_list values;
 
-	/* Without a reader of the message, SIGPIPE would change the exit
-	 * status. */
-	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
 	va_start(values, format);
 	vsnprintf(line, sizeof line, format, values);
 	va_end(values);
 	/* Each line is one write(2). */
 	writer_put_all(&writer, STRINGS("retry: ", line, "\n"));
-	writer_flush(&writer);
+	writer_say(&writer);
 	writer_put_all(&writer,
 	    STRINGS("Try '", sys_program(), " -h' for more information.\n"));
-	writer_flush(&writer);
+	writer_say(&writer);
 	_exit(EXIT_STATUS_FAILED);
 }
 

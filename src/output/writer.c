@@ -33,19 +33,30 @@ writer_flush(struct writer *writer)
 	return writer->error;
 }
 
+void
+writer_say(struct writer *writer)
+{
+	struct sigaction was;
+
+	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &was);
+	writer_flush(writer);
+	sigaction(SIGPIPE, &was, NULL);
+}
+
 bool
 writer_deliver(struct writer *writer)
 {
+	struct writer message = { .to = STDERR_FILENO };
+
 	/* Some file systems report a full disk or quota only on close(2). */
 	if (writer_flush(writer) == 0 && close(writer->to) == -1)
 		writer->error = errno;
 	if (writer->error == 0)
 		return true;
-	/* Without a reader of the message, SIGPIPE would change the exit
-	 * status. */
-	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
-	dprintf(STDERR_FILENO, "retry: cannot write to standard output: %s\n",
-	    strerror(writer->error));
+	writer_put_all(&message,
+	    STRINGS("retry: cannot write to standard output: ",
+		strerror(writer->error), "\n"));
+	writer_say(&message);
 	return false;
 }
 

@@ -75,6 +75,10 @@ void writer_json_raw(struct writer *writer, const char *name, const char *json);
  * without a descriptor, the bytes in the buffer are dropped. */
 int writer_flush(struct writer *writer);
 
+/* Writes a message to standard error. Without a reader it is lost, and SIGPIPE
+ * does not change the exit status. */
+void writer_say(struct writer *writer);
+
 /*
  * Writes the buffer to standard output, which it closes. False, after a message
  * on standard error, if not all bytes could be written.

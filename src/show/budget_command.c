@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,25 +26,20 @@ struct command {
 /* How often to read a segment that seems corrupt: it may be changing. */
 #define TRIES 2
 
-/* Writes a message; without a reader it is lost, but SIGPIPE is ignored. */
 static void
 say(const struct command *command, enum loudness least,
     const char *const strings[])
 {
-	const struct sigaction ignored = { .sa_handler = SIG_IGN };
 	struct writer writer = { .to = STDERR_FILENO };
-	struct sigaction was;
 
 	if (command->policy->loudness < least)
 		return;
-	sigaction(SIGPIPE, &ignored, &was);
 	writer_put(&writer, "retry: ");
 	for (; *strings != NULL; strings++)
 		writer_put_escaped(
 		    &writer, ESCAPE_PLAIN, *strings, strlen(*strings));
 	writer_put(&writer, "\n");
-	writer_flush(&writer);
-	sigaction(SIGPIPE, &was, NULL);
+	writer_say(&writer);
 }
 
 static void
