@@ -29,14 +29,14 @@ say_last(struct run *run, const char *const strings[])
 	log_tell(&run->loop.log, &line);
 }
 
-/* The same, with errno, before the command was run. */
+/* Says errno, before the command was run. */
 static void
 complain(struct run *run, const char *what)
 {
 	say_last(run, STRINGS(what, ": ", strerror(errno), not_run));
 }
 
-/* The same where a temporary file could not be made or filled. */
+/* Says that a temporary file could not be made or filled. */
 static void
 complain_file(struct run *run, const char *what)
 {

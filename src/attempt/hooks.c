@@ -93,7 +93,7 @@ forget(struct hook *hook)
 	event_loop_reap(hook->tree.loop);
 }
 
-/* The same, if it has ended. */
+/* Reaps the hook if it has ended. */
 static bool
 reap(struct hook *hook)
 {

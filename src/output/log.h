@@ -65,7 +65,7 @@ void log_open(struct log *log, const struct policy *policy, const char *id);
 void log_say(struct log *log, enum loudness least, const char *const strings[]);
 
 /*
- * The same for any line. The first one that says how the invocation ended
+ * Says any line. The first one that says how the invocation ended
  * becomes an annotation with --log-format github.
  */
 void log_tell(struct log *log, const struct line *line);

@@ -56,7 +56,7 @@ progress_show(struct progress *progress, const char *label, nanos left)
 	nanos step = left > NANOS_DAY ? NANOS_HOUR
 	    : left > NANOS_HOUR       ? NANOS_MINUTE
 				      : NANOS_SECOND;
-	const char *command = progress->log->policy->label;
+	const char *name = progress->log->policy->label;
 	const char *kind = getenv("TERM");
 	char line[PIPE_BUF], span[DURATION_ROOM];
 	struct winsize size;
@@ -106,7 +106,7 @@ progress_show(struct progress *progress, const char *label, nanos left)
 	 */
 	length = snprintf(line, sizeof line,
 	    RETURN "retry: %s%sattempt %s in %s" ERASE RETURN,
-	    command == NULL ? "" : command, command == NULL ? "" : ": ", label,
+	    name == NULL ? "" : name, name == NULL ? "" : ": ", label,
 	    duration_format(span, number_add(left - rest, step)));
 	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
 		columns = size.ws_col;

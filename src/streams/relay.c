@@ -369,7 +369,7 @@ relay_active(struct relay *relay)
 	return active;
 }
 
-/* The pipe of the attempt that will be judged next, or NULL. */
+/* The pipe of the running attempt, or NULL. */
 static struct source *
 latest(struct stream *stream)
 {

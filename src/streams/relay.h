@@ -36,9 +36,8 @@
 /* The read end of the pipe of one attempt. */
 struct source {
 	int fd;
-	bool matched; /* of the attempt that will be judged next */
-	size_t owed; /* bytes still to be read of those in the pipe when the
-			command ended */
+	bool matched; /* of the running attempt: match it */
+	size_t owed; /* bytes that the command has left in it at its end */
 };
 
 struct stream {
