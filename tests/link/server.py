@@ -17,12 +17,11 @@ minute at most. The socket FILE.socket has the last MODE, too.
     flood           sends nonsense without end
     digits          sends a number without end
     more            sends an answer, and more than that
-    say:TEXT        answers each write with TEXT, in which \\r\\n stands for CR
-                    LF, and PORT for its own port; CR LF is added
-    script:A|B|...  answers the first write with A, the next with B and so on,
-                    over all connections; the last one remains
-
-In a TEXT, ANSWER is a valid answer, and NOW is the time in microseconds.
+    says:A|B|...    answers the first write with A, the next with B and so on,
+                    over all connections; the last one remains. \\r\\n stands for
+                    CR LF, which is added at the end, PORT for its own port,
+                    ANSWER for a valid answer, and NOW for the time in
+                    microseconds
 """
 
 import os
@@ -67,7 +66,7 @@ def serve(client, name, texts, port):
             return
         while name in ENDLESS:
             client.sendall(ENDLESS[name])
-        if name in ("say", "script"):
+        if name == "says":
             say(client, texts, port)
         client.recv(65536)
         text, pause = SENT.get(name, ("", 0))
@@ -84,7 +83,7 @@ def serve(client, name, texts, port):
 
 def listen(server, mode, port):
     name, _, rest = mode.partition(":")
-    texts = rest.split("|") if name == "script" else [rest]
+    texts = rest.split("|")
     while True:
         client, _ = server.accept()
         threading.Thread(
