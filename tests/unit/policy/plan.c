@@ -784,6 +784,12 @@ TEST_ROWS(plans) {
 	EQUAL(row, step.status, script_next(&script) ? script_number(&script) : 0);
 	script_next(&script);
 	EQUAL(row, step.signal, signame_number(script.word, strlen(script.word)));
+	/* It gives up where another attempt was wanted: of two reasons that depends. */
+	if (step.reason != REASON_INTERNAL && step.reason != REASON_NOT_IDEMPOTENT)
+		EQUAL(row, plan_gives_up(&history, &step),
+		    step.reason != REASON_INTERRUPTED && step.reason != REASON_SUCCEEDED &&
+			step.reason != REASON_NOT_EXECUTABLE && step.reason != REASON_STOP_RULE &&
+			step.reason != REASON_NOT_RETRYABLE);
 	/* The next wait for admission is as long again. */
 	plan_begin(&history);
 	EQUAL(row, history.waits_until, 0);
