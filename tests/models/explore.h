@@ -32,6 +32,17 @@ extern struct explorer {
 	const char *const *names; /* of the operations */
 } explorer;
 
+/* That of a check with an array of actors in its state, and with these names. */
+#define EXPLORER(title) \
+	struct explorer explorer = { .name = title, \
+		.size = sizeof(struct state), \
+		.first_actor = offsetof(struct state, actors), \
+		.actor_size = sizeof(struct actor), \
+		.operation_at = offsetof(struct actor, operation), \
+		.actors = ACTORS, \
+		.operations = OPERATIONS, \
+		.names = names_of }
+
 /* Makes the first state of a trial; false if there is no such trial. There are
  * other trials, or more actors, if the check is "large". */
 bool check_begin(struct state *first, int trial, bool large);

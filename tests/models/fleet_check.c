@@ -808,11 +808,4 @@ bool check_begin(struct state *first, int number, bool large) {
 	return trial->last > 0;
 }
 
-struct explorer explorer = { .name = "fleet_check",
-	.size = sizeof(struct state),
-	.first_actor = offsetof(struct state, actors),
-	.actor_size = sizeof(struct actor),
-	.operation_at = offsetof(struct actor, operation),
-	.actors = ACTORS,
-	.operations = OPERATIONS,
-	.names = names_of };
+EXPLORER("fleet_check");

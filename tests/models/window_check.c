@@ -275,11 +275,4 @@ bool check_begin(struct state *first, int trial, bool large) {
 	return run.trial->last > 0;
 }
 
-struct explorer explorer = { .name = "window_check",
-	.size = sizeof(struct state),
-	.first_actor = offsetof(struct state, actors),
-	.actor_size = sizeof(struct actor),
-	.operation_at = offsetof(struct actor, operation),
-	.actors = ACTORS,
-	.operations = OPERATIONS,
-	.names = names_of };
+EXPLORER("window_check");
