@@ -16,35 +16,10 @@ then_kill() {
 		kill -%s $PPID; } >/dev/null & exit 7' "$1"
 }
 
-# fated FATE [OPTION]... COMMAND...: retry ends like this as wait(2) has it, as
-# "exited 7" or "killed TERM", which a shell's $? cannot tell apart; its lines are
-# in ./err. A suite in the background has INT and QUIT ignored; here they are as
-# at a keyboard.
-fated() {
-	local want=$1 got
-	shift
-	got=$("$ACTOR" how "$ACTOR" fresh "$RETRY" "$@" 2>err)
-	[ "$got" = "$want" ] || {
-		echo "$got instead of $want: $*"
-		return 1
-	}
-}
-
-# ends FATE TIMES LINES [OPTION]... COMMAND...: fated, ./ran has TIMES lines, and
-# what retry said is LINES, a pattern with a bar between two lines.
-ends() {
-	local want=$2 lines=$3 said
-	: >ran
-	fated "$1" "${@:4}" || { cat err; return 1; }
-	said=$'\n'$(<err)
-	said=${said//$'\n'retry: /|}
-	# shellcheck disable=SC2053 # a pattern
-	[[ ${said#[$'\n'|]} == $lines && $(lines ran) -eq $want ]] || {
-		echo "ran $(lines ran) times instead of $want, or not: $lines"
-		cat err
-		return 1
-	}
-}
+# retry ends as wait(2) has it, "exited 7" or "killed TERM", which a shell's $?
+# cannot tell apart: try finds that in ./out. A suite in the background has INT and
+# QUIT ignored; here they are as at a keyboard.
+under=("$ACTOR" how "$ACTOR" fresh)
 
 # A command that is counted and exits with its argument.
 leaves='echo >>ran; exit $0'
@@ -59,61 +34,61 @@ sends() {
 }
 
 @test "retry ends as the command does, after five attempts unless told otherwise" {
-	table ends <<-'END'
-		'exited 0' 1 '' sh -c 'echo >>ran'
-		'exited 0' 3 'attempt 1/5 failed (exit 1), retrying in 0s|attempt 2/5 failed (exit 1), retrying in 0s' -d 0 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -eq 3 ]'
-		'exited 13' 3 'attempt 1/3 failed (exit 11), retrying in 0s|attempt 2/3 failed (exit 12), retrying in 0s|attempt 3/3 failed (exit 13), giving up: attempts exhausted' -n 3 -d 0 sh -c 'echo >>ran; exit "1$RETRY_ATTEMPT"'
+	table try <<-'END'
+		out='exited 0' runs=1 says='' sh -c 'echo >>ran'
+		out='exited 0' runs=3 says='attempt 1/5 failed (exit 1), retrying in 0s|attempt 2/5 failed (exit 1), retrying in 0s' -d 0 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -eq 3 ]'
+		out='exited 13' runs=3 says='attempt 1/3 failed (exit 11), retrying in 0s|attempt 2/3 failed (exit 12), retrying in 0s|attempt 3/3 failed (exit 13), giving up: attempts exhausted' -n 3 -d 0 sh -c 'echo >>ran; exit "1$RETRY_ATTEMPT"'
 		# 124 to 127 are failures like any other, and a status is no signal.
-		'exited 125' 2 '*|attempt 2/2 failed (exit 125), giving up: attempts exhausted' -n 2 -d 0 sh -c "$leaves" 125
-		'exited 143' 1 'attempt 1/1 failed (exit 143), giving up: attempts exhausted' -n 1 sh -c "$leaves" 143
+		out='exited 125' runs=2 says='*|attempt 2/2 failed (exit 125), giving up: attempts exhausted' -n 2 -d 0 sh -c "$leaves" 125
+		out='exited 143' runs=1 says='attempt 1/1 failed (exit 143), giving up: attempts exhausted' -n 1 sh -c "$leaves" 143
 		# Death by a signal, of the last attempt alone.
-		'killed SEGV' 0 'attempt 1/2 killed by SIGSEGV, retrying in 0s|attempt 2/2 killed by SIGSEGV, giving up: attempts exhausted' -n 2 -d 0 sh -c 'kill -SEGV $$'
-		'killed TERM' 0 '*|attempt 2/2 killed by SIGTERM, giving up: attempts exhausted' -n 2 -d 0 sh -c 'kill -TERM $$'
-		'exited 5' 0 '*' -n 2 -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 2 ] || kill -TERM $$; exit 5'
-		'killed INT' 1 'attempt 1/5 killed by SIGINT, giving up: SIGINT is not retried unless --retry-on names it' -d 0 sh -c 'echo >>ran; kill -INT $$'
-		'killed QUIT' 1 'attempt 1/5 killed by SIGQUIT, giving up: SIGQUIT is not retried unless --retry-on names it' -d 0 sh -c 'echo >>ran; kill -QUIT $$'
-		'killed PIPE' 1 'attempt 1/5 killed by SIGPIPE, giving up: SIGPIPE is not retried unless --retry-on names it' -d 0 sh -c 'echo >>ran; kill -PIPE $$'
-		'exited 0' 0 '' --success-on TERM sh -c 'kill -TERM $$'
-		'killed TERM' 0 '' --keep-status --success-on TERM sh -c 'kill -TERM $$'
-		'exited 7' 5 '*|attempt 5/5 failed (exit 7), giving up: attempts exhausted' -d 0 sh -c "$leaves" 7
+		out='killed SEGV' says='attempt 1/2 killed by SIGSEGV, retrying in 0s|attempt 2/2 killed by SIGSEGV, giving up: attempts exhausted' -n 2 -d 0 sh -c 'kill -SEGV $$'
+		out='killed TERM' says='*|attempt 2/2 killed by SIGTERM, giving up: attempts exhausted' -n 2 -d 0 sh -c 'kill -TERM $$'
+		out='exited 5' -n 2 -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 2 ] || kill -TERM $$; exit 5'
+		out='killed INT' runs=1 says='attempt 1/5 killed by SIGINT, giving up: SIGINT is not retried unless --retry-on names it' -d 0 sh -c 'echo >>ran; kill -INT $$'
+		out='killed QUIT' runs=1 says='attempt 1/5 killed by SIGQUIT, giving up: SIGQUIT is not retried unless --retry-on names it' -d 0 sh -c 'echo >>ran; kill -QUIT $$'
+		out='killed PIPE' runs=1 says='attempt 1/5 killed by SIGPIPE, giving up: SIGPIPE is not retried unless --retry-on names it' -d 0 sh -c 'echo >>ran; kill -PIPE $$'
+		out='exited 0' says='' --success-on TERM sh -c 'kill -TERM $$'
+		out='killed TERM' says='' --keep-status --success-on TERM sh -c 'kill -TERM $$'
+		out='exited 7' runs=5 says='*|attempt 5/5 failed (exit 7), giving up: attempts exhausted' -d 0 sh -c "$leaves" 7
 		# Of --retries and -n the last one counts.
-		'exited 7' 2 '*' -n 9 --retries 1 -d 0 sh -c "$leaves" 7
-		'exited 7' 3 '*' --retries 9 -n 3 -d 0 sh -c "$leaves" 7
-		'exited 7' 1 '*' --retries 0 sh -c "$leaves" 7
+		out='exited 7' runs=2 -n 9 --retries 1 -d 0 sh -c "$leaves" 7
+		out='exited 7' runs=3 --retries 9 -n 3 -d 0 sh -c "$leaves" 7
+		out='exited 7' runs=1 --retries 0 sh -c "$leaves" 7
 		# Without a cap no number stands after the slash.
-		'exited 7' 7 'attempt 1 failed (exit 9), *|attempt 7 failed (exit 7), giving up: --stop-on 7' -n inf -d 0 --stop-on 7 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -lt 7 ] || exit 7; exit 9'
+		out='exited 7' runs=7 says='attempt 1 failed (exit 9), *|attempt 7 failed (exit 7), giving up: --stop-on 7' -n inf -d 0 --stop-on 7 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -lt 7 ] || exit 7; exit 9'
 		# Of several reasons the first one counts.
-		'exited 3' 1 'attempt 1/1 failed (exit 3), giving up: --stop-on 3' -n 1 --stop-on 3 --retry-on 4 sh -c "$leaves" 3
-		'exited 3' 1 'attempt 1/1 failed (exit 3), giving up: attempts exhausted' -n 1 -T 1 -d 2 -j none sh -c "$leaves" 3
+		out='exited 3' runs=1 says='attempt 1/1 failed (exit 3), giving up: --stop-on 3' -n 1 --stop-on 3 --retry-on 4 sh -c "$leaves" 3
+		out='exited 3' runs=1 says='attempt 1/1 failed (exit 3), giving up: attempts exhausted' -n 1 -T 1 -d 2 -j none sh -c "$leaves" 3
 	END
 }
 
 @test "an attempt that a limit ended is 124" {
-	table ends <<-'END'
-		'exited 124' 2 'attempt 1/2 timed out after *, retrying in 0s|attempt 2/2 timed out after *s, giving up: attempts exhausted' -n 2 -d 0 -t 500ms sh -c 'echo >>ran; exec sleep 20'
+	table try <<-'END'
+		out='exited 124' runs=2 says='attempt 1/2 timed out after *, retrying in 0s|attempt 2/2 timed out after *s, giving up: attempts exhausted' -n 2 -d 0 -t 500ms sh -c 'echo >>ran; exec sleep 20'
 		# Even if it exits 0 then, or has to be killed.
-		'exited 124' 1 '*attempt 1/1 timed out after *, giving up: attempts exhausted' -n 1 -t 500ms sh -c "$(obeys TERM 'exit 0')"
-		'exited 124' 1 '*attempt 1/1 timed out after *, giving up: attempts exhausted' -n 1 -t 500ms -k 0 sh -c "$(obeys TERM ': >asked')" && [ ! -e asked ]
-		'exited 124' 1 'attempt 1/4 ended by the deadline after *s, giving up: deadline' -n 4 -T 500ms sh -c 'echo >>ran; exec sleep 20'
+		out='exited 124' runs=1 says='*attempt 1/1 timed out after *, giving up: attempts exhausted' -n 1 -t 500ms sh -c "$(obeys TERM 'exit 0')"
+		out='exited 124' runs=1 says='*attempt 1/1 timed out after *, giving up: attempts exhausted' -n 1 -t 500ms -k 0 sh -c "$(obeys TERM ': >asked')" && [ ! -e asked ]
+		out='exited 124' runs=1 says='attempt 1/4 ended by the deadline after *s, giving up: deadline' -n 4 -T 500ms sh -c 'echo >>ran; exec sleep 20'
 		# The next delay would pass the deadline: the status is the command's.
-		'exited 7' 1 'attempt 1 failed (exit 7), giving up: deadline' -T 10 -d 10 -j none sh -c "$leaves" 7
+		out='exited 7' runs=1 says='attempt 1 failed (exit 7), giving up: deadline' -T 10 -d 10 -j none sh -c "$leaves" 7
 		# 0 is no timeout.
-		'exited 0' 0 'attempt 1/5 succeeded (exit 0)|*' -v -t 0 sleep 0.05
+		out='exited 0' says='attempt 1/5 succeeded (exit 0)|*' -v -t 0 sleep 0.05
 	END
 }
 
 @test "after a signal to retry no further attempt is made" {
-	table ends <<-'END'
-		'exited 0' 1 'attempt 1/5 succeeded (exit 0)|*' -v sh -c "$(sends TERM 'exit 0')"
-		'exited 5' 1 'attempt 1/5 failed (exit 5), giving up: interrupted' -d 0 sh -c "$(sends HUP 'exit 5')"
-		'killed TERM' 1 'attempt 1/5 killed by SIGTERM, giving up: interrupted' -d 0 sh -c 'echo >>ran; (kill -TERM $PPID); exec sleep 20'
+	table try <<-'END'
+		out='exited 0' runs=1 says='attempt 1/5 succeeded (exit 0)|*' -v sh -c "$(sends TERM 'exit 0')"
+		out='exited 5' runs=1 says='attempt 1/5 failed (exit 5), giving up: interrupted' -d 0 sh -c "$(sends HUP 'exit 5')"
+		out='killed TERM' runs=1 says='attempt 1/5 killed by SIGTERM, giving up: interrupted' -d 0 sh -c 'echo >>ran; (kill -TERM $PPID); exec sleep 20'
 		# It comes before a stop rule, the number of attempts and a later limit.
-		'exited 5' 1 'attempt 1/1 failed (exit 5), giving up: interrupted' -n 1 --stop-on 5 sh -c "$(sends TERM 'exit 5')"
-		'killed TERM' 1 'attempt 1/5 killed by SIGTERM, giving up: interrupted' -t 600ms -k 100ms sh -c "$(sends TERM '')"
-		'exited 124' 1 '*attempt 1/5 timed out after *, giving up: interrupted' -d 0 -t 500ms sh -c "$(obeys TERM '(kill -INT $PPID); exit 3')"
+		out='exited 5' runs=1 says='attempt 1/1 failed (exit 5), giving up: interrupted' -n 1 --stop-on 5 sh -c "$(sends TERM 'exit 5')"
+		out='killed TERM' runs=1 says='attempt 1/5 killed by SIGTERM, giving up: interrupted' -t 600ms -k 100ms sh -c "$(sends TERM '')"
+		out='exited 124' runs=1 says='*attempt 1/5 timed out after *, giving up: interrupted' -d 0 -t 500ms sh -c "$(obeys TERM '(kill -INT $PPID); exit 3')"
 		# A delay ends at once, without a message but that of -v.
-		'killed TERM' 1 'attempt 1/5 failed (exit 7), retrying in 1m40s' -d 100 -j none sh -c "echo >>ran; $(then_kill TERM)"
-		'killed INT' 1 'attempt 1/5 failed (exit 7), retrying in 1m40s|ended after 1 attempt in *s: interrupted' -v -d 100 -j none sh -c "echo >>ran; $(then_kill INT)"
+		out='killed TERM' runs=1 says='attempt 1/5 failed (exit 7), retrying in 1m40s' -d 100 -j none sh -c "echo >>ran; $(then_kill TERM)"
+		out='killed INT' runs=1 says='attempt 1/5 failed (exit 7), retrying in 1m40s|ended after 1 attempt in *s: interrupted' -v -d 100 -j none sh -c "echo >>ran; $(then_kill INT)"
 	END
 }
 
@@ -125,24 +100,24 @@ sends() {
 	printf '#!/bin/sh\n[ "$0" = "./a b/c d" ] && echo >>ran\n' >'a b/c d'
 	chmod +x 'a b/c d'
 	hint="Try '${RETRY##*/} -h' for more information."
-	table ends <<-'END'
-		'exited 127' 0 "cannot run 'no-such-command': No such file or directory" --retry-on 127,fail no-such-command
-		'exited 127' 0 "cannot run '': No such file or directory" ''
-		'exited 126' 0 "cannot run './plain': Permission denied" ./plain
-		'exited 126' 0 "cannot run '/': Permission denied" --retry-on 126 /
-		'exited 127' 0 '*' --success-on 127,fail ./nosuch
-		'exited 126' 0 '*' --success-on 126,fail ./plain
-		'exited 127' 1 "attempt 1/5 failed (exit 9), retrying in 0s|cannot run './fickle': No such file or directory" -d 0 ./fickle
+	table try <<-'END'
+		out='exited 127' says="cannot run 'no-such-command': No such file or directory" --retry-on 127,fail no-such-command
+		out='exited 127' says="cannot run '': No such file or directory" ''
+		out='exited 126' says="cannot run './plain': Permission denied" ./plain
+		out='exited 126' says="cannot run '/': Permission denied" --retry-on 126 /
+		out='exited 127' --success-on 127,fail ./nosuch
+		out='exited 126' --success-on 126,fail ./plain
+		out='exited 127' runs=1 says="attempt 1/5 failed (exit 9), retrying in 0s|cannot run './fickle': No such file or directory" -d 0 ./fickle
 		# Control bytes are escaped.
-		'exited 127' 0 "cannot run 'no\\\\x01such\\\\x1b\[1m\\\\x7f': No such file or directory" $'no\001such\033[1m\177'
-		'exited 127' 0 "cannot run 'a\\\\nb\\\\tc': No such file or directory|this needs a shell: *" $'a\nb\tc'
-		'exited 127' 0 "cannot run 'back\\\\slash': No such file or directory" 'back\slash'
+		out='exited 127' says="cannot run 'no\\\\x01such\\\\x1b\[1m\\\\x7f': No such file or directory" $'no\001such\033[1m\177'
+		out='exited 127' says="cannot run 'a\\\\nb\\\\tc': No such file or directory|this needs a shell: *" $'a\nb\tc'
+		out='exited 127' says="cannot run 'back\\\\slash': No such file or directory" 'back\slash'
 		# White space in a path is no shell's.
-		'exited 0' 1 '' './a b/c d'
+		out='exited 0' runs=1 says='' './a b/c d'
 		# Without a command, or with bad usage, nothing is run.
-		'exited 125' 0 "no command given"$'\n'"$hint"
-		'exited 125' 0 "no command given"$'\n'"$hint" -n 3 --
-		'exited 125' 0 "--attempts: not a number of attempts: '0'"$'\n'"$hint" -n 0 sh -c 'echo >>ran'
+		out='exited 125' says="no command given|> $hint"
+		out='exited 125' says="no command given|> $hint" -n 3 --
+		out='exited 125' runs=0 says="--attempts: not a number of attempts: '0'|> $hint" -n 0 sh -c 'echo >>ran'
 	END
 }
 
@@ -205,11 +180,11 @@ sends() {
 }
 
 @test "a hint follows where the command is for a shell, or no command" {
-	local line hint
+	local line hint none="No such file or directory"
+	local function="not a command but a function of bash: use bash -euo pipefail -c 'deploy \"\$@\"' deploy"
 	hinted() # hinted HINT COMMAND...
 	{
-		local none="No such file or directory"
-		ends 'exited 127' 0 "cannot run '${2//[[]/\\[}': $none${1:+|}$1" "${@:2}"
+		try out='exited 127' says="cannot run '${2//[[]/\\[}': $none${1:+|}$1" -- "${@:2}"
 	}
 	needs='this needs a shell: use'
 	table hinted <<-'END'
@@ -233,36 +208,29 @@ sends() {
 		'' a-b=c true
 		"$needs sh -c 'A=b true'" 'A=b true'
 	END
-	ends 'exited 0' 0 '' env TOKEN=s3cret true
+	try out='exited 0' says='' env TOKEN=s3cret true
 	# It is quoted for a shell.
 	for line in "echo 'it is'" "printf %s \\' \$HOME \"'\"; ''" "echo it's"; do
-		fated 'exited 127' "$line"
+		try out='exited 127' "$line"
 		hint=$(sed -n 's/^retry: this needs a shell: use sh -c //p' err)
 		[ "$(eval "printf %s $hint")" = "$line" ]
 	done
-	fated 'exited 126' "echo $(printf "%0600d" 7)"
-	grep -qx "retry: this needs a shell: use sh -c 'echo 0*\.\.\.'" err
+	try out='exited 126' says="*|this needs a shell: use sh -c 'echo 0*...'" "echo $(printf "%0600d" 7)"
 	# Room for 508 bytes: the last of them would be half an é.
-	fated 'exited 126' "echo $(printf 'é%.0s' {1..300})"
-	has_line "retry: this needs a shell: use sh -c 'echo $(
-		printf 'é%.0s' {1..251})...'" err
+	try out='exited 126' says="*|this needs a shell: use sh -c 'echo $(printf 'é%.0s' {1..251})...'" \
+	    "echo $(printf 'é%.0s' {1..300})"
 	# A function that bash has exported is run by bash.
 	deploy() { [ "$1" = a ]; echo "deployed $*"; }
 	export -f deploy
-	fated 'exited 127' deploy
-	holds err "retry: cannot run 'deploy': No such file or directory" \
-	    "retry: not a command but a function of bash: use bash -euo pipefail -c 'deploy \"\$@\"' deploy"
-	fated 'exited 127' -q deploy a 'b c'
-	holds err "retry: cannot run 'deploy': No such file or directory" \
-	    "retry: not a command but a function of bash: use bash -euo pipefail -c 'deploy \"\$@\"' deploy ..."
+	try out='exited 127' says="cannot run 'deploy': $none|$function" deploy
+	try out='exited 127' says="cannot run 'deploy': $none|$function ..." -q deploy a 'b c'
 	# It does.
 	eval "set -- $(sed -n 's/.*: use \(.*\) \.\.\.$/\1/p' err)"
 	[ "$("$RETRY" "$@" a 'b c')" = 'deployed a b c' ]
 	exits 1 "$RETRY" -q -n 1 "$@" b
 	# One that is not exported is any word.
 	export -n -f deploy
-	fated 'exited 127' deploy
-	holds err "retry: cannot run 'deploy': No such file or directory"
+	try out='exited 127' says="cannot run 'deploy': $none" deploy
 }
 
 @test "bad usage that nobody reads of is 125 too" {
@@ -278,19 +246,19 @@ sends() {
 }
 
 @test "-q hides every line of retry but why it failed itself, -v says more" {
-	table ends <<-'END'
-		'exited 7' 0 $'theirs\ntheirs' -q -n 2 -d 0 sh -c 'echo theirs >&2; exit 7'
-		'exited 124' 0 '' -q -n 2 -d 0 -t 50ms sleep 20
-		'exited 127' 0 "cannot run './nosuch': No such file or directory" -q ./nosuch
-		'exited 126' 0 "cannot run '/': Permission denied" -q /
-		'exited 125' 0 "--attempts: not a number of attempts: 'x'"* -q -n x true
-		'exited 0' 0 'attempt 1/5 *|attempt 2/5 *|attempt 3/5 succeeded (exit 0)|ended after 3 attempts in *s: succeeded, rescued by a retry' -v -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
-		'exited 0' 0 'attempt 1/5 succeeded (exit 0)|ended after 1 attempt in *s: succeeded' -v true
+	table try <<-'END'
+		out='exited 7' says='> theirs|> theirs' -q -n 2 -d 0 sh -c 'echo theirs >&2; exit 7'
+		out='exited 124' says='' -q -n 2 -d 0 -t 50ms sleep 20
+		out='exited 127' says="cannot run './nosuch': No such file or directory" -q ./nosuch
+		out='exited 126' says="cannot run '/': Permission denied" -q /
+		out='exited 125' says="--attempts: not a number of attempts: 'x'"* -q -n x true
+		out='exited 0' says='attempt 1/5 *|attempt 2/5 *|attempt 3/5 succeeded (exit 0)|ended after 3 attempts in *s: succeeded, rescued by a retry' -v -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
+		out='exited 0' says='attempt 1/5 succeeded (exit 0)|ended after 1 attempt in *s: succeeded' -v true
 		# Of both the last one counts.
-		'exited 3' 0 '' -v -q -n 1 sh -c 'exit 3'
-		'exited 3' 0 '*|ended after 1 attempt in *s: attempts' -q -v -n 1 sh -c 'exit 3'
+		out='exited 3' says='' -v -q -n 1 sh -c 'exit 3'
+		out='exited 3' says='*|ended after 1 attempt in *s: attempts' -q -v -n 1 sh -c 'exit 3'
 		# Of the reasons, tests/user/docs has all.
-		'exited 124' 0 '*|ended after 1 attempt in *s: deadline' -v -T 50ms sleep 20
+		out='exited 124' says='*|ended after 1 attempt in *s: deadline' -v -T 50ms sleep 20
 	END
 }
 
