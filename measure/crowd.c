@@ -22,7 +22,7 @@
 #include "child.h"
 #include "redis.h"
 #include "text/number.h"
-#include "text/random.h"
+#include "text/hash.h"
 #include "witness.h"
 
 /* How long after the first signal a process is killed. */
@@ -487,7 +487,7 @@ static void
 hurt(struct crowd *crowd)
 {
 	nanos now = clock_now() - crowd->start;
-	uint64_t chance = random_draw(&crowd->chance);
+	uint64_t chance = hash_draw(&crowd->chance);
 	struct client *client =
 	    &crowd->clients[chance % (uint64_t)crowd->begun];
 
@@ -507,8 +507,7 @@ hurt(struct crowd *crowd)
 	client->resumed = NANOS_MAX;
 	client->killed = chance % 3 == 0;
 	if (!client->killed)
-		client->until =
-		    now + (nanos)(random_draw(&crowd->chance) % STOP);
+		client->until = now + (nanos)(hash_draw(&crowd->chance) % STOP);
 	kill(client->pid, client->killed ? SIGKILL : SIGSTOP);
 	if (client->killed)
 		crowd->cost->killed++;

@@ -3,7 +3,7 @@
 #include <err.h>
 #include <stdlib.h>
 #include "text/number.h"
-#include "text/random.h"
+#include "text/hash.h"
 #include "policy/plan.h"
 #include "../tests/fleet/twin.h"
 
@@ -266,14 +266,14 @@ struct storm {
 	int64_t begun; /* clients that begin at once, or where others ended */
 };
 
-/* A seed that differs from its neighbours' in all bits: random_draw() gives
+/* A seed that differs from its neighbours' in all bits: hash_draw() gives
  * that of one client after the other. */
 static uint64_t
 seed_of(const struct model *model, uint32_t who)
 {
 	uint64_t state = model->seed + who * UINT64_C(0x9e3779b97f4a7c15);
 
-	return random_draw(&state);
+	return hash_draw(&state);
 }
 
 static bool

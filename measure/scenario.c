@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "text/number.h"
-#include "text/random.h"
+#include "text/hash.h"
 
 /* Options that several variants share. */
 #define STORM "-n inf -d 100ms --max-delay 10s "
@@ -341,7 +341,7 @@ capacity_answer(const struct capacity *capacity, struct load *load, nanos now)
 	if (capacity->flaky > 0 && ++load->count % capacity->flaky == 0)
 		return 503;
 	if (capacity->percent > 0 &&
-	    random_draw(&load->chance) % 100 < (uint64_t)capacity->percent)
+	    hash_draw(&load->chance) % 100 < (uint64_t)capacity->percent)
 		return 503;
 	if (capacity->quota > 0) {
 		window = now / capacity->window;

@@ -1,7 +1,7 @@
 #include "policy/backoff.h"
 
 #include "text/number.h"
-#include "text/random.h"
+#include "text/hash.h"
 
 /*
  * Uniform in [low, high], 0 <= low <= high. Random numbers below 2^64 mod range
@@ -16,7 +16,7 @@ uniform(uint64_t *state, nanos low, nanos high)
 	uint64_t random;
 
 	do
-		random = random_draw(state);
+		random = hash_draw(state);
 	while (random < excess);
 	return low + (nanos)(random % range);
 }

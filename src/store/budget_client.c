@@ -4,7 +4,7 @@
 #include <string.h>
 #include "sys/sys.h"
 #include "text/number.h"
-#include "text/random.h"
+#include "text/hash.h"
 
 /* How often to open the segment anew that was removed, and to act on one that
  * is removed meanwhile, or corrupt, before the process goes on alone. */
@@ -132,7 +132,7 @@ act_once(struct budget_client *budget, nanos now, budget_act *act, void *with)
 	    visit.segment, visit.header, &caller->config->terms, &differs);
 	if (caller->fleet != NULL) {
 		caller->fleet->slice = visit.header->slice;
-		caller->fleet->random = random_draw(&caller->fleet->seed);
+		caller->fleet->random = hash_draw(&caller->fleet->seed);
 	}
 	sound = visit.terms.ratio >= 0 && act(&visit, with);
 	if (!segment_store_leave(store))

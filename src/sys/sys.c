@@ -7,7 +7,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "text/random.h"
+#include "text/hash.h"
 
 #define DESCRIPTOR_BASE 10
 
@@ -35,7 +35,7 @@ sys_random(void *bytes, size_t size)
 
 		for (size_t i = 0; i < size; i++)
 			((unsigned char *)bytes)[i] =
-			    (unsigned char)random_draw(&seed);
+			    (unsigned char)hash_draw(&seed);
 	}
 }
 

@@ -11,7 +11,7 @@
 #include "sys/procfs.h"
 #include "sys/signals.h"
 #include "text/number.h"
-#include "text/random.h"
+#include "text/hash.h"
 
 /* How long a call takes, in nanoseconds. */
 #define TICK 200
@@ -31,7 +31,7 @@ struct kernel kernel;
  */
 
 uint64_t kernel_draw(uint64_t most) {
-	return random_draw(&kernel.random) % most;
+	return hash_draw(&kernel.random) % most;
 }
 
 void kernel_trace(const char *what, int64_t number) {

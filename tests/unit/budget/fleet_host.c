@@ -5,7 +5,7 @@
 #include "unit.h"
 #include "script.h"
 #include "budget/fleet_host.h"
-#include "text/random.h"
+#include "text/hash.h"
 
 /* The random factor that is one. */
 #define ONE (UINT64_C(1) << 63)
@@ -432,7 +432,7 @@ TEST(corrupt_words_end) {
 			&host.opening, &host.link, &host.offset, &host.hosts, &host.used };
 
 		for (size_t word = 0; word < LENGTH(words); word++) {
-			random = random_draw(&seed);
+			random = hash_draw(&seed);
 			*words[word] = random >> (i % 3 * 16);
 			if (i % 2 == 0) /* so that the tag is right */
 				*words[word] = (uint64_t)usual.tag << 48 | random >> 16;

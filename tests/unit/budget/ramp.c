@@ -6,7 +6,7 @@
 #include "script.h"
 #include "budget/ramp.h"
 #include "text/number.h"
-#include "text/random.h"
+#include "text/hash.h"
 
 #define STEP RAMP_STEP
 #define FIRST RAMP_FIRST
@@ -319,9 +319,9 @@ TEST(random_words) {
 	for (int i = 0; i < 20000; i++) {
 		struct ramp zero = { .began = BEGAN };
 		uint64_t word =
-		    ramp_word(&zero) | random_draw(&seed) % (UINT64_C(1) << (64 - BEGAN_BITS));
-		nanos now = START((nanos)(random_draw(&seed) % (1 << STEP_BITS))) +
-		    (nanos)(random_draw(&seed) % (STEP + 1));
+		    ramp_word(&zero) | hash_draw(&seed) % (UINT64_C(1) << (64 - BEGAN_BITS));
+		nanos now = START((nanos)(hash_draw(&seed) % (1 << STEP_BITS))) +
+		    (nanos)(hash_draw(&seed) % (STEP + 1));
 		struct ramp ramp = ramp_read(word, BEGAN, 0, now);
 
 		HOLDS("read", ramp.rate >= LEAST);

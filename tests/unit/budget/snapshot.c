@@ -2,7 +2,7 @@
 #include "unit.h"
 #include "script.h"
 #include "budget/snapshot.h"
-#include "text/random.h"
+#include "text/hash.h"
 
 /* When the segments here were made. */
 #define MADE SECONDS(1000)
@@ -215,7 +215,7 @@ TEST(key) {
 
 /* Random words, or zeros and ones, or words with only a few bits. */
 static uint64_t garbage(uint64_t *state, int kind) {
-	uint64_t word = random_draw(state);
+	uint64_t word = hash_draw(state);
 
 	if (kind == 1)
 		return word & 1 ? UINT64_MAX : 0;

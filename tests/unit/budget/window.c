@@ -5,7 +5,7 @@
 #include "unit.h"
 #include "script.h"
 #include "budget/window.h"
-#include "text/random.h"
+#include "text/hash.h"
 
 /* [epoch:31 | sealed:1 | successes:16 | retries:16] */
 #define WORD(epoch, sealed, successes, retries) \
@@ -327,7 +327,7 @@ static void compare_next(const struct naive *naive, const struct window *window,
 }
 
 static int64_t draw(uint64_t *seed, uint64_t most) {
-	return (int64_t)(random_draw(seed) % (most + 1));
+	return (int64_t)(hash_draw(seed) % (most + 1));
 }
 
 /* Random gaps, with clocks that are up to two slices behind or ahead, and

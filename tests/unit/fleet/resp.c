@@ -2,7 +2,7 @@
  * bytes. */
 #include "unit.h"
 #include "fleet/resp.h"
-#include "text/random.h"
+#include "text/hash.h"
 
 #define RANDOM_REPLIES 40000
 
@@ -121,12 +121,12 @@ TEST(replies_of_any_bytes) {
 	char bytes[24];
 
 	for (int i = 0; i < RANDOM_REPLIES; i++) {
-		size_t length = random_draw(&seed) % sizeof bytes;
+		size_t length = hash_draw(&seed) % sizeof bytes;
 		struct resp_reply reply = { 0 };
 		enum resp_state state;
 
 		for (size_t j = 0; j < length; j++)
-			bytes[j] = marks[random_draw(&seed) % sizeof marks];
+			bytes[j] = marks[hash_draw(&seed) % sizeof marks];
 		state = read_copy(bytes, length, &reply);
 		if (state == RESP_WHOLE && (reply.length > length || reply.count > RESP_NUMBERS))
 			HOLDS("any bytes", false);

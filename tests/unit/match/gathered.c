@@ -9,7 +9,7 @@
 #include "unit.h"
 #include "match/pattern.h"
 #include "tools/preset.h"
-#include "text/random.h"
+#include "text/hash.h"
 
 enum { TEXTS = 64, STREAM = 1 << 14, TRIALS = 5, SHORT = 300 };
 
@@ -25,7 +25,7 @@ static size_t length;
 static uint32_t chance(uint64_t below) {
 	static uint64_t seed = 1;
 
-	return (uint32_t)(random_draw(&seed) % below);
+	return (uint32_t)(hash_draw(&seed) % below);
 }
 
 /* Feeds the stream in pieces of up to most bytes. */

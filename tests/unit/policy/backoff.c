@@ -1,6 +1,4 @@
 /*
- * Covers text/random.
- *
  * backoff: envelopes, jitter and lists of delays.
  */
 #include "unit.h"

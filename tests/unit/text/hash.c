@@ -1,4 +1,4 @@
-/* hash: the same hashes on every machine. */
+/* hash: the same hashes and random numbers on every machine. */
 #include "unit.h"
 #include "text/hash.h"
 
@@ -20,4 +20,12 @@ TEST(hashes) {
 		hash = hash_add(hash, rows[i].text + half, length - half);
 		HOLDS(rows[i].text, hash == rows[i].hash);
 	}
+}
+
+/* The first numbers that the authors' splitmix64.c draws from seed 0. */
+TEST(draws) {
+	uint64_t seed = 0;
+
+	HOLDS("first", hash_draw(&seed) == UINT64_C(0xe220a8397b1dcdaf));
+	HOLDS("second", hash_draw(&seed) == UINT64_C(0x6e789e6aa1b965f4));
 }
