@@ -172,15 +172,11 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 	const struct policy *policy = request->policy;
 	char **command = policy->command + wrapper->command;
 	struct curl curl = curl_read(command);
-	struct curl last = curl_operation(command, 1);
 	const char *method =
 	    policy->method == NULL ? curl.method : policy->method;
 	const char *path = request->path;
 	bool reached = reaches(wrapper, &request->made);
 
-	/* The last operation gets the last response. */
-	while (last.next != 0)
-		last = curl_operation(command, last.next);
 	if (curl.retries)
 		log_say(request->log, LOUDNESS_PLAIN,
 		    STRINGS("curl has a --retry of its own: attempts "
@@ -189,7 +185,7 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 		log_say(request->log, LOUDNESS_PLAIN,
 		    STRINGS("curl makes several requests: they share one "
 			    "idempotency key"));
-	request->source = last.dumps ? HTTP_REQUEST_DUMP
+	request->source = curl.dumps ? HTTP_REQUEST_DUMP
 	    : reached                ? HTTP_REQUEST_CURL
 				     : HTTP_REQUEST_SUDO;
 	request->several = curl.several;
@@ -199,23 +195,23 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 	    (request->key == NULL ? policy->method == NULL : !reached))
 		request->method = method;
 
-	if (last.dumps) {
+	if (curl.dumps) {
 		/* The file of curl's own -D is read instead, by a path that
 		 * retry can use. */
 		char *within = NULL;
 
-		if (last.dump == NULL)
+		if (curl.dump == NULL)
 			log_say(request->log, LOUDNESS_VERBOSE,
 			    STRINGS("curl's own --dump-header is not a file: "
 				    "no HTTP status is read"));
-		else if (wrapper->directory != NULL && last.dump[0] != '/' &&
-		    asprintf(&within, "%s/%s", wrapper->directory, last.dump) ==
+		else if (wrapper->directory != NULL && curl.dump[0] != '/' &&
+		    asprintf(&within, "%s/%s", wrapper->directory, curl.dump) ==
 			-1)
 			return false;
 		if (request->made.temporary)
 			unlink(request->made.path);
 		request->made.temporary = false;
-		request->path = within != NULL ? within : last.dump;
+		request->path = within != NULL ? within : curl.dump;
 		path = NULL;
 	}
 	/* Without its headers it is not known what curl has sent. */

@@ -222,9 +222,8 @@ curl_read(char *const argv[])
 			all.keyed |= one.keyed && all_safe;
 		else
 			all.keyed = one.keyed && (all_safe || all.keyed);
-		if (one.dumps)
-			all.dump = one.dump;
-		all.dumps |= one.dumps;
+		all.dumps = one.dumps;
+		all.dump = one.dump;
 		all.retries |= one.retries;
 		all.lenient |= one.lenient;
 		from = one.next;

@@ -51,10 +51,10 @@ struct curl curl_operation(char *const argv[], size_t from);
 /*
  * Reads the whole command line, all operations together. opening and next are
  * those of the first operation. method is the first one that is neither
- * idempotent nor sent with a key, if there is one. dump is that of the last
- * operation with a -D. retries is set if one operation has it. keyed is set if
- * at least one operation has a key, and each operation that is not idempotent
- * has one. lenient is set if one operation is.
+ * idempotent nor sent with a key, if there is one. dumps and dump are those of
+ * the last operation, which gets the last response. retries is set if one has
+ * it. keyed is set if at least one operation has a key, and each operation that
+ * is not idempotent has one. lenient is set if one operation is.
  */
 struct curl curl_read(char *const argv[]);
 

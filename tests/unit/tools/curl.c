@@ -91,10 +91,9 @@ TEST(what_else_curl_says) {
 
 		{ "1 dumps f", "-D f URL", "-Df URL", "-sDf URL", "URL --dump-header f",
 		    "--dump-header=f URL", "--dump-he f URL", "--dump f URL", "A --next -D f B",
-		    "-D g A --next -D f B", "-D f A --next B", "-D g -D f URL",
-		    "--dump-ca-embed -D f URL" },
+		    "-D g A --next -D f B", "-D g -D f URL", "--dump-ca-embed -D f URL" },
 		{ "1 dumps ", "-D - URL", "-D % URL", "-D f -D - URL" },
-		{ "1", "URL -D", "-o -D f" },
+		{ "1", "URL -D", "-o -D f", "-D f A --next B" },
 		{ "3 dumps f", "-qD f URL" },
 
 		{ "1 retries", "--retry 3 URL", "--retry=3 URL", "A --next --retry 3 B" },
