@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "cli/help.h"
 #include "cli/option.h"
-#include "match/hint.h"
+#include "match/pattern.h"
 #include "text/escape.h"
 #include "text/number.h"
 #include "tools/command_line.h"

@@ -29,7 +29,7 @@ struct conditions {
 #define CONDITIONS_WATCHES 64
 
 struct pattern;
-struct hint;
+struct pattern_hint;
 
 /* A pattern that is looked for in the command's output. */
 struct watch {
@@ -37,7 +37,7 @@ struct watch {
 	int fd; /* 1 or 2 */
 	uint32_t number; /* of text among the texts of pattern */
 	struct pattern *pattern; /* NULL until text is compiled */
-	struct hint *hint; /* of --retry-after, with pattern; or NULL */
+	struct pattern_hint *hint; /* of --retry-after, with pattern; or NULL */
 	const char *preset; /* whose text it is; NULL: the user's */
 };
 

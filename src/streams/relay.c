@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "sys/sys.h"
-#include "match/hint.h"
+#include "match/pattern.h"
 #include "text/number.h"
 
 /* What a pipe holds: one read rarely gets more. */
@@ -101,7 +101,7 @@ relay_begin(struct relay *relay)
 		const struct watch *watch = &relay->watches->list[i];
 
 		if (watch->hint != NULL)
-			hint_start(watch->hint);
+			pattern_hint_start(watch->hint);
 		else if (watch->number == 0)
 			pattern_start(watch->pattern);
 	}
@@ -229,8 +229,8 @@ match(const struct relay *relay, struct stream *stream)
 			size_t length = stream->unmatched - stream->fed;
 
 			if (watch->hint != NULL)
-				stream->fed +=
-				    hint_feed(watch->hint, bytes, length);
+				stream->fed += pattern_hint_feed(
+				    watch->hint, bytes, length);
 			else if (watch->number == 0)
 				stream->fed += pattern_feed_some(
 				    watch->pattern, bytes, length);
@@ -424,12 +424,13 @@ relay_finish(struct relay *relay, struct outcome *outcome)
 	}
 	for (int i = 0; i < relay->watches->count; i++) {
 		const struct watch *watch = &relay->watches->list[i];
-		struct hint *hint = watch->hint;
+		struct pattern_hint *hint = watch->hint;
 
 		if (hint != NULL) {
 			nanos wait;
 
-			if (hint_end(hint, sys_now(CLOCK_REALTIME), &wait)) {
+			if (pattern_hint_end(
+				hint, sys_now(CLOCK_REALTIME), &wait)) {
 				outcome->has_hint = true;
 				outcome->hint =
 				    number_greater(outcome->hint, wait);

@@ -3,18 +3,18 @@
  * wait is found in it. A text of ordinary units is read as duration.h reads it.
  */
 #include "fuzz.h"
-#include "match/hint.h"
+#include "match/pattern.h"
 
 #define NOW (1795341600 * NANOS_SECOND)
 
 /* The wait in text, cut into chunks; -1: none. */
-static nanos find(struct hint *hint, const uint8_t *text, size_t size, size_t chunk) {
+static nanos find(struct pattern_hint *hint, const uint8_t *text, size_t size, size_t chunk) {
 	nanos wait;
 
-	hint_start(hint);
+	pattern_hint_start(hint);
 	for (size_t at = 0; at < size;)
-		at += hint_feed(hint, text + at, size - at < chunk ? size - at : chunk);
-	return hint_end(hint, NOW, &wait) ? wait : -1;
+		at += pattern_hint_feed(hint, text + at, size - at < chunk ? size - at : chunk);
+	return pattern_hint_end(hint, NOW, &wait) ? wait : -1;
 }
 
 /* In a message a point behind a unit ends the sentence. */
@@ -26,7 +26,7 @@ static bool ends_sentence(const uint8_t *text, size_t size) {
 }
 
 /* A time that a user may type, "1h30m", means the same in a message. */
-static void check_typed(struct hint *hint, const uint8_t *text, size_t size) {
+static void check_typed(struct pattern_hint *hint, const uint8_t *text, size_t size) {
 	struct pattern_error error;
 	nanos typed;
 
@@ -38,7 +38,7 @@ static void check_typed(struct hint *hint, const uint8_t *text, size_t size) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-	static struct hint hint = { .unit = NANOS_SECOND };
+	static struct pattern_hint hint = { .unit = NANOS_SECOND };
 	const uint8_t *end = memchr(data, '\n', size);
 	struct pattern_error error;
 	nanos wait;

@@ -13,7 +13,6 @@
 #include "fuzz.h"
 #include "exit_status.h"
 #include "cli/options.h"
-#include "match/hint.h"
 #include "match/pattern.h"
 #include "cli/option.h"
 
@@ -84,7 +83,8 @@ void *__wrap_malloc(size_t size) {
 	void *room = __real_malloc(size);
 
 	if (reading.on) {
-		bool pattern = size == sizeof(struct pattern) || size == sizeof(struct hint);
+		bool pattern =
+		    size == sizeof(struct pattern) || size == sizeof(struct pattern_hint);
 
 		/* All else is small: a limit, a LIST, the place of a line. */
 		fuzz_never((size > SMALL && !pattern && size != OPTION_FILE_MOST + 1) ||

@@ -1,11 +1,13 @@
 /*
- * hint, row by row: which times in messages for people are read, and
+ * Covers match/pattern.
+ *
+ * Hints, row by row: which times in messages for people are read, and
  * which are not. Where a stream is cut into chunks does not matter.
  */
 #include "unit.h"
-#include "match/hint.h"
+#include "match/pattern.h"
 
-static struct hint hint;
+static struct pattern_hint hint;
 
 /* Sun, 22 Nov 2026 10:00:00 GMT. */
 #define NOW (1795341600 * NANOS_SECOND)
@@ -25,10 +27,11 @@ static nanos wait_in(const char *stream, size_t chunk) {
 	size_t length = strlen(stream);
 	nanos wait;
 
-	hint_start(&hint);
+	pattern_hint_start(&hint);
 	for (size_t at = 0; at < length;)
-		at += hint_feed(&hint, stream + at, length - at < chunk ? length - at : chunk);
-	return hint_end(&hint, NOW, &wait) ? wait : -1;
+		at += pattern_hint_feed(&hint, stream + at,
+		    length - at < chunk ? length - at : chunk);
+	return pattern_hint_end(&hint, NOW, &wait) ? wait : -1;
 }
 
 static void check(const char *pattern, const char *stream, nanos want) {

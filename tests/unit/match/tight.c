@@ -10,6 +10,9 @@
 #define pattern_feed tight_feed
 #define pattern_feed_some tight_feed_some
 #define pattern_gather tight_gather
+#define pattern_hint_end tight_hint_end
+#define pattern_hint_feed tight_hint_feed
+#define pattern_hint_start tight_hint_start
 #define pattern_next tight_next
 #define pattern_seen tight_seen
 #define pattern_start tight_start
