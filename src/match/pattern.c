@@ -550,7 +550,6 @@ pattern_seen(const struct pattern *pattern, uint32_t n)
 /* From here on a number alone is a moment in Unix time: no server asks for a
  * wait of 31 years. */
 #define EPOCH (1000000000 * NANOS_SECOND)
-#define MS_DIGITS 13
 
 /* Cuts off those of these bytes with which rest starts. */
 static struct strview
@@ -610,9 +609,6 @@ cut_time(struct strview *rest, nanos unit, nanos now, nanos *wait)
 		    strchr(".,", number.at[number.length - 1]) != NULL)
 			number.length--;
 		if (before == 0 && word.length == 0 && stops(*rest->at)) {
-			/* So many digits has an instant in milliseconds. */
-			if (number.length == MS_DIGITS)
-				unit = NANOS_MS;
 			if (!number_decimal(
 				number.at, number.length, unit, wait))
 				return false;
