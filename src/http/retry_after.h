@@ -14,7 +14,7 @@
  *	date			RFC 9110 section 6.6.1: dates are relative to it
  *
  * The table of their names also has the fields by which a head describes a
- *body.
+ * body.
  */
 #ifndef RETRY_AFTER_H
 #define RETRY_AFTER_H

@@ -15,9 +15,9 @@
 /* A byte that is not UTF-8 is written as \xff, except by the first four. */
 enum escape {
 	ESCAPE_LINE, /* only control characters change: \n, \t, \x1b */
-	ESCAPE_GITHUB_LINE, /* the same, and "##[" becomes "\x23#[" */
+	ESCAPE_GITHUB_LINE, /* as a line, and "##[" becomes "\x23#[" */
 	ESCAPE_GITHUB, /* as a line, with %25 %0D %0A: workflow commands */
-	ESCAPE_GITHUB_TITLE, /* the same, with %3A %2C: their parameters */
+	ESCAPE_GITHUB_TITLE, /* their parameters: with %3A %2C, too */
 	ESCAPE_PLAIN, /* for people */
 	ESCAPE_JSON, /* RFC 8259, section 7; between quotes */
 	ESCAPE_PROM, /* Prometheus, "Exposition formats"; between quotes */
