@@ -94,7 +94,7 @@ static void
 add_field(struct response *response, struct strview line, struct strview *rest,
     bool trailer)
 {
-	struct strview more;
+	struct strview more, name;
 	enum field field;
 
 	while (
@@ -102,8 +102,11 @@ add_field(struct response *response, struct strview line, struct strview *rest,
 		strview_line(rest, &more);
 		line.length = (size_t)(more.at - line.at) + more.length;
 	}
-	field = retry_after_find(strview_part(&line, ':'));
-	response->bodied |= field >= FIELD_WAITS && field < FIELD_COUNT &&
+	name = strview_part(&line, ':');
+	field = retry_after_find(name);
+	response->bodied |= (strview_is(name, "content-length") ||
+				strview_is(name, "content-type") ||
+				strview_is(name, "transfer-encoding")) &&
 	    !strview_is(strview_trim(line), "0");
 	if (!trailer || field == FIELD_PUSHBACK)
 		retry_after_add(&response->fields, field, line);

@@ -21,9 +21,6 @@ static const char names[FIELD_COUNT][24] = {
 	[FIELD_RESET] = "ratelimit-reset",
 	[FIELD_X_REMAINING] = "x-ratelimit-remaining",
 	[FIELD_X_RESET] = "x-ratelimit-reset",
-	[FIELD_CONTENT_LENGTH] = "content-length",
-	[FIELD_CONTENT_TYPE] = "content-type",
-	[FIELD_TRANSFER_ENCODING] = "transfer-encoding",
 };
 
 enum field
@@ -125,7 +122,7 @@ retry_after_add(
 	int64_t number;
 
 	value = strview_trim(value);
-	if (field >= FIELD_WAITS || value.length == 0)
+	if (field == FIELD_COUNT || value.length == 0)
 		return;
 	if (fields->values[field].length == 0)
 		fields->values[field] = value;

@@ -12,9 +12,6 @@
  *	ratelimit-reset		that draft up to 06, with ratelimit-remaining
  *	x-ratelimit-reset	GitHub and others, with x-ratelimit-remaining
  *	date			RFC 9110 section 6.6.1: dates are relative to it
- *
- * The table of their names also has the fields by which a head describes a
- * body.
  */
 #ifndef RETRY_AFTER_H
 #define RETRY_AFTER_H
@@ -35,10 +32,6 @@ enum field {
 	FIELD_RESET,
 	FIELD_X_REMAINING,
 	FIELD_X_RESET,
-	FIELD_WAITS, /* those above say how long to wait */
-	FIELD_CONTENT_LENGTH = FIELD_WAITS,
-	FIELD_CONTENT_TYPE,
-	FIELD_TRANSFER_ENCODING,
 	FIELD_COUNT
 };
 
@@ -55,7 +48,7 @@ struct retry_after {
 
 /* The fields of one response. The views point into the text that was read. */
 struct retry_after_fields {
-	struct strview values[FIELD_WAITS]; /* the first of each */
+	struct strview values[FIELD_COUNT]; /* the first of each */
 	struct retry_after sum; /* of all, but its wait not of the dates */
 	int dated; /* so many valid dates are in Retry-After */
 	struct strview dates[RETRY_AFTER_DATES];
@@ -67,10 +60,10 @@ struct retry_after_fields {
 enum field retry_after_find(struct strview name);
 
 /*
- * Adds a field of the response. It is ignored if its value is empty, or if it
- * is not before FIELD_WAITS. Of a Date, a Remaining or a Reset that is repeated
- * the first one counts. Each of the others may be a list, in one field or in
- * several (RFC 9110 section 5.3), and all items count.
+ * Adds a field of the response. FIELD_COUNT and a field without a value are
+ * ignored. Of a Date, a Remaining or a Reset that is repeated the first one
+ * counts. Each of the others may be a list, in one field or in several (RFC
+ * 9110 section 5.3), and all items count.
  */
 void retry_after_add(
     struct retry_after_fields *fields, enum field field, struct strview value);
