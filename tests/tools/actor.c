@@ -65,7 +65,7 @@
  *
  * With REPLAY in the environment it does what a tool did, under any name and
  * with any words: tests/tools/replay. It prints REPLAY/err and REPLAY/out,
- * copies REPLAY/head to the file behind --dump-header, adds a byte to
+ * copies REPLAY/head to the file behind --dump-header, adds a line to
  * REPLAY/runs, and exits with STATUS.
  *
  * With NUMBERS in the environment signals are named by number.
@@ -863,7 +863,7 @@ static int replayed(const char *name, int flags) {
 }
 
 static int replay(char **argv) {
-	if (write(replayed("runs", O_WRONLY | O_CREAT | O_APPEND), "x", 1) != 1)
+	if (write(replayed("runs", O_WRONLY | O_CREAT | O_APPEND), "\n", 1) != 1)
 		fail("runs");
 	for (; argv[0] != NULL && argv[1] != NULL; argv++)
 		if (strcmp(argv[0], "--dump-header") == 0) {

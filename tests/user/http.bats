@@ -46,101 +46,68 @@ teardown_file() {
 	}
 }
 
-# ends STATUS [OPTION]... COMMAND...: retry, with up to two attempts without
-# delay, ends with STATUS. Its output is in ./o and ./e.
-ends() {
-	finishes "$1" -n 2 "${@:2}"
-}
+# Two attempts without delay.
+usual=(-n 2 -d 0)
 
-# tells WORDS: the last line of ./e ends so; no words: ./e is empty; an asterisk:
-# whatever it is.
-tells() {
-	local text
-	text=$(<e)
-	[ "$1" = '*' ] || [[ -z $1 && -z $text ]] ||
-	    [[ -n $1 && ${text##*$'\n'} == *"$1" ]] || {
-		echo "not told: $1"
-		cat e
-		return 1
-	} >&2
-}
-
-# counted TIMES: the command, each run of which adds a byte to ./runs, ran so
-# often.
-counted() {
-	local got
-	IFS= read -rd '' got <runs || :
-	[ "${#got}" -eq "$1" ] || {
-		echo "${#got} runs instead of $1"
-		cat e
-		return 1
-	} >&2
-}
-
-# runs STATUS TIMES WORDS [OPTION]... COMMAND...: retry ends with STATUS, the
-# command ran TIMES times, and retry tells WORDS.
-runs() {
-	: >runs
-	ends "$1" "${@:4}" && tells "$3" && counted "$2"
-}
-
-# curls STATUS TIMES WORDS EXIT HEADS [OPTION]... COMMAND...: the same where the
-# command has a $curl, which gets the responses HEADS, the first one without its
-# "HTTP/1.1 ", writes them behind --dump-header and exits with EXIT.
+# curls EXIT HEADS CHECK... [OPTION]... COMMAND...: a try whose command has a $curl,
+# which gets the responses HEADS, the first one without its "HTTP/1.1 ", writes them
+# behind --dump-header and exits with EXIT.
 curls() {
-	local -x STATUS=$4 REPLAY=$PWD
-	: >out
-	: >err
-	printf '%b' "${5:+HTTP/1.1 $5\n\n}" >"head"
-	runs "${@:1:3}" "${@:6}"
+	local -x STATUS=$1 REPLAY=$PWD/replay
+	mkdir -p replay
+	touch replay/{out,err}
+	ln -sf ../ran replay/runs
+	printf '%b' "${2:+HTTP/1.1 $2\n\n}" >replay/head
+	try "${@:3}"
 }
 
-# leaves STATUS TIMES WORDS EXIT TEXT [OPTION]...: the same of a command that
-# leaves TEXT in the status file $F and exits with EXIT.
+# leaves EXIT TEXT CHECK... [OPTION]...: a try of a command that leaves TEXT in the
+# status file $F and exits with EXIT.
 export F=status
 leaves() {
-	runs "${@:1:3}" --http-status "$F" "${@:6}" -- sh -c \
-	    'printf "%b" "$0" >"$F"; echo >>runs; exit "$1"' "$5" "$4"
+	try "${@:3}" --http-status "$F" -- sh -c \
+	    'printf "%b" "$0" >"$F"; echo >>ran; exit "$1"' "$2" "$1"
 }
 
-# asks STATUS TIMES WORDS [OPTION]... -- COMMAND...: retry ends with STATUS, the
-# server has got TIMES requests, and retry tells WORDS. A word like /503/200 is
-# a URL of the server, a script of its own in each row.
+# asks TIMES CHECK... [OPTION]... -- COMMAND...: a try in which the server gets TIMES
+# requests. A word like /503/200 is a URL of the server, a script of its own in each
+# row.
 asks() {
-	local times=$2 got word words=()
+	local times=$1 got word words=()
+	shift
 	for word; do
 		[[ $word != /[1-5][0-9][0-9]* ]] ||
 		    word=$url$word\?$((targets += 1))
 		words+=("$word")
 	done
 	: >log
-	ends "$1" "${words[@]:3}" && tells "$3" || return
+	try "${words[@]}" || return
 	got=$(lines log)
 	[ "$got" -eq "$times" ] || {
 		echo "asked $got times instead of $times"
-		cat log e
+		cat log err
 		return 1
 	} >&2
 }
 
-# says LINE [FILE]: ./e, or FILE, has this line of retry's, and has it once.
-says() {
-	[ "$(grep -cxF "retry: $1" "${2-e}")" -eq 1 ] || {
+# once LINE: ./err has this line of retry's, and has it once.
+once() {
+	[ "$(grep -cxF "retry: $1" err)" -eq 1 ] || {
 		echo "not said once: $1"
-		cat "${2-e}"
+		cat err
 		return 1
 	} >&2
 }
 
 # missed WORDS: one line says that no status was found, and WORDS, the remedy.
 missed() {
-	says "no HTTP status found: $1"
-	[ "$(grep -c 'no HTTP status found' e)" -eq 1 ]
+	once "no HTTP status found: $1"
+	[ "$(grep -c 'no HTTP status found' err)" -eq 1 ]
 }
 
-# without WORDS: nothing like this was written to ./e.
+# without WORDS: nothing like this was written to ./err.
 without() {
-	not grep -F -- "$1" e
+	not grep -F -- "$1" err
 }
 
 # keys: the Idempotency-Key of each request, empty where there is none; keyed
@@ -170,8 +137,8 @@ shows() {
 
 gets() {
 	local got
-	ends 0 "${@:2}" || return
-	got=$(sed -E 's,(--dump-header|--config) /[^ ]*,\1 FILE,g' o)
+	try "${@:2}" || return
+	got=$(sed -E 's,(--dump-header|--config) /[^ ]*,\1 FILE,g' out)
 	[ "$got" = "$1" ] || {
 		echo "$got instead of $1"
 		return 1
@@ -192,36 +159,36 @@ multiply='curl has a --retry of its own: attempts multiply'
 	serve
 	echo 'user-agent = curlrc' >.curlrc
 	table asks <<-'END'
-		0 3 "(exit 0, HTTP 503)$again" -n 3 --http -- curl -sS /503/503/200 && holds o 'answer 1' 'answer 2' 'answer 3'
-		0 2 '*' -O --http -- curl /503/200 --silent && holds o 'answer 2'
+		3 says="*(exit 0, HTTP 503)$again" -n 3 --http -- curl -sS /503/503/200 && holds out 'answer 1' 'answer 2' 'answer 3'
+		2 -O --http -- curl /503/200 --silent && holds out 'answer 2'
 		# Each operation that --next begins is dumped, and all of its responses.
-		0 4 "(exit 0, HTTP 503)$again" --http -- curl -sS /200 --next -sS /503/200
-		0 4 "(exit 22, HTTP 503)$again" --http -- curl -sSfL '/302;Location=%2F503%2F200'
-		18 2 "(exit 18, HTTP 200)$spent" --http -- curl -sSf '/200;cut'
+		4 says="*(exit 0, HTTP 503)$again" --http -- curl -sS /200 --next -sS /503/200
+		4 says="*(exit 22, HTTP 503)$again" --http -- curl -sSfL '/302;Location=%2F503%2F200'
+		2 status=18 says="*(exit 18, HTTP 200)$spent" --http -- curl -sSf '/200;cut'
 		# It reads its .curlrc, and with -q does not.
-		0 1 '' --http -- curl -sS /200 && grep -qF 'User-Agent: curlrc' log
-		0 1 '' --http -- curl -q -sS /200 && not grep -qF 'User-Agent: curlrc' log
-		22 1 "$not_404" --http -- curl -sSf '/404;body=a%0Ab'
+		1 says='' --http -- curl -sS /200 && grep -qF 'User-Agent: curlrc' log
+		1 says='' --http -- curl -q -sS /200 && not grep -qF 'User-Agent: curlrc' log
+		1 status=22 says="*$not_404" --http -- curl -sSf '/404;body=a%0Ab'
 	END
 	curl -sSf "$url/404" 2>want || :
-	grep -v '^retry: ' e | cmp - want
+	grep -v '^retry: ' err | cmp - want
 }
 
 @test "--idempotency-key sends one key with every attempt, and shows it nowhere" {
 	serve
-	asks 22 2 '*' --idempotency-key auto -- curl -sSf -d x=1 /503
+	asks 2 status=22 --idempotency-key auto -- curl -sSf -d x=1 /503
 	first=$(keys | head -n 1)
 	[[ $first =~ $uuid ]]
 	keyed "$first" "$first"
 	# The draft of the header field wants a structured string.
-	asks 22 1 '*' -n 1 --idempotency-key '"auto"' -- curl -sSf -d x=1 /503
+	asks 1 status=22 -n 1 --idempotency-key '"auto"' -- curl -sSf -d x=1 /503
 	read -r key < <(keys)
 	[[ $key == '"'*'"' ]]
 	key=${key#'"'}
 	[[ ${key%'"'} =~ $uuid ]]
-	asks 0 1 '' --idempotency-key auto --http -- curl -sSf -d x=1 /200
+	asks 1 says='' --idempotency-key auto --http -- curl -sSf -d x=1 /200
 	[[ $(keys) =~ $uuid && $(keys) != "$first" ]]
-	asks 22 1 '*' -n 1 --idempotency-key auto --http -- \
+	asks 1 status=22 -n 1 --idempotency-key auto --http -- \
 	    curl -sSf -H 'Idempotency-Key: mine' -d x=1 /503
 	keyed mine
 	cat >curl <<-'SH'
@@ -230,22 +197,22 @@ multiply='curl has a --retry of its own: attempts multiply'
 		exec /usr/bin/env PATH="${PATH#*:}" curl "$@"
 	SH
 	chmod +x curl
-	PATH=$PWD:$PATH asks 22 1 '*' -n 1 -v --report r.json --metrics m.prom \
+	PATH=$PWD:$PATH asks 1 status=22 -n 1 -v --report r.json --metrics m.prom \
 	    --log-format json --http --idempotency-key 's3 "cr\et' -- \
 	    curl -sSf -d x=1 /503
 	keyed 's3 "cr\et'
 	has_line -sSf words
-	not grep -qF s3 words e r.json m.prom o
+	not grep -qF s3 words err r.json m.prom out
 }
 
 @test "curl that sudo makes the superuser's is curl" {
 	sudo -n true 2>/dev/null || skip 'no sudo here that asks nothing'
 	serve
 	[ "$(id -u)" -eq 0 ] || skip 'whom sudo lets do what is not ours to know'
-	asks 0 2 '*' --http --idempotency-key k -- sudo -n A=b curl -sS -d x /503/200
+	asks 2 --http --idempotency-key k -- sudo -n A=b curl -sS -d x /503/200
 	keyed k k
 	without 'status found'
-	asks 0 1 '*' --http -- sudo -n -u nobody curl -sS /503
+	asks 1 --http -- sudo -n -u nobody curl -sS /503
 	missed "$under_sudo"
 }
 
@@ -260,7 +227,7 @@ multiply='curl has a --retry of its own: attempts multiply'
 		[ "$(grep -c 'Will retry' said)" = 0 ]
 	done
 	[ "$(lines log)" -eq 2 ]
-	asks 0 2 '*' -- curl -sS -o body '/200;cut/200'
+	asks 2 -- curl -sS -o body '/200;cut/200'
 	read -r _ version _ < <(curl --version)
 	[ "$(printf '%s\n' 8.14 "$version" | sort -V | head -n 1)" != 8.14 ] ||
 		return 0
@@ -278,16 +245,16 @@ or curl's own -f"
 
 @test "after an answer with which curl exits with 0 one line names --http, unless the user has a rule" {
 	table curls <<-'END'
-		0 1 "$advice" 0 '' -- timeout 20 "$curl" -sS -o page URL && [ "$(lines e)" -eq 1 ]
-		0 2 '*' 0 '' --consecutive 2 -- "$curl" -sS URL && says "$advice"
-		1 2 "$spent" 0 '503 x' --http -- "$curl" -sS URL && without --http
-		0 1 '' 0 '' -q -- "$curl" -sS URL
-		0 1 '' 0 '' -E -- "$curl" -sS URL
-		0 1 '' 0 '200 x' --http-status "$F" -- "$curl" -sS --dump-header "$F" URL
-		0 1 '' 0 '' --success-on 7 -- "$curl" -sS URL
-		1 2 "$spent" 0 '' --fail-on 0 -- "$curl" -sS URL && without --http
-		0 0 '' 0 '' -- sh -c ': curl "$1"' sh URL
-		7 1 "$spent" 7 '' -n 1 -- "$curl" -sS URL && without --http
+		0 '' runs=1 says="$advice" -- timeout 20 "$curl" -sS -o page URL
+		0 '' runs=2 --consecutive 2 -- "$curl" -sS URL && once "$advice"
+		0 '503 x' status=1 runs=2 says="*$spent" --http -- "$curl" -sS URL && without --http
+		0 '' runs=1 says='' -q -- "$curl" -sS URL
+		0 '' runs=1 says='' -E -- "$curl" -sS URL
+		0 '200 x' runs=1 says='' --http-status "$F" -- "$curl" -sS --dump-header "$F" URL
+		0 '' runs=1 says='' --success-on 7 -- "$curl" -sS URL
+		0 '' status=1 runs=2 says="*$spent" --fail-on 0 -- "$curl" -sS URL && without --http
+		0 '' runs=0 says='' -- sh -c ': curl "$1"' sh URL
+		7 '' status=7 runs=1 says="*$spent" -n 1 -- "$curl" -sS URL && without --http
 	END
 }
 
@@ -295,42 +262,42 @@ or curl's own -f"
 	short='200 x\nContent-Length: 16\n\nHTTP/1.1 503 x' # as if it were the body
 	table curls <<-'END'
 		# A failure that exits 0 ends with 1.
-		1 2 "attempt 2/2 failed (exit 0, HTTP 503)$spent" 0 '503 x' --http -- "$curl" URL
-		22 1 "attempt 1/2 failed (exit 22, $not_404" 22 '404 x' --http -- "$curl" -f URL
-		22 1 'giving up: HTTP 403 is not retried without a Retry-After' 22 '403 x' --http -- "$curl" -f URL
-		0 1 '*' 0 '302 x' -v --http -- "$curl" URL && says 'attempt 1/2 succeeded (exit 0, HTTP 302)'
-		7 2 "attempt 2/2 failed (exit 7)$spent" 7 '' --http -- "$curl" URL
+		0 '503 x' status=1 runs=2 says="*attempt 2/2 failed (exit 0, HTTP 503)$spent" --http -- "$curl" URL
+		22 '404 x' status=22 runs=1 says="*attempt 1/2 failed (exit 22, $not_404" --http -- "$curl" -f URL
+		22 '403 x' status=22 runs=1 says='*giving up: HTTP 403 is not retried without a Retry-After' --http -- "$curl" -f URL
+		0 '302 x' runs=1 -v --http -- "$curl" URL && once 'attempt 1/2 succeeded (exit 0, HTTP 302)'
+		7 '' status=7 runs=2 says="*attempt 2/2 failed (exit 7)$spent" --http -- "$curl" URL
 		# curl's own dump is only heads, whatever lengths they give.
-		1 2 "(exit 0, HTTP 503)$spent" 0 "$short" --http -- "$curl" A B
-		1 2 "(exit 0, HTTP 503)$spent" 0 "$short" --http-status "$F" -- "$curl" --dump-header "$F" A
+		0 "$short" status=1 runs=2 says="*(exit 0, HTTP 503)$spent" --http -- "$curl" A B
+		0 "$short" status=1 runs=2 says="*(exit 0, HTTP 503)$spent" --http-status "$F" -- "$curl" --dump-header "$F" A
 		# A curl that cannot trust the server.
-		60 1 'attempt 1/2 failed (exit 60), giving up: not retryable' 60 '' --http -- "$curl" URL
-		60 2 "$spent" 60 '' --http -- "$ACTOR" URL
+		60 '' status=60 runs=1 says='*attempt 1/2 failed (exit 60), giving up: not retryable' --http -- "$curl" URL
+		60 '' status=60 runs=2 says="*$spent" --http -- "$ACTOR" URL
 		# A --retry of curl's own.
-		22 1 '*' 22 '404 x' --http -- "$curl" --retry 2 URL && says "$multiply"
-		22 1 '*' 22 '404 x' -q --http -- "$curl" --retry 2 URL && without "$multiply"
+		22 '404 x' status=22 runs=1 --http -- "$curl" --retry 2 URL && once "$multiply"
+		22 '404 x' status=22 runs=1 -q --http -- "$curl" --retry 2 URL && without "$multiply"
 		# Several requests share a key.
-		0 1 "$share" 0 '200 x' --http --idempotency-key k -- "$curl" -d a A --next -d b B
-		0 1 '' 0 '200 x' --http --idempotency-key k -- "$curl" -d a A
+		0 '200 x' runs=1 says="*$share" --http --idempotency-key k -- "$curl" -d a A --next -d b B
+		0 '200 x' runs=1 says='' --http --idempotency-key k -- "$curl" -d a A
 	END
 }
 
 @test "-a judges curl as --http does, and says nothing where there is no status" {
 	echo auto >team
 	table curls <<-'END'
-		1 2 "(exit 0, HTTP 503)$spent" 0 '503 x' -a -- "$curl" URL
-		22 1 "$hour" 22 '429 x\nRetry-After: 3600' --policy ./team -- nice timeout 20 "$curl" -f URL
-		22 1 "$once" 22 '503 x' --preset auto -- "$curl" -f -d x=1 URL
-		60 1 'preset curl: not a transient failure, see --retry-on' 60 '' -a -- "$curl" URL
-		7 2 "$spent" 7 '' -a -- "$curl" -d x=1 URL
-		1 2 "(exit 0, HTTP 202)$spent" 0 '202 x' -a --fail-on http:202 -- "$curl" URL
-		1 2 "(exit 0, HTTP 503)$spent" 0 '503 x' -a -- "$curl" URL --dump-header heads
-		0 1 "$advice" 0 '' -a --no-http -- "$curl" URL
-		0 1 '' 0 '200 x' --no-http --policy ./team --http-status "$F" -- "$curl" --dump-header "$F" URL
-		0 1 "$advice" 0 '503 x' -a --no-auto -- "$curl" URL
-		0 1 '' 0 '' -a -- "$curl" URL
-		0 1 '*' 0 '' -va -- "$curl" URL && missed 'curl wrote none to $RETRY_HTTP_STATUS'
-		22 1 "preset curl: not a transient failure, see --retry-on" 22 '503 x' --preset curl -- "$curl" -f URL
+		0 '503 x' status=1 runs=2 says="*(exit 0, HTTP 503)$spent" -a -- "$curl" URL
+		22 '429 x\nRetry-After: 3600' status=22 runs=1 says="*$hour" --policy ./team -- nice timeout 20 "$curl" -f URL
+		22 '503 x' status=22 runs=1 says="*$once" --preset auto -- "$curl" -f -d x=1 URL
+		60 '' status=60 runs=1 says='*preset curl: not a transient failure, see --retry-on' -a -- "$curl" URL
+		7 '' status=7 runs=2 says="*$spent" -a -- "$curl" -d x=1 URL
+		0 '202 x' status=1 runs=2 says="*(exit 0, HTTP 202)$spent" -a --fail-on http:202 -- "$curl" URL
+		0 '503 x' status=1 runs=2 says="*(exit 0, HTTP 503)$spent" -a -- "$curl" URL --dump-header heads
+		0 '' runs=1 says="*$advice" -a --no-http -- "$curl" URL
+		0 '200 x' runs=1 says='' --no-http --policy ./team --http-status "$F" -- "$curl" --dump-header "$F" URL
+		0 '503 x' runs=1 says="*$advice" -a --no-auto -- "$curl" URL
+		0 '' runs=1 says='' -a -- "$curl" URL
+		0 '' runs=1 -va -- "$curl" URL && missed 'curl wrote none to $RETRY_HTTP_STATUS'
+		22 '503 x' status=22 runs=1 says="*preset curl: not a transient failure, see --retry-on" --preset curl -- "$curl" -f URL
 	END
 }
 
@@ -373,24 +340,23 @@ or curl's own -f"
 	not_file="curl's own --dump-header is not a file: no HTTP status is read"
 	mkdir there
 	table curls <<-'END'
-		1 2 "(exit 0, HTTP 503)$spent" 0 '503 x' --http -- "$curl" URL --dump-header heads
-		1 2 "(exit 0, HTTP 503)$spent" 0 '503 x' --http -- env -C there "$curl" --dump-header heads URL
-		1 2 "(exit 0, HTTP 503)$spent" 0 '503 x' --http -- env -C "$PWD/there" "$curl" --dump-header "$PWD/there/more" URL && without 'status found'
+		0 '503 x' status=1 runs=2 says="*(exit 0, HTTP 503)$spent" --http -- "$curl" URL --dump-header heads
+		0 '503 x' status=1 runs=2 says="*(exit 0, HTTP 503)$spent" --http -- env -C there "$curl" --dump-header heads URL
+		0 '503 x' status=1 runs=2 says="*(exit 0, HTTP 503)$spent" --http -- env -C "$PWD/there" "$curl" --dump-header "$PWD/there/more" URL && without 'status found'
 	END
 	for file in heads there/heads there/more; do
-		cmp head $file
+		cmp replay/head $file
 	done
 	# What was in it before an attempt does not count.
 	printf 'HTTP/1.1 404 Not Found\r\n\r\n' >heads
 	printf '#!/bin/sh\nexit 7\n' >curl
 	chmod +x curl
-	ends 7 --http -- ./curl -D heads URL
-	tells "attempt 2/2 failed (exit 7)$spent"
+	try status=7 says="*attempt 2/2 failed (exit 7)$spent" --http -- ./curl -D heads URL
 	table curls <<-'END'
-		0 1 '*' 0 '' -v --http -- "$curl" -D - URL && says "$not_file" && missed "$help"
-		0 1 '*' 0 '' --http -- "$curl" -D /dev/stderr URL && missed "$help"
-		0 1 '' 0 '' -q --http -- "$curl" -D - URL
-		1 2 "$spent" 0 '503 x' --http -- sh -c '"$0" --dump-header "$RETRY_HTTP_STATUS" URL' "$curl" && without 'status found'
+		0 '' runs=1 -v --http -- "$curl" -D - URL && once "$not_file" && missed "$help"
+		0 '' runs=1 --http -- "$curl" -D /dev/stderr URL && missed "$help"
+		0 '' runs=1 says='' -q --http -- "$curl" -D - URL
+		0 '503 x' status=1 runs=2 says="*$spent" --http -- sh -c '"$0" --dump-header "$RETRY_HTTP_STATUS" URL' "$curl" && without 'status found'
 	END
 }
 
@@ -398,13 +364,13 @@ or curl's own -f"
 	help='have the command write it to $RETRY_HTTP_STATUS, or make curl the command'
 	silently() # silently STATUS [OPTION]... COMMAND...
 	{
-		ends "$@" && without 'status found' && { [ "$1" != 0 ] || tells ''; }
+		try status="$1" "${@:2}" && without 'status found' && { [ "$1" != 0 ] || [ ! -s err ]; }
 	}
 	table <<-'END'
-		curls 0 1 '*' 0 '503 x' --http -- sh -c '"$0" URL; exit' "$curl" && missed "$help"
-		curls 0 1 '*' 0 '503 x' --http -- env -S "$curl URL" && missed "$help"
-		curls 1 2 "failed (exit 0)$spent" 0 '' --http --fail-on 0 -- "$ACTOR" && missed "$help"
-		ends 0 -E --http -- sh -c 'echo noise >&2' && missed "$help" && [ "$(lines e)" -eq 1 ]
+		curls 0 '503 x' runs=1 --http -- sh -c '"$0" URL; exit' "$curl" && missed "$help"
+		curls 0 '503 x' runs=1 --http -- env -S "$curl URL" && missed "$help"
+		curls 0 '' status=1 runs=2 says="*failed (exit 0)$spent" --http --fail-on 0 -- "$ACTOR" && missed "$help"
+		try -E --http -- sh -c 'echo noise >&2' && missed "$help" && [ "$(lines err)" -eq 1 ]
 		silently 0 --http -- sh -c 'echo 200 >"$RETRY_HTTP_STATUS"'
 		silently 0 --http -- sh -c 'echo 000 >"$RETRY_HTTP_STATUS"'
 		silently 0 -q --http true
@@ -420,59 +386,51 @@ or curl's own -f"
 	ln -s "$curl" sudo
 	none='giving up: a POST is not sent twice if curl gets no key'
 	table curls <<-'END'
-		1 1 "attempt 1/2 failed (exit 0, HTTP 503), $once" 0 '503 x' --http -- "$curl" -d x=1 URL
+		0 '503 x' status=1 runs=1 says="*attempt 1/2 failed (exit 0, HTTP 503), $once" --http -- "$curl" -d x=1 URL
 		# Nobody knows, or the user does.
-		22 2 "$spent" 22 '503 x' --http -- "$curl" -K config URL
-		22 2 "$spent" 22 '503 x' --method PUT --http -- "$curl" -d x=1 URL
-		22 2 "$spent" 22 '503 x' --http -- "$curl" -H Idempotency-Key:k -d x=1 URL
-		22 2 '*' 22 '503 x' -- "$curl" -f -d x=1 URL
-		7 1 "$once" 7 '' --http -- "$curl" -L -D - -d x=1 URL
-		7 2 "attempt 2/2 failed (exit 7)$spent" 7 '' --http -- "$curl" -d x=1 URL
+		22 '503 x' status=22 runs=2 says="*$spent" --http -- "$curl" -K config URL
+		22 '503 x' status=22 runs=2 says="*$spent" --method PUT --http -- "$curl" -d x=1 URL
+		22 '503 x' status=22 runs=2 says="*$spent" --http -- "$curl" -H Idempotency-Key:k -d x=1 URL
+		22 '503 x' status=22 runs=2 -- "$curl" -f -d x=1 URL
+		7 '' status=7 runs=1 says="*$once" --http -- "$curl" -L -D - -d x=1 URL
+		7 '' status=7 runs=2 says="*attempt 2/2 failed (exit 7)$spent" --http -- "$curl" -d x=1 URL
 		# sudo keeps the key from curl.
-		22 1 "$none" 22 '' --http --idempotency-key k -- ./sudo -u bob curl -d x URL
-		22 1 "$none" 22 '' --http --method POST --idempotency-key k -- ./sudo -u bob curl URL
-		22 2 "$spent" 22 '' --http --idempotency-key k -- ./sudo -u bob curl URL
-		22 2 "$spent" 22 '' --http -- ./sudo -u bob curl -H Idempotency-Key:k -d x URL
+		22 '' status=22 runs=1 says="*$none" --http --idempotency-key k -- ./sudo -u bob curl -d x URL
+		22 '' status=22 runs=1 says="*$none" --http --method POST --idempotency-key k -- ./sudo -u bob curl URL
+		22 '' status=22 runs=2 says="*$spent" --http --idempotency-key k -- ./sudo -u bob curl URL
+		22 '' status=22 runs=2 says="*$spent" --http -- ./sudo -u bob curl -H Idempotency-Key:k -d x URL
 	END
 }
-
-# slowly MS STATUS TIMES WORDS EXIT HEADS...: curls takes so long at least.
-slowly() {
-	local since
-	since=$(now)
-	curls "${@:2}" && [ $(($(now) - since)) -ge "$(($1 - 10))" ]
-}
-
 @test "a server may ask for a longer delay, for more than is waited, or for no retry" {
 	TZ=UTC0 printf -v date '%(%a, %d %b %Y %T GMT)T' $(($(date +%s) + 3600))
 	table <<-'END'
-		slowly 450 22 2 '*' 22 '503 x\nRetry-After-Ms: 450' -j none --max-delay 0.1 --http -- "$curl" URL && says 'attempt 1/2 failed (exit 22, HTTP 503), retrying in 0.5s'
-		slowly 200 22 2 '*' 22 '503 x\nRetry-After-Ms: 10' -d 0.2 -j none --http -- "$curl" URL
-		curls 22 1 "attempt 1/2 failed (exit 22, HTTP 503), $hour" 22 '503 x\nRetry-After: 3600' --http -- "$curl" URL
-		curls 1 1 "attempt 1/2 failed (exit 0, HTTP 503), giving up: Retry-After too long (1m30s)" 0 '503 x\nRetry-After: 90' --max-retry-after 1s --http -- "$curl" URL
-		curls 22 1 'giving up: the server wants no retry' 22 '503 x\nGrpc-Retry-Pushback-Ms: -1' --http -- "$curl" URL
-		curls 22 1 '*' 22 "503 x\nRetry-After: $date" --http -- "$curl" URL && grep -qE 'Retry-After too long \((1h|59m[0-9.]+s)\)' e
+		curls 22 '503 x\nRetry-After-Ms: 450' ms=450 status=22 runs=2 -j none --max-delay 0.1 --http -- "$curl" URL && once 'attempt 1/2 failed (exit 22, HTTP 503), retrying in 0.5s'
+		curls 22 '503 x\nRetry-After-Ms: 10' ms=200 status=22 runs=2 -d 0.2 -j none --http -- "$curl" URL
+		curls 22 '503 x\nRetry-After: 3600' status=22 runs=1 says="*attempt 1/2 failed (exit 22, HTTP 503), $hour" --http -- "$curl" URL
+		curls 0 '503 x\nRetry-After: 90' status=1 runs=1 says="*attempt 1/2 failed (exit 0, HTTP 503), giving up: Retry-After too long (1m30s)" --max-retry-after 1s --http -- "$curl" URL
+		curls 22 '503 x\nGrpc-Retry-Pushback-Ms: -1' status=22 runs=1 says='*giving up: the server wants no retry' --http -- "$curl" URL
+		curls 22 "503 x\nRetry-After: $date" status=22 runs=1 --http -- "$curl" URL && grep -qE 'Retry-After too long \((1h|59m[0-9.]+s)\)' err
 		# The deadline.
-		curls 22 1 'giving up: Retry-After too long (1m), the deadline comes first' 22 '503 x\nRetry-After: 60' -T 25 --http -- "$curl" URL
+		curls 22 '503 x\nRetry-After: 60' status=22 runs=1 says='*giving up: Retry-After too long (1m), the deadline comes first' -T 25 --http -- "$curl" URL
 		# What makes no sense is ignored.
-		curls 22 2 '*' 22 '503 x\nRetry-After: soon' -v --http -- "$curl" URL && [ "$(grep -c "^retry: status file '.*': a Retry-After was not understood$" e)" -eq 2 ]
+		curls 22 '503 x\nRetry-After: soon' status=22 runs=2 -v --http -- "$curl" URL && [ "$(grep -c "^retry: status file '.*': a Retry-After was not understood$" err)" -eq 2 ]
 	END
 }
 
 @test "the command is told the file by RETRY_HTTP_STATUS, and the key, and one of each only" {
 	table <<-'END'
-		runs 1 1 "attempt 1/2 failed (exit 1, $not_404" --http -- sh -c 'echo 404 >"$RETRY_HTTP_STATUS"; echo >>runs; exit 1'
+		try status=1 runs=1 says="*attempt 1/2 failed (exit 1, $not_404" --http -- sh -c 'echo 404 >"$RETRY_HTTP_STATUS"; echo >>ran; exit 1'
 		# The file is emptied before each attempt.
-		runs 0 2 '*' --http -- sh -c 'echo >>runs; [ ! -s "$RETRY_HTTP_STATUS" ] || exit 9; [ "$RETRY_ATTEMPT" -gt 1 ] || echo 503 >>"$RETRY_HTTP_STATUS"'
+		try runs=2 --http -- sh -c 'echo >>ran; [ ! -s "$RETRY_HTTP_STATUS" ] || exit 9; [ "$RETRY_ATTEMPT" -gt 1 ] || echo 503 >>"$RETRY_HTTP_STATUS"'
 		# Without an answer the exit status counts.
-		runs 0 1 '*' --http -- sh -c 'echo >>runs'
-		runs 7 2 "attempt 2/2 failed (exit 7)$spent" --http -- sh -c 'echo >>runs; exit 7'
+		try runs=1 --http -- sh -c 'echo >>ran'
+		try status=7 runs=2 says="*attempt 2/2 failed (exit 7)$spent" --http -- sh -c 'echo >>ran; exit 7'
 		# A retry that asks for no file of its own passes the outer one on.
-		runs 1 2 "(exit 1, $not_404" --http -- "$RETRY" -q -n 2 -d 0 -- sh -c 'echo 404 >"$RETRY_HTTP_STATUS"; echo >>runs; exit 1'
-		ends 0 sh -c '[ -z "${RETRY_HTTP_STATUS+set}${RETRY_IDEMPOTENCY_KEY+set}" ]'
-		with RETRY_IDEMPOTENCY_KEY=outer ends 0 --http --idempotency-key k -- env && [ "$(grep '^RETRY_IDEMPOTENCY_KEY=' o)" = RETRY_IDEMPOTENCY_KEY=k ]
-		with RETRY_HTTP_STATUS=outer ends 0 --http-status inner --idempotency-key k -- env && [ "$(grep -E '^RETRY_(HTTP|IDEM)' o | sort)" = $'RETRY_HTTP_STATUS=inner\nRETRY_IDEMPOTENCY_KEY=k' ]
-		ends 1 --http --idempotency-key auto -- sh -c 'echo "$RETRY_IDEMPOTENCY_KEY" >>keys; exit 1' && [[ $(head -n 1 keys) =~ $uuid && $(sort -u keys | wc -l) = 1 && $(lines keys) = 2 ]]
+		try status=1 runs=2 says="*(exit 1, $not_404" --http -- "$RETRY" -q -n 2 -d 0 -- sh -c 'echo 404 >"$RETRY_HTTP_STATUS"; echo >>ran; exit 1'
+		try sh -c '[ -z "${RETRY_HTTP_STATUS+set}${RETRY_IDEMPOTENCY_KEY+set}" ]'
+		with RETRY_IDEMPOTENCY_KEY=outer try --http --idempotency-key k -- env && [ "$(grep '^RETRY_IDEMPOTENCY_KEY=' out)" = RETRY_IDEMPOTENCY_KEY=k ]
+		with RETRY_HTTP_STATUS=outer try --http-status inner --idempotency-key k -- env && [ "$(grep -E '^RETRY_(HTTP|IDEM)' out | sort)" = $'RETRY_HTTP_STATUS=inner\nRETRY_IDEMPOTENCY_KEY=k' ]
+		try status=1 --http --idempotency-key auto -- sh -c 'echo "$RETRY_IDEMPOTENCY_KEY" >>keys; exit 1' && [[ $(head -n 1 keys) =~ $uuid && $(sort -u keys | wc -l) = 1 && $(lines keys) = 2 ]]
 	END
 }
 
@@ -517,7 +475,7 @@ spotless() {
 	    [[ $(<path) == "$PWD/tmp/"* ]]
 	    spotless
 	a retry within a retry has one of its own
-	    ends 1 -n 2 --http -- sh -c 'echo "$RETRY_HTTP_STATUS" >>outer
+	    try status=1 -n 2 --http -- sh -c 'echo "$RETRY_HTTP_STATUS" >>outer
 	        "$RETRY" -n 2 -d 0 -q --http -- sh -c "
 	            env | grep ^RETRY_HTTP_STATUS= >>inner
 	            echo 503 >\"\$RETRY_HTTP_STATUS\""
@@ -527,7 +485,7 @@ spotless() {
 	    [ "$(lines inner)" -eq 4 ]
 	    [ "$(sort -u inner | grep -c '')" -eq 2 ]
 	    not grep -qF "$(head -n 1 outer)" inner
-	    not grep -q HTTP e
+	    not grep -q HTTP err
 	END
 }
 
@@ -543,11 +501,11 @@ bare() {
 		skip 'no right to cover /proc here'
 	rows row eval <<-'END'
 	for a status
-	    bare "$RETRY" -n 3 -d 0 --http -- sh -c 'echo >>runs
+	    bare "$RETRY" -n 3 -d 0 --http -- sh -c 'echo >>ran
 	        stat -c "%a %s %n" "$RETRY_HTTP_STATUS" >>stats
 	        echo 503 >"$RETRY_HTTP_STATUS"'
 	    ended 1
-	    [ "$(lines runs)" -eq 3 ]
+	    [ "$(lines ran)" -eq 3 ]
 	    [ "$(sort -u stats | grep -c '')" -eq 1 ]
 	    [[ $(head -n 1 stats) == "600 0 $PWD/tmp/"* ]]
 	    spotless
@@ -600,28 +558,27 @@ bare() {
 	ended
 	[ "$(<victim)" = precious ]
 	[ "$status" -eq 1 ]
-	says 'attempt 1/5 failed (exit 0, HTTP 404), giving up: HTTP 404 is not retried' err
+	once 'attempt 1/5 failed (exit 0, HTTP 404), giving up: HTTP 404 is not retried'
 	spotless
 	# Nor a file of the same kind, the one of an outer retry.
-	ends 0 -n 1 --http -- bash -c 'exec 9<>"$RETRY_HTTP_STATUS"
+	try -n 1 --http -- bash -c 'exec 9<>"$RETRY_HTTP_STATUS"
 		"$@" bash within
 		[ ! -s "$RETRY_HTTP_STATUS" ]' sh "${isolate[@]}"
 	spotless
 }
 
 @test "a status file is named to the command, emptied before each attempt, and stays the same" {
-	ends 1 --http-status "a b" sh -c 'echo 503 >"$RETRY_HTTP_STATUS"
+	try status=1 says="*attempt 2/2 failed (exit 0, HTTP 503)$spent" --http-status "a b" sh -c 'echo 503 >"$RETRY_HTTP_STATUS"
 		echo "${RETRY_LAST_STATUS-none}" >>last'
-	tells "attempt 2/2 failed (exit 0, HTTP 503)$spent"
 	holds 'a b' 503
 	# A failure that exited 0 has the status 1.
 	holds last none 1
 	echo 503 >"$F"
 	inode=$(stat -c %i "$F")
-	runs 0 1 '' --http-status "$F" sh -c 'echo >>runs'
+	try runs=1 says='' --http-status "$F" sh -c 'echo >>ran'
 	[ ! -s "$F" ]
 	printf 'HTTP/1.1 404 Not Found\r\n\r\n' >"$F"
-	runs 0 2 "(exit 0, HTTP 503)$again" --http-status "$F" sh -c 'echo >>runs
+	try runs=2 says="*(exit 0, HTTP 503)$again" --http-status "$F" sh -c 'echo >>ran
 		[ ! -s "$F" ] || exit 9
 		[ "$RETRY_ATTEMPT" -gt 1 ] || echo 503 >>"$F"'
 	[ "$(stat -c %i "$F")" = "$inode" ]
@@ -629,9 +586,9 @@ bare() {
 
 # irregular PATH WHY: this status file is ignored, as a line of -v says
 irregular() {
-	runs 7 2 '*' -v --http-status "$1" sh -c 'echo >>runs; exit 7' &&
-		grep -q "^retry: status file '$1' ignored: $2" e &&
-		ends 0 --http-status "$1" true && tells ''
+	try status=7 runs=2 -v --http-status "$1" sh -c 'echo >>ran; exit 7' &&
+		grep -q "^retry: status file '$1' ignored: $2" err &&
+		try says='' --http-status "$1" true
 }
 
 @test "a status file that tells nothing, or cannot be read or emptied, is ignored, with a line of -v" {
@@ -655,26 +612,26 @@ irregular() {
 	    [ "$line $(<target)" = '404 404' ]
 	a link or a FIFO that takes its place meanwhile
 	    echo 404 >target
-	    runs 7 2 '*' --http-status "$F" \
-	        sh -c 'ln -sf target "$F"; echo >>runs; exit 7'
+	    try status=7 runs=2 --http-status "$F" \
+	        sh -c 'ln -sf target "$F"; echo >>ran; exit 7'
 	    [ "$(<target)" = 404 ]
 	    without HTTP
-	    runs 7 2 '*' --http-status "$F" \
-	        sh -c 'rm -f "$F"; mkfifo "$F"; echo >>runs; exit 7'
+	    try status=7 runs=2 --http-status "$F" \
+	        sh -c 'rm -f "$F"; mkfifo "$F"; echo >>ran; exit 7'
 	other words, and the forms of other programs than curl -D, -i and -w
 	    error='404 22 The requested URL returned error: 404\n'
 	    trace='> GET / HTTP/1.1\n> \n< HTTP/1.1 404 x\n< \n* left intact\n'
 	    for text in 'It went wrong\n' 'http_code=404\n' "$error" "$trace" \
 	        '404\n120\n' \
 	        'awaiting response... \n  HTTP/1.1 404 x\n'; do
-	        leaves 1 2 '*' 1 "$text" -v
-	        grep -qxF "retry: status file '$F' ignored: unrecognised format" e
+	        leaves 1 "$text" status=1 runs=2 -v
+	        grep -qxF "retry: status file '$F' ignored: unrecognised format" err
 	    done
-	    leaves 1 2 "(exit 1)$spent" 1 'It went wrong\n'
+	    leaves 1 'It went wrong\n' status=1 runs=2 says="*(exit 1)$spent"
 	    without 'status file'
 	no answer
-	    leaves 7 2 "(exit 7)$spent" 7 000
-	    leaves 0 1 '' 0 000
+	    leaves 7 000 status=7 runs=2 says="*(exit 7)$spent"
+	    leaves 0 000 runs=1 says=''
 	END
 }
 
@@ -688,46 +645,46 @@ irregular() {
 	fi
 	is 7 "${drop[@]}" "$RETRY" -v -n 2 -d 0 --http-status "$F" -- sh -c '
 		[ ! -e "$F" ] || chmod 600 "$F"
-		echo 404 >"$F"; chmod 0 "$F"; echo >>runs; exit 7'
-	[ "$(lines runs)" -eq 2 ]
+		echo 404 >"$F"; chmod 0 "$F"; echo >>ran; exit 7'
+	[ "$(lines ran)" -eq 2 ]
 	grep -qxF "retry: status file '$F' ignored: Permission denied" err
 	is_root || skip 'only root can make a file of somebody else'
 	echo 'HTTP/1.1 404 Not Found' >stale
 	chmod 644 stale
 	chmod 755 .
 	cp "$RETRY" ./retry
-	ends 0 --http-status stale true
+	try --http-status stale true
 	echo 'HTTP/1.1 404 Not Found' >stale
 	rm err
 	is 0 "${as[@]}" ./retry -v --http-status stale -- true
-	says "status file 'stale' ignored: Permission denied" err
-	says 'attempt 1/5 succeeded (exit 0)' err
+	once "status file 'stale' ignored: Permission denied"
+	once 'attempt 1/5 succeeded (exit 0)'
 }
 
 @test "of a status file of more than 64 KiB the end counts, but not of a page" {
 	printf -v page '%0100000d' 0
 	printf -v heads 'HTTP/1.1 200 x\\nX: %d\\n' {1..4000}
 	table <<-'END'
-		leaves 22 1 "attempt 1/2 failed (exit 22, $not_404" 22 "$page\n404\n"
-		leaves 22 1 "attempt 1/2 failed (exit 22, $not_404" 22 "${heads}HTTP/1.1 404 x\n\n"
-		leaves 22 2 "(exit 22, HTTP 503)$spent" 22 "HTTP/1.1 503 x\n\n$page\nHTTP/1.1 404 x\n\n"
+		leaves 22 "$page\n404\n" status=22 runs=1 says="*attempt 1/2 failed (exit 22, $not_404"
+		leaves 22 "${heads}HTTP/1.1 404 x\n\n" status=22 runs=1 says="*attempt 1/2 failed (exit 22, $not_404"
+		leaves 22 "HTTP/1.1 503 x\n\n$page\nHTTP/1.1 404 x\n\n" status=22 runs=2 says="*(exit 22, HTTP 503)$spent"
 		# Holes and noise take no time.
-		ends 7 --http-status "$F" sh -c 'truncate -s 8G "$F"; exit 7'
-		ends 7 --http-status "$F" sh -c 'head -c 300000 /dev/urandom >"$F"; exit 7'
+		try status=7 --http-status "$F" sh -c 'truncate -s 8G "$F"; exit 7'
+		try status=7 --http-status "$F" sh -c 'head -c 300000 /dev/urandom >"$F"; exit 7'
 	END
 }
 
 @test "http: in the lists of conditions" {
 	slow=(sh -c 'echo "HTTP/1.1 200 OK" >heads; exec sleep 20')
 	table <<-'END'
-		leaves 1 1 'giving up: not in --retry-on http:404' 1 503 --retry-on http:404
-		leaves 1 2 "attempt 2/2 failed (exit 0, HTTP 204)$spent" 0 204 --fail-on http:204
-		leaves 22 1 '' 22 404 --success-on http:404 --keep-status
-		leaves 0 1 '*' 22 404 -v --success-on http:404 && says 'attempt 1/2 succeeded (exit 22, HTTP 404)'
+		leaves 1 503 status=1 runs=1 says='*giving up: not in --retry-on http:404' --retry-on http:404
+		leaves 0 204 status=1 runs=2 says="*attempt 2/2 failed (exit 0, HTTP 204)$spent" --fail-on http:204
+		leaves 22 404 status=22 runs=1 says='' --success-on http:404 --keep-status
+		leaves 22 404 runs=1 -v --success-on http:404 && once 'attempt 1/2 succeeded (exit 22, HTTP 404)'
 		# A timeout is a success only if --success-on names the status.
-		ends 124 -n 1 -t 0.4 --http-status heads -- "${slow[@]}" && [[ $(<e) == *' timed out after 0.4s'*', giving up: attempts exhausted' ]]
-		ends 0 -n 1 -t 0.4 --success-on http:200 --http-status heads -- "${slow[@]}" && tells ''
-		ends 0 -n 1 -t 0.2 --success-on timeout -- sleep 20 && tells ''
+		try status=124 says="* timed out after 0.4s*$spent" -n 1 -t 0.4 --http-status heads -- "${slow[@]}"
+		try says='' -n 1 -t 0.4 --success-on http:200 --http-status heads -- "${slow[@]}"
+		try says='' -n 1 -t 0.2 --success-on timeout -- sleep 20
 	END
 }
 
@@ -742,15 +699,15 @@ irregular() {
 		# The key is nowhere told.
 		refused "$no_sender" --idempotency-key secret --
 		refused "$no_sender" --idempotency-key secret -- nice
-		ends 0 --method delete true
-		ends 0 --http -q --method POST --idempotency-key k true
-		ends 0 --http-status s --idempotency-key k true
-		ends 0 --dry-run --idempotency-key k
-		ends 0 --idempotency-key k --idempotency-key '' true
+		try --method delete true
+		try --http -q --method POST --idempotency-key k true
+		try --http-status s --idempotency-key k true
+		try --dry-run --idempotency-key k
+		try --idempotency-key k --idempotency-key '' true
 		# One of a policy is for curl, and refuses no other command.
-		ends 0 --policy ./keyed true
-		ends 0 --policy ./keyed --http true
-		ends 0 --policy ./keyed --http --no-http true
+		try --policy ./keyed true
+		try --policy ./keyed --http true
+		try --policy ./keyed --http --no-http true
 		refused "$no_sender" --policy ./keyed --idempotency-key secret --
 	END
 }

@@ -33,11 +33,11 @@ ran() {
 	shift 2
 	: >tool/runs
 	"$RETRY" -d 0 "$@" >out 2>err || status=$?
-	read -r runs <tool/runs || :
+	mapfile -t runs <tool/runs
 	IFS= read -rd '' said <err || :
 	said=${said%$'\n'}
-	[ "$status" -eq "$want" ] && [ "${#runs}" -eq "$times" ] || {
-		echo "status $status, ${#runs} runs: $*"
+	[ "$status" -eq "$want" ] && [ "${#runs[@]}" -eq "$times" ] || {
+		echo "status $status, ${#runs[@]} runs: $*"
 		cat err
 		return 1
 	}
@@ -230,8 +230,8 @@ W: Some index files failed to download.'
 	END
 	cat >bin/redis-cli <<-'SH'
 		#!/bin/sh
-		printf x >>tool/runs
-		[ "$(wc -c <tool/runs)" -lt 3 ] || exec echo PONG
+		echo >>tool/runs
+		[ "$(wc -l <tool/runs)" -lt 3 ] || exec echo PONG
 		echo LOADING Redis is loading the dataset in memory
 	SH
 	ran 3 0 -n 4 --preset auto bin/redis-cli
