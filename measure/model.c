@@ -28,7 +28,8 @@ struct sent {
 
 /* An invocation, beside its struct caller; all zero at first. */
 struct fleet_member {
-	struct fleet_wait wait;
+	bool waits; /* for another process, since that age */
+	nanos since;
 	struct sent *sent; /* NULL: none is under way; to be freed in the end */
 	bool granted; /* the server has granted the retry that is due */
 	nanos asked; /* the age when it was asked for */
@@ -48,8 +49,9 @@ struct fleet {
 static void
 teach(struct fleet *fleet, struct segment *segment, int64_t hosts, nanos now)
 {
-	const struct fleet_answer answer = { .now = DATE + now,
-		.hosts = hosts };
+	const struct fleet_answer answer = {
+		.code = FLEET_NOTED, .now = DATE + now, .hosts = hosts
+	};
 	nanos age = segment_age(&segment->header, now);
 
 	fleet->caller.question = (struct fleet_question){ .asked = age };
@@ -66,7 +68,8 @@ enter(struct fleet *fleet, const struct fleet_member *member,
 	fleet->random = fleet->random * UINT64_C(6364136223846793005) +
 	    UINT64_C(1442695040888963407);
 	fleet->caller.random = fleet->random;
-	fleet->caller.wait = member->wait;
+	fleet->caller.waits = member->waits;
+	fleet->caller.since = member->since;
 	fleet->caller.granted = member->granted;
 	fleet->caller.asked = member->asked;
 }
@@ -74,7 +77,8 @@ enter(struct fleet *fleet, const struct fleet_member *member,
 static void
 leave(const struct fleet_caller *caller, struct fleet_member *member)
 {
-	member->wait = caller->wait;
+	member->waits = caller->waits;
+	member->since = caller->since;
 	member->granted = caller->granted;
 	member->asked = caller->asked;
 }

@@ -62,7 +62,7 @@ limit_retry(const struct visit *visit, struct admission *admission)
 	const struct terms *limits = &admission->terms;
 	enum window_answer answer = WINDOW_DENIED;
 	nanos age = visit->age;
-	int64_t epoch = window_epoch(header->slice, age), left;
+	int64_t epoch = window_epoch(header->slice, age);
 
 	admission->cooling = segment_cooldown(segment, age) > 0;
 
@@ -71,11 +71,10 @@ limit_retry(const struct visit *visit, struct admission *admission)
 		admission->fleet.decision = HOST_GRANTED;
 	} else if (caller->fleet != NULL && !admission->cooling) {
 		admission->sums = window_look(&segment->window, epoch);
-		left = window_limit(limits, admission->sums.successes) -
-		    admission->sums.retries;
-		if (left > 0)
+		if (admission->sums.retries <
+		    window_limit(limits, admission->sums.successes))
 			admission->fleet = fleet_host_ask(&segment->fleet,
-			    &segment->window, caller->fleet, left, age);
+			    &segment->window, caller->fleet, age);
 	}
 	switch (admission->fleet.decision) {
 	case HOST_UNASKED:
@@ -202,7 +201,7 @@ admission_ask(const struct visit *visit, bool retry)
 		return admission;
 	}
 	if (caller->fleet != NULL)
-		caller->fleet->wait = (struct fleet_wait){ 0 };
+		caller->fleet->waits = false;
 	caller->waits = admission.answer != ADMISSION_GRANTED;
 	if (caller->waits && !waited)
 		add_one(&segment->denied);

@@ -7,16 +7,8 @@
 /* The parts of the words, as fleet_host.h has them: where each begins, or how
  * many bits it has. */
 #define TAG_AT 48
-#define TURN_AT 52
-#define WAITING_BITS 12
 #define FAILURE_BITS 8
 #define UNTIL_BITS 40
-#define LEFT_BITS 16
-#define EPOCH_BITS 32
-
-#define ONE_WAITING (UINT64_C(1) << UNTIL_BITS)
-#define ALL_WAITING (NUMBER_MOST(WAITING_BITS) << UNTIL_BITS)
-#define ONE_LEFT (UINT64_C(1) << EPOCH_BITS)
 
 /* The random factor makes a pause longer by a half at most. */
 #define LONGEST (FLEET_HOST_PAUSE_MOST + FLEET_HOST_PAUSE_MOST / 2)
@@ -98,18 +90,6 @@ failures_of(uint64_t link, nanos now)
 	    (over < 0 && left_of(link, LONGEST, now) == 0))
 		return 0;
 	return link >> UNTIL_BITS;
-}
-
-static uint64_t
-turn_of(uint64_t lease)
-{
-	return lease >> TURN_AT;
-}
-
-static int64_t
-waiting_of(uint64_t lease)
-{
-	return (int64_t)((lease & ALL_WAITING) / ONE_WAITING);
 }
 
 /* Where a mark is. */
@@ -214,11 +194,9 @@ fleet_host_greet(
 
 /* If the decision is HOST_ASK, there is a question, which tells nothing. */
 static struct host_step
-decide(struct fleet_host *host, struct fleet_caller *caller, int64_t most,
-    nanos now)
+decide(struct fleet_host *host, struct fleet_caller *caller, nanos now)
 {
 	struct fleet_question *question = &caller->question;
-	struct fleet_wait *wait = &caller->wait;
 	nanos timeout = caller->policy->timeout;
 
 	/* Begins anew if another process has changed what was read. */
@@ -229,59 +207,39 @@ decide(struct fleet_host *host, struct fleet_caller *caller, int64_t most,
 		 * the answer; and who has read it before, does not get the
 		 * lease.
 		 */
-		uint64_t lease = atomic_load(&host->lease), seen = lease;
+		uint64_t lease = atomic_load(&host->lease);
 		uint64_t denied = atomic_load(&host->denied);
-		uint64_t credit = atomic_load(&host->credit);
 		uint64_t link = atomic_load(&host->link);
-		uint64_t left = rest_of(caller->tag, credit);
 		uint64_t down = rest_of(caller->tag, link);
-		bool taken = instant_of(lease) > now &&
-		    !(wait->waits && now - wait->since >= timeout);
-		bool counted = wait->waits && wait->turn == turn_of(lease);
+		bool patient = !caller->waits || now - caller->since < timeout;
+		bool taken = instant_of(lease) > now && patient;
 		struct host_step step = { .decision = HOST_DENIED };
 		nanos alone;
 
+		/* Has the fleet denied a retry? */
 		step.next = left_of(rest_of(caller->tag, denied),
 		    window_length(caller->slice), now);
 		if (step.next > 0)
 			return step;
 
-		/* A retry that was granted in this slice is left over. */
-		if (left >= ONE_LEFT &&
-		    (int64_t)(left % ONE_LEFT) ==
-			window_epoch(caller->slice, now)) {
-			step.decision = HOST_GRANTED;
-			if (atomic_compare_exchange_strong(
-				&host->credit, &credit, credit - ONE_LEFT))
-				return step;
-			continue;
-		}
-
-		/* If the last question failed, one process may ask again, and
-		 * the others are alone meanwhile. */
+		/* Is the host alone? If the last question failed, one process
+		 * may ask again, and the others are alone meanwhile. */
 		alone = left_of(down, LONGEST, now);
 		if (alone == 0 && taken && failures_of(down, now) > 0)
 			alone = instant_of(lease) - now;
 		if (alone > 0)
 			return go_alone(host, caller, alone, now);
 
-		/* Another process asks: this one is counted as one that waits.
-		 */
+		/* Does another process ask? */
 		step.decision = HOST_WAIT;
 		step.next = FLEET_HOST_LOOK;
-		if (taken && !counted) {
-			if ((lease & ALL_WAITING) != ALL_WAITING)
-				lease += ONE_WAITING;
-			if (!atomic_compare_exchange_strong(
-				&host->lease, &seen, lease))
-				continue;
-			if (!wait->waits)
-				wait->since = now;
-			wait->waits = true;
-			wait->turn = turn_of(lease);
-		}
-		if (taken)
+		if (taken) {
+			caller->since = caller->waits ? caller->since : now;
+			caller->waits = true;
 			return step;
+		}
+
+		/* Would many hosts ask at once? */
 		step.next = wait_for_opening(host, caller,
 		    number_greater(instant_of(lease),
 			number_greater(instant_of(denied), instant_of(link))),
@@ -291,24 +249,17 @@ decide(struct fleet_host *host, struct fleet_caller *caller, int64_t most,
 		if (step.next < 0)
 			continue;
 
-		/*
-		 * Takes the lease, rather for too long than too short a time:
-		 * the answer has to be stored, too. The question is for the
-		 * other processes that waited in the last turn as well.
-		 */
+		/* Takes the lease, rather for too long than too short a time:
+		 * the answer has to be stored, too. */
 		fleet_host_greet(host, caller, now);
-		question->wanted = 1;
-		if (waiting_of(lease) > 0 &&
-		    now - instant_of(lease) <= FLEET_HOST_RECENT)
-			question->wanted = number_lesser(
-			    most, waiting_of(lease) + (counted ? 0 : 1));
-		question->lease = (turn_of(lease) + 1) << TURN_AT |
+		question->wants = true;
+		question->lease = ((lease >> UNTIL_BITS) + 1) << UNTIL_BITS |
 		    until_of(
 			number_add(now, number_add(timeout, FLEET_HOST_LOOK)));
 		step.decision = HOST_ASK;
 		if (atomic_compare_exchange_strong(
-			&host->lease, &seen, question->lease)) {
-			*wait = (struct fleet_wait){ .waits = false };
+			&host->lease, &lease, question->lease)) {
+			caller->waits = false;
 			return step;
 		}
 	}
@@ -403,9 +354,9 @@ claim_untold(struct fleet_host *host, const struct window *window,
 
 struct host_step
 fleet_host_ask(struct fleet_host *host, const struct window *window,
-    struct fleet_caller *caller, int64_t most, nanos now)
+    struct fleet_caller *caller, nanos now)
 {
-	struct host_step step = decide(host, caller, most, now);
+	struct host_step step = decide(host, caller, now);
 
 	caller->asked = now;
 	if (step.decision == HOST_ASK)
@@ -451,43 +402,23 @@ learn(_Atomic uint64_t *at, uint64_t known)
 		atomic_compare_exchange_strong(at, &word, known);
 }
 
-/* Stores what was granted beyond one retry, or for how long retries are denied.
- */
+/* Stores that the fleet denies retries for a while. */
 static void
-share_answer(struct fleet_host *host, struct fleet_caller *caller,
-    const struct fleet_answer *answer, nanos now)
+begin_denial(struct fleet_host *host, const struct fleet_caller *caller,
+    nanos pause, nanos now)
 {
-	const struct fleet_question *question = &caller->question;
-	uint64_t epoch = (uint64_t)window_epoch(caller->slice, question->asked);
-	int64_t more = number_lesser(answer->granted, question->wanted) - 1;
-	nanos longest = window_length(caller->slice), pause;
-	uint64_t word, rest, left, next;
+	nanos longest = window_length(caller->slice);
+	uint64_t word, next;
 
-	caller->granted = answer->granted > 0;
-	while (more > 0) {
-		word = atomic_load(&host->credit);
-		rest = rest_of(caller->tag, word);
-		if (rest % ONE_LEFT > epoch)
-			break;
-		left = rest % ONE_LEFT == epoch ? rest / ONE_LEFT : 0;
-		left = fit((int64_t)left + more, LEFT_BITS);
-		next = tagged(caller->tag, left * ONE_LEFT | epoch);
-		if (atomic_compare_exchange_strong(&host->credit, &word, next))
-			break;
-	}
-
-	pause = number_add(
-	    answer->pause / 2, part_of(answer->pause, caller->random));
+	pause = number_add(pause / 2, part_of(pause, caller->random));
 	pause = number_lesser(longest, number_greater(pause, FLEET_HOST_LOOK));
 	next = tagged(caller->tag, until_of(number_add(now, pause)));
-	while (answer->granted <= 0) {
+	do {
 		word = atomic_load(&host->denied);
 		/* Retries may be denied for longer. */
-		if (left_of(rest_of(caller->tag, word), longest, now) >=
-			pause ||
-		    atomic_compare_exchange_strong(&host->denied, &word, next))
-			break;
-	}
+		if (left_of(rest_of(caller->tag, word), longest, now) >= pause)
+			return;
+	} while (!atomic_compare_exchange_strong(&host->denied, &word, next));
 }
 
 /* Stores that there was no answer, unless a pause has begun. */
@@ -522,15 +453,10 @@ static void
 release(_Atomic uint64_t *lease, uint64_t taken, nanos now)
 {
 	uint64_t ended = (uint64_t)(now / NANOS_MS);
-	uint64_t word, rest;
+	uint64_t turn = taken & ~NUMBER_MOST(UNTIL_BITS);
 
-	do {
-		word = atomic_load(lease);
-		rest = word & ~NUMBER_MOST(UNTIL_BITS);
-		if (((word ^ taken) & ~ALL_WAITING) != 0 ||
-		    instant_of(word) <= now)
-			return;
-	} while (!atomic_compare_exchange_strong(lease, &word, rest | ended));
+	if (instant_of(taken) > now)
+		atomic_compare_exchange_strong(lease, &taken, turn | ended);
 }
 
 void
@@ -569,8 +495,9 @@ fleet_host_store(struct fleet_host *host, struct fleet_caller *caller,
 		if (rest_of(caller->tag, word) != 0)
 			atomic_compare_exchange_strong(&host->link, &word, 0);
 	}
-	if (answered && question->wanted > 0)
-		share_answer(host, caller, answer, now);
+	caller->granted = answered && answer->code == FLEET_GRANTED;
+	if (answered && answer->code == FLEET_DENIED)
+		begin_denial(host, caller, answer->pause, now);
 	if (outcome == FLEET_SILENT)
 		begin_pause(host, caller, now);
 

@@ -9,14 +9,13 @@
  *      it is denied, and nobody asks the fleet.
  *   2. Call fleet_host_ask(). It decides:
  *
- *      HOST_GRANTED  An earlier answer granted more retries than one, and this
- *                    retry takes one of them.
  *      HOST_DENIED   An earlier answer denied a retry, and that still holds; or
  *                    the host is alone and has used up its share.
  *      HOST_ALONE    The server does not answer, and this is one of the few
  *                    retries that the host makes alone.
- *      HOST_WAIT     Another process of the host asks the server just now. Wait
- *                    for the given time, and go back to 2.
+ *      HOST_WAIT     Another process of the host asks the server just now, or
+ *                    many hosts would ask at once. Wait for the given time, and
+ *                    go back to 2.
  *      HOST_ASK      Ask the server: this process has the lease, so no other
  *                    process of the host asks at the same time.
  *
@@ -30,9 +29,8 @@
  * These functions use the words of the host only: fleet_client.h sends the
  * questions.
  *
- *     lease          [turn:12 | waiting:12 | until:40]   who asks the server
+ *     lease          [turn:24 | until:40]   who asks the server
  *     denied         [tag:16 | 0:8 | until:40]           the last denial
- *     credit         [tag:16 | left:16 | epoch:32]       grants left over
  *     opening        [tag:16 | 0:8 | until:40]           when the first
  *                    question may be asked after a quiet time
  *     offset         [tag:16 | ms:48]     the server's clock, less the age
@@ -56,16 +54,12 @@
  * lost. No process writes an instant beyond its longest pause. An instant that
  * is later by more than a minute is corrupt and counts as past, so that nobody
  * waits for ever.
- * A denial holds for a window at most, whatever the answer said. A credit ends
- * with the slice in which its question was asked: so a retry is made within a
- * slice after it was granted. The window of retries made alone has no tag, and
- * so its limit holds whatever URLs are used.
+ * A denial holds for a window at most, whatever the answer said. The window of
+ * retries made alone has no tag, and so its limit holds whatever URLs are used.
  *
- * A process takes the lease before it asks, and releases it after the answer. A
- * process that has waited for as long as a question may take gets the lease in
- * any case. A turn begins when a process takes the lease, and lasts until the
- * next one takes it. waiting counts the processes that wait in this turn: the
- * next question is for all of them.
+ * A process takes the lease before it asks for one retry, and releases it after
+ * the answer. A process that has waited for as long as a question may take gets
+ * the lease in any case. A turn begins when a process takes the lease.
  *
  * After the server did not answer, nobody asks it for a while: for
  * FLEET_HOST_PAUSE, and for twice as long after each failure in a row, up to
@@ -113,8 +107,6 @@
 #ifndef FLEET_HOST_LOOK
 /* How long a waiting process sleeps before it looks again. */
 #define FLEET_HOST_LOOK (20 * NANOS_MS)
-/* Processes that waited are counted for so long after the lease has ended. */
-#define FLEET_HOST_RECENT NANOS_SECOND
 #define FLEET_HOST_PAUSE NANOS_SECOND
 #define FLEET_HOST_PAUSE_MOST (30 * NANOS_SECOND)
 #endif
@@ -140,7 +132,7 @@
 
 /* All zero: nothing is known of any fleet, and nothing has been told. */
 struct fleet_host {
-	_Atomic uint64_t lease, denied, credit, opening;
+	_Atomic uint64_t lease, denied, opening;
 	_Atomic uint64_t offset, hosts, used, link;
 	struct window alone;
 	_Atomic uint64_t successes_told, alone_told, rescued_told;
@@ -158,13 +150,6 @@ struct fleet_policy {
 			  terms.min / hosts, but at least 1 */
 	struct url *url; /* of text */
 	struct url_auth *auth; /* its password "": none */
-};
-
-/* How long a process has waited for the lease; all zero at first. */
-struct fleet_wait {
-	bool waits;
-	nanos since;
-	uint64_t turn; /* the turn that counts this process */
 };
 
 /* The most rows that are told: one for each word of a window. */
@@ -188,7 +173,7 @@ struct fleet_mark {
 struct fleet_question {
 	const char *key; /* of the budget */
 	struct terms terms; /* all of them are given */
-	int64_t wanted; /* retries, 0 to FLEET_WANTED */
+	bool wants; /* a retry */
 	nanos by; /* on the server's clock: nothing counts if it reads the
 		     question later; 0: whenever */
 	nanos now; /* what TIME said; 0: the server reads its clock itself */
@@ -206,7 +191,7 @@ struct fleet_question {
 
 enum fleet_code {
 	FLEET_DENIED,
-	FLEET_GRANTED, /* at least one retry */
+	FLEET_GRANTED,
 	FLEET_NOTED, /* no retry was wanted */
 	FLEET_STALE, /* the server read it after question->by; only now is set
 		      */
@@ -215,7 +200,6 @@ enum fleet_code {
 /* What the server answers. */
 struct fleet_answer {
 	enum fleet_code code;
-	int64_t granted; /* retries, at most question->wanted */
 	int64_t retries, limit, successes; /* in the fleet's window */
 	nanos next; /* in which time the oldest of these retries leaves it */
 	nanos pause; /* how long a host that was denied does not ask again */
@@ -239,10 +223,11 @@ struct fleet_caller {
 	uint16_t tag; /* fleet_host_tag() */
 	bool granted; /* the server has granted the retry that is due */
 	nanos asked; /* the age when that retry was asked for, or made alone */
+	bool waits; /* the retry that is due, for another process's question */
+	nanos since; /* so long: an age */
 	nanos slice; /* of the segment */
 	uint64_t seed; /* of random, which changes with each visit */
 	uint64_t random;
-	struct fleet_wait wait; /* of the retry that is due */
 	struct fleet_question question; /* the last one */
 };
 
@@ -278,23 +263,21 @@ struct host_view {
 uint16_t fleet_host_tag(const char *server);
 
 /*
- * Decides about a retry that is due. most: how many retries the host's window
- * would grant now, at least 1; no question wants more. If the decision is
- * HOST_ASK, then the caller has a question, which the server has to be asked
- * now. window: of the host; the question tells of the successes in it.
+ * Decides about a retry that is due, and that the host's window would grant. If
+ * the decision is HOST_ASK, then the caller has a question, which the server
+ * has to be asked now. window: of the host; the question tells of the successes
+ * in it.
  */
-struct host_step
-fleet_host_ask(struct fleet_host *host, const struct window *window,
-    struct fleet_caller *caller, int64_t most, nanos now);
+struct host_step fleet_host_ask(struct fleet_host *host,
+    const struct window *window, struct fleet_caller *caller, nanos now);
 
 /*
  * Stores what came of the caller's question, and releases its lease. answer:
  * what the server answered last, or NULL; its time counts even if that was too
- * little (FLEET_STALE). What was granted beyond one retry is left to other
- * processes. A denial, and the pause after no answer, are multiplied by a
- * random factor from a half to one and a half. A denial holds that long even if
- * the server can grant a retry sooner, since thousands of hosts would all ask
- * at that time.
+ * little (FLEET_STALE). A denial, and the pause after no answer, are multiplied
+ * by a random factor from a half to one and a half. A denial holds that long
+ * even if the server can grant a retry sooner, since thousands of hosts would
+ * all ask at that time.
  */
 void fleet_host_store(struct fleet_host *host, struct fleet_caller *caller,
     enum fleet_outcome outcome, const struct fleet_answer *answer, nanos now);

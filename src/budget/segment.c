@@ -44,7 +44,7 @@ static_assert(LOCK_FREE, "a word of 64 bits needs an atomic compare-and-swap");
 /* Programs of 32 and of 64 bits share segments. The units have the offsets. */
 static_assert(sizeof(struct origin) == 64, "origin");
 static_assert(sizeof(struct header) == 1120, "header");
-static_assert(sizeof(struct segment) == 2336, "no holes in a segment");
+static_assert(sizeof(struct segment) == 2328, "no holes in a segment");
 
 char *
 segment_name(char room[SEGMENT_NAME], int64_t uid, const char *key)

@@ -22,7 +22,7 @@ const char question_script[] =
 "end\n"
 
 /* Whoever asked does not wait any more. */
-"if by > 0 and T > by then return {3, 0, 0, 0, 0, 0, 0, T, 0, 0, 0, 0} end\n"
+"if by > 0 and T > by then return {3, 0, 0, 0, 0, 0, T, 0, 0, 0, 0} end\n"
 
 /* Anything else than a whole number of 53 bits is nil: even "nan" is no NaN. */
 "local function number(value)\n"
@@ -116,14 +116,10 @@ const char question_script[] =
 "  x = x - 1\n"
 "end\n"
 
-/* One host gets a quarter of what is left, so that others get some, too. */
 "local limit = math.floor(S / 1000000) * q\n"
 "  + math.floor(S % 1000000 * q / 1000000)\n"
 "limit = math.max(m, limit)\n"
-"local k = 0\n"
-"if R < limit then\n"
-"  k = math.min(n, math.max(1, math.floor((limit - R) / 4)))\n"
-"end\n"
+"local k = R < limit and n or 0\n"
 "add(E, k, 0, 0)\n"
 
 "if asks then\n"
@@ -138,14 +134,14 @@ const char question_script[] =
 "  redis.call('HSET', key, unpack(put))\n"
 "  redis.call('PEXPIRE', key, math.ceil(w * 66 / 1000))\n"
 "end\n"
-"local code = n == 0 and 2 or k > 0 and 1 or 0\n"
+"local code = n == 0 and 2 or k\n"
 "local next = (x + 62) * w - T\n"
 "local pause = 1000000 + H * 500\n"
-"return {code, k, R, limit, S, next, pause, T, H, q, m, w * 60}\n";
+"return {code, R, limit, S, next, pause, T, H, q, m, w * 60}\n";
 
 /* clang-format on */
 
-const char question_script_sha1[] = "0954739b74b64cd688aa294bf13ea1ec2ce07496";
+const char question_script_sha1[] = "81c2fcb6e11b5f4e790e0b9feaac2cef36c47cdd";
 
 /* The server's clock and the script count microseconds. */
 #define MICRO INT64_C(1000)
@@ -168,7 +164,6 @@ static const struct {
 	size_t at;
 	int64_t least, most, unit;
 } numbers[] = {
-	{ AT(granted), 0, FLEET_WANTED, 1 },
 	{ AT(retries), 0, EXACT_MOST, 1 },
 	{ AT(limit), 0, EXACT_MOST, 1 },
 	{ AT(successes), 0, EXACT_MOST, 1 },
@@ -226,7 +221,7 @@ question_write(struct resp_request *request,
 	resp_add_number(request, slice_of(question->terms.window));
 	resp_add_number(request, question->terms.ratio);
 	resp_add_number(request, question->terms.min);
-	resp_add_number(request, question->wanted);
+	resp_add_number(request, question->wants ? 1 : 0);
 	resp_add_number(request, question->by / MICRO);
 	resp_add_number(request, question->first ? 1 : 0);
 	if (question->now > 0)
@@ -258,12 +253,16 @@ question_read(const struct resp_reply *reply,
 {
 	nanos longest =
 	    slice_of(question->terms.window) * (WINDOW_SLICES + 1) * MICRO;
-	struct fleet_answer got = { .code = FLEET_STALE };
-	bool stale = reply->numbers[0] == FLEET_STALE && question->by > 0;
+	int64_t code = reply->numbers[0];
+	struct fleet_answer got = { .code = (enum fleet_code)code };
+	bool stale = code == FLEET_STALE && question->by > 0;
+	bool decides = code == FLEET_GRANTED || code == FLEET_DENIED;
 	nanos *window = &got.terms.window;
 	int64_t number;
 
 	if (reply->type != RESP_ARRAY || reply->count != 1 + NUMBERS)
+		return false;
+	if (!stale && (question->wants ? !decides : code != FLEET_NOTED))
 		return false;
 	for (size_t i = 0; i < NUMBERS; i++) {
 		if (stale && numbers[i].at != AT(now))
@@ -273,14 +272,6 @@ question_read(const struct resp_reply *reply,
 			return false;
 		number *= numbers[i].unit;
 		memcpy((char *)&got + numbers[i].at, &number, sizeof number);
-	}
-	if (!stale) {
-		got.code = got.granted > 0  ? FLEET_GRANTED
-		    : question->wanted == 0 ? FLEET_NOTED
-					    : FLEET_DENIED;
-		if (reply->numbers[0] != got.code ||
-		    got.granted > question->wanted)
-			return false;
 	}
 	got.next = number_lesser(got.next, longest);
 	got.pause = number_lesser(got.pause, longest);

@@ -66,9 +66,6 @@
 extern const char question_script[];
 extern const char question_script_sha1[];
 
-/* The most retries that a question asks for. */
-#define FLEET_WANTED SEGMENT_MIN_MOST
-
 /* Room for any question, with the script in it. */
 #define FLEET_REQUEST 12288
 

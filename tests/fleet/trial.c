@@ -165,8 +165,8 @@ static int64_t slice_of(const struct trial *trial) {
 static struct trial begin(int number) {
 	static const enum weather weathers[] = { WEATHER_WILD, WEATHER_STEADY, WEATHER_WILD,
 		WEATHER_BACK };
-	static const int64_t ratios[] = { 200000, 333333, 1000000, 2500000, SEGMENT_RATIO_MOST };
-	static const int64_t mins[] = { 10, 200, 1, 0, 1000, 3, 30 };
+	static const int64_t ratios[] = { 200000, 333333, 500000, 2500000, SEGMENT_RATIO_MOST };
+	static const int64_t mins[] = { 10, 20, 1, 0, 3, 40, 30 };
 	static const nanos windows[] = { NANOS_MINUTE, NANOS_MINUTE + 7654321 * MICRO, NANOS_HOUR };
 	struct trial trial = {
 		.random = UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(number + 1),
@@ -174,7 +174,7 @@ static struct trial begin(int number) {
 		.terms = { .ratio = ratios[number % 5],
 		    .min = mins[number % 7],
 		    .window = windows[number % 3] },
-		.most = number % 11 == 1 ? 3000000 : 20,
+		.most = number % 11 == 1 ? 3000000 : 3,
 		.real = INT64_C(1787407200123456) + number,
 	};
 
@@ -189,8 +189,8 @@ static struct trial begin(int number) {
 static void pass(struct trial *trial) {
 	static const struct {
 		int64_t share, least, most; /* in hundredths of a slice */
-	} steps[] = { { 60, 0, 20 }, { 25, 0, 100 }, { 10, 0, 500 }, { 3, 0, 3000 },
-		{ 1, 5500, 7000 }, { 1, 0, 30000 } };
+	} steps[] = { { 72, 0, 20 }, { 20, 0, 60 }, { 6, 0, 300 }, { 1, 0, 3000 },
+		{ 1, 0, 14000 } };
 	int64_t slice = slice_of(trial), chance = draw(trial, 0, 99);
 	size_t i = 0;
 
@@ -234,7 +234,7 @@ static struct fleet_question question_of(struct trial *trial) {
 	struct fleet_question question = {
 		.key = KEY,
 		.terms = trial->terms,
-		.wanted = draw(trial, 0, 3) == 0 ? draw(trial, 0, 40) : draw(trial, 0, 2),
+		.wants = draw(trial, 0, 3) > 0,
 		.first = draw(trial, 0, 5) == 0,
 		.now = now * MICRO,
 		.count = draw(trial, 0, 2) == 0 ? (size_t)draw(trial, 1, 4) : 0,
@@ -255,7 +255,7 @@ static struct fleet_question question_of(struct trial *trial) {
 			.age = draw(trial, 0, i == 0 ? slice : 66 * slice) * MICRO -
 			    draw(trial, 0, 1) * (MICRO - 1),
 			.successes = draw(trial, 0, trial->most),
-			.alone = trial->terms.ratio > 0 && draw(trial, 0, 5) == 0
+			.alone = trial->terms.ratio > 0 && draw(trial, 0, 39) == 0
 			    ? draw(trial, 1, 3)
 			    : 0,
 		};
@@ -281,7 +281,7 @@ static void spoil(struct trial *trial, struct fleet_question *question) {
 		trial->twin.stored = false;
 	if (field[0] == 'e')
 		trial->twin.dated = false;
-	question->wanted++;
+	question->wants = true;
 	question->by = 0;
 }
 
@@ -293,7 +293,7 @@ static void send_batch(struct trial *trial, const char sha1[41], const char dump
 		pass(trial);
 		*question = question_of(trial);
 		trial->asked[i] = trial->real;
-		trial->spoiled[i] = trial->weather == WEATHER_WILD && draw(trial, 0, 99) == 0;
+		trial->spoiled[i] = trial->weather == WEATHER_WILD && draw(trial, 0, 39) == 0;
 		if (trial->spoiled[i]) {
 			spoil(trial, question);
 			start = resp_length(&server.out);
@@ -334,8 +334,8 @@ static bool keeps_promise(const struct trial *trial, int i, const struct resp_re
     struct trial_tally *tally) {
 	const struct fleet_question *question = &trial->questions[i];
 	const int64_t *numbers = trial->expected[i].numbers;
-	const struct terms limits = { numbers[9], numbers[10], 0 };
-	int64_t at = trial->asked[i], window = numbers[11];
+	const struct terms limits = { numbers[8], numbers[9], 0 };
+	int64_t at = trial->asked[i], window = numbers[10];
 	int64_t slice = window / WINDOW_SLICES;
 
 	if (trial->weather == WEATHER_WILD || numbers[0] == FLEET_STALE ||
@@ -343,10 +343,10 @@ static bool keeps_promise(const struct trial *trial, int i, const struct resp_re
 		return true;
 	for (size_t j = 0; j < question->count; j++)
 		add(&successes, at - question->told[j].age / MICRO, question->told[j].successes);
-	if (reply->numbers[1] == 0)
+	if (reply->numbers[0] != FLEET_GRANTED)
 		return true;
-	add(&grants, at, reply->numbers[1]);
-	tally->checks += reply->numbers[1];
+	add(&grants, at, 1);
+	tally->checks++;
 	/*
 	 * The worst case: the oldest retries of the window were made a slice
 	 * after their grant; and the last one is made a slice after its grant,
@@ -392,7 +392,7 @@ static void read_batch(const struct trial *trial, struct trial_tally *tally) {
 		if (!keeps_promise(trial, i, &reply, tally))
 			tally->broken = true;
 		tally->questions++;
-		tally->grants += reply.numbers[1];
+		tally->grants += reply.numbers[0] == FLEET_GRANTED;
 		tally->stale += reply.numbers[0] == FLEET_STALE;
 	}
 	wrong = check_hash(&trial->twin);

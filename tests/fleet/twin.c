@@ -114,25 +114,23 @@ static void pay_back(struct twin *twin, int64_t retries) {
 }
 
 static struct resp_reply
-reply(const struct twin *twin, int64_t granted, int64_t limit, int64_t now, int64_t wanted) {
+reply(const struct twin *twin, enum fleet_code code, int64_t limit, int64_t now) {
 	struct sums sums = sums_of(twin);
-	enum fleet_code code = granted > 0 ? FLEET_GRANTED
-	    : wanted == 0                  ? FLEET_NOTED
-					   : FLEET_DENIED;
 	int64_t leaves = (sums.oldest + TWIN_RETRIES) * twin->slice;
 
 	return (struct resp_reply){
 		.type = RESP_ARRAY,
-		.count = 12,
-		.numbers = { code, granted, sums.retries, limit, sums.successes, leaves - now,
+		.count = 11,
+		.numbers = { code, sums.retries, limit, sums.successes, leaves - now,
 		    1000000 + 500 * sums.hosts, now, sums.hosts, twin->ratio, twin->min,
 		    twin->slice * WINDOW_SLICES },
 	};
 }
 
 struct resp_reply twin_answer(struct twin *twin, const struct fleet_question *question) {
-	bool asks = question->wanted > 0 || question->count > 0;
-	int64_t now = question->now / MICRO, limit, left, granted = 0, back = 0;
+	bool asks = question->wants || question->count > 0;
+	int64_t now = question->now / MICRO, limit, back = 0;
+	enum fleet_code code = FLEET_NOTED;
 	struct terms limits;
 	struct twin next = *twin;
 	struct sums sums;
@@ -140,8 +138,8 @@ struct resp_reply twin_answer(struct twin *twin, const struct fleet_question *qu
 	if (question->by > 0 && now > question->by / MICRO)
 		return (struct resp_reply){
 			.type = RESP_ARRAY,
-			.count = 12,
-			.numbers = { [0] = FLEET_STALE, [7] = now },
+			.count = 11,
+			.numbers = { [0] = FLEET_STALE, [6] = now },
 		};
 	agree(&next, &question->terms, asks);
 	advance(&next, now);
@@ -153,13 +151,12 @@ struct resp_reply twin_answer(struct twin *twin, const struct fleet_question *qu
 	sums = sums_of(&next);
 	limits = (struct terms){ next.ratio, next.min, 0 };
 	limit = window_limit(&limits, sums.successes);
-	left = limit - sums.retries;
-	if (left > 0)
-		granted = number_lesser(question->wanted, number_greater(left / 4, 1));
-	next.retries[next.epoch % SLOTS] += granted;
+	if (question->wants)
+		code = sums.retries < limit ? FLEET_GRANTED : FLEET_DENIED;
+	next.retries[next.epoch % SLOTS] += code == FLEET_GRANTED;
 	if (asks)
 		*twin = next;
-	return reply(&next, granted, limit, now, question->wanted);
+	return reply(&next, code, limit, now);
 }
 
 void twin_write(const struct twin *twin, char room[TWIN_ROOM]) {

@@ -68,9 +68,9 @@ static nanos now(void) {
 	return sys_now(CLOCK_BOOTTIME);
 }
 
-static struct fleet_question question_of(int64_t wanted) {
+static struct fleet_question question_of(bool wants) {
 	struct fleet_question question = {
-		.key = "check", .terms = { 200000, 10, 60 * NANOS_SECOND }, .wanted = wanted
+		.key = "check", .terms = { 200000, 10, 60 * NANOS_SECOND }, .wants = wants
 	};
 
 	if (valid != 0)
@@ -89,21 +89,21 @@ static void await(const char *what) {
 	else if (fleet.link.end == LINK_FAILED)
 		printf("%s: %s\n", what, fleet.link.reason);
 	else
-		printf("%s: granted %d, used %d, successes %d\n", what, (int)answer->granted,
-		    (int)answer->retries, (int)answer->successes);
+		printf("%s: granted %d, used %d, successes %d\n", what,
+		    answer->code == FLEET_GRANTED, (int)answer->retries, (int)answer->successes);
 	if (now() - began > access_to.timeout + LATE)
 		puts("late");
 	fflush(stdout);
 }
 
-static void ask(int64_t wanted) {
-	const struct fleet_question question = question_of(wanted);
+static void ask(bool wants) {
+	const struct fleet_question question = question_of(wants);
 
 	link_ask(&fleet.link, &question, false, now());
 }
 
 static void act(const char *action) {
-	struct fleet_question question = question_of(0);
+	struct fleet_question question = question_of(false);
 	char label[] = "1";
 	struct outcome outcome;
 	bool asks = strcmp(action, "connect") != 0;
@@ -126,7 +126,7 @@ static void act(const char *action) {
 	if (strcmp(action, "again") == 0) {
 		if (fleet.link.stage != LINK_READY)
 			puts("another connection");
-		ask(1);
+		ask(true);
 		await("ask");
 	}
 	if (asks && strcmp(action, "tell") != 0)

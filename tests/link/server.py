@@ -32,8 +32,8 @@ import sys
 import threading
 import time
 
-ANSWER = "*12\r\n" + "".join(
-    f":{n}\r\n" for n in (1, 1, 1, 10, 0, 60000000, 0, 1, 1, 200000, 10, 60000000)
+ANSWER = "*11\r\n" + "".join(
+    f":{n}\r\n" for n in (1, 1, 10, 0, 60000000, 0, 1, 1, 200000, 10, 60000000)
 )
 HALF = ANSWER[: len(ANSWER) // 2]
 SENT = {  # what a mode sends at once, or byte by byte with a pause

@@ -10,8 +10,6 @@
  * may be killed anywhere. The server grants all that is wanted, denies it for
  * far too long, or does not answer. The check verifies:
  *
- * - no more retries are made by grants of the fleet than the server granted,
- *   and each in the slice in which its question was asked;
  * - no more retries are made alone than the share, in any window;
  * - a valid lease is not taken away, or released by another process, unless a
  *   process has waited for as long as a question may take;
@@ -39,7 +37,6 @@
 /* A millisecond is a tick, and a slice: so a tick is an epoch. */
 #define TICK NANOS_MS
 #define FLEET_HOST_LOOK TICK
-#define FLEET_HOST_RECENT TICK
 #define FLEET_HOST_PAUSE TICK
 #define FLEET_HOST_PAUSE_MOST (2 * TICK)
 /* A retry is paid back in its slice and the next one, and is told as soon. */
@@ -117,7 +114,6 @@ enum place {
 	DIRECTLY, /* the check sees to it that this word never changes */
 	LEASE,
 	DENIED,
-	CREDIT,
 	OPENING,
 	LINK,
 	SUCCESSES_TOLD,
@@ -131,20 +127,19 @@ enum place {
 struct actor {
 	uint64_t seen[ACCESSES]; /* the results of its accesses so far */
 	uint64_t lease; /* of its question */
-	uint64_t turn; /* in which it waits */
 	uint64_t alone, alone_next; /* marks of its tally */
 	uint8_t places[ACCESSES]; /* of the accesses */
 	uint16_t swapped, failed; /* a bit for each access: a swap */
 	uint8_t operation, accesses;
 	uint8_t now; /* when it read the clock last, in ticks */
 	uint8_t left; /* operations after this one */
-	uint8_t asked, wanted; /* its question */
+	uint8_t asked; /* its question */
 	uint8_t waits, since, began; /* began: as the check knows */
 	uint8_t excused; /* an answer was stored whose lease had ended */
 	uint8_t epoch; /* in which it made a retry alone, + 1 */
 	uint8_t successes[EPOCHS], retries[EPOCHS]; /* its tally */
 	uint8_t rescued[EPOCHS];
-	uint8_t spare[3];
+	uint8_t spare[4];
 };
 
 struct state {
@@ -153,13 +148,12 @@ struct state {
 	struct actor actors[ACTORS];
 	uint8_t clock; /* in ticks */
 	uint8_t down; /* until when nobody should ask, after a failure */
-	uint8_t granted[EPOCHS], used[EPOCHS]; /* by the server */
 	uint8_t alone[EPOCHS];
 	uint8_t deposited[EPOCHS], told[EPOCHS]; /* successes */
 	uint8_t made[EPOCHS], sent[EPOCHS]; /* retries made alone */
 	uint8_t open[EPOCHS]; /* those that have not succeeded */
 	uint8_t rescued[EPOCHS], paid[EPOCHS]; /* noted, and paid back */
-	uint8_t spare[2];
+	uint8_t spare[6];
 };
 
 /* What the processes may do, and how it begins. */
@@ -213,7 +207,6 @@ static enum place place_of(const _Atomic uint64_t *at) {
 	const _Atomic uint64_t *const words[] = {
 		[LEASE] = &host->lease,
 		[DENIED] = &host->denied,
-		[CREDIT] = &host->credit,
 		[OPENING] = &host->opening,
 		[LINK] = &host->link,
 		[SUCCESSES_TOLD] = &host->successes_told,
@@ -298,7 +291,7 @@ static void excuse_others(struct state *state, const struct actor *actor) {
 		if (actor->places[i] == LEASE && (actor->swapped >> i & 1) != 0)
 			return; /* it has released the lease itself */
 	/* Its lease is still in force. */
-	if (((state->host.lease ^ actor->lease) & ~ALL_WAITING) == 0 &&
+	if (state->host.lease == actor->lease &&
 	    instant_of(state->host.lease) > clock_of(state->clock))
 		return;
 	for (int i = 0; i < ACTORS; i++)
@@ -320,31 +313,11 @@ static void judge_question(const struct state *state, const struct actor *actor,
 
 static void
 judge_lease(const struct state *state, const struct actor *actor, uint64_t old, uint64_t new) {
-	bool other_turn = turn_of(old) != turn_of(new);
-
-	if (actor->operation != ASK)
-		explore_expect(((old ^ actor->lease) & ~ALL_WAITING) == 0,
-		    "the lease of another process is released");
-	else if (waiting_of(new) > 0)
-		explore_expect(((old ^ new) & ~ALL_WAITING) == 0,
-		    "the lease has changed when a process joins");
-	else
+	if (actor->operation == ASK)
 		judge_question(state, actor, old);
-	explore_expect(actor->operation == ASK || !other_turn, "another turn");
-}
-
-static void judge_credit(const struct actor *actor, uint64_t old, uint64_t new) {
-	uint64_t before = rest_of(TAG, old) / ONE_LEFT;
-	uint64_t after = rest_of(TAG, new) / ONE_LEFT;
-	uint64_t epoch = old % ONE_LEFT;
-
-	if (actor->operation == ASK) {
-		explore_expect(after + 1 == before && new % ONE_LEFT == epoch,
-		    "a credit is taken twice, or made");
-		explore_expect((int)epoch == actor->now, "a credit of another slice");
-	} else if (new % ONE_LEFT == epoch) {
-		explore_expect(after == before + actor->wanted - 1, "a credit is made, or lost");
-	}
+	else
+		explore_expect(old == actor->lease && new >> UNTIL_BITS == old >> UNTIL_BITS,
+		    "the lease of another process is released");
 }
 
 static void judge_change(struct state *state, struct actor *actor, enum place place, uint64_t old,
@@ -354,9 +327,6 @@ static void judge_change(struct state *state, struct actor *actor, enum place pl
 	switch (place) {
 	case LEASE:
 		judge_lease(state, actor, old, new);
-		break;
-	case CREDIT:
-		judge_credit(actor, old, new);
 		break;
 	case DENIED:
 		explore_expect(instant_of(new) - clock_of(actor->now) <= most,
@@ -464,7 +434,7 @@ static struct fleet_caller caller_of(const struct actor *actor) {
 	struct fleet_caller caller = usual;
 
 	caller.question = (struct fleet_question){
-		.lease = actor->lease, .asked = clock_of(actor->asked), .wanted = actor->wanted
+		.lease = actor->lease, .asked = clock_of(actor->asked), .wants = true
 	};
 	return caller;
 }
@@ -475,9 +445,9 @@ static void become(struct actor *actor, enum operation next) {
 	actor->operation = (uint8_t)next;
 	actor->excused = actor->epoch = 0;
 	if (next != WAIT)
-		actor->turn = actor->waits = actor->since = actor->began = 0;
+		actor->waits = actor->since = actor->began = 0;
 	if (next != OUT)
-		actor->lease = actor->asked = actor->wanted = 0;
+		actor->lease = actor->asked = 0;
 	if (next == SEND || next == TOLD)
 		return;
 	actor->alone = actor->alone_next = 0;
@@ -488,46 +458,41 @@ static void become(struct actor *actor, enum operation next) {
 		actor->now = 0;
 }
 
-static void end_of_wait(struct actor *actor, const struct fleet_wait *wait) {
+static void end_of_wait(struct actor *actor, const struct fleet_caller *caller) {
 	int began = actor->began > 0 ? actor->began - 1 : actor->now;
 	bool opens = memchr(actor->places, OPENING, ACCESSES) != NULL;
 
 	explore_expect(opens || clock_of(actor->now - began) < policy.timeout,
 	    "waits for longer than a question takes");
 	become(actor, WAIT);
-	actor->waits = wait->waits;
-	actor->since = (uint8_t)(wait->since / TICK);
-	actor->turn = wait->turn;
-	actor->began = (uint8_t)(wait->waits ? began + 1 : 0);
+	actor->waits = caller->waits;
+	actor->since = (uint8_t)(caller->since / TICK);
+	actor->began = (uint8_t)(caller->waits ? began + 1 : 0);
 }
 
 static void ask(struct state *state, struct actor *actor) {
 	struct fleet_caller caller = usual;
 	struct host_step step;
 
-	caller.wait = (struct fleet_wait){
-		.waits = actor->waits, .since = clock_of(actor->since), .turn = actor->turn
-	};
-	step = decide(&state->host, &caller, 2, clock_of(actor->now));
+	caller.waits = actor->waits;
+	caller.since = clock_of(actor->since);
+	step = decide(&state->host, &caller, clock_of(actor->now));
 	switch (step.decision) {
 	case HOST_WAIT:
-		end_of_wait(actor, &caller.wait);
+		end_of_wait(actor, &caller);
 		return;
 	case HOST_ASK:
 		become(actor, OUT);
 		actor->lease = caller.question.lease;
 		actor->asked = actor->now;
-		actor->wanted = (uint8_t)caller.question.wanted;
 		return;
-	case HOST_GRANTED:
-		state->used[actor->now]++;
-		break;
 	case HOST_ALONE:
 		state->alone[actor->epoch > 0 ? actor->epoch - 1 : actor->now]++;
 		break;
 	case HOST_DENIED:
 		break;
 	case HOST_UNASKED:
+	case HOST_GRANTED:
 		explore_wrong("nothing is decided");
 		break;
 	case HOST_CORRUPT:
@@ -544,10 +509,8 @@ static void settle(struct state *state, struct actor *actor) {
 
 	answer.now = SERVER_TIME + caller.question.asked;
 	answer.hosts = run.trial->hosts;
-	answer.granted = granted ? caller.question.wanted : 0;
+	answer.code = granted ? FLEET_GRANTED : FLEET_DENIED;
 	fleet_host_store(&state->host, &caller, FLEET_ANSWERED, &answer, now);
-	if (granted)
-		state->used[actor->asked]++;
 	become(actor, IDLE);
 }
 
@@ -676,8 +639,6 @@ void check_make(struct state *state, int who, int what, int now) {
 		if (what > IDLE) {
 			if (actor->operation == IDLE)
 				actor->left--;
-			if (what == SETTLE_GRANT)
-				state->granted[actor->asked] += actor->wanted;
 			actor->operation = (uint8_t)what;
 			actor->now = (uint8_t)now;
 		}
@@ -698,16 +659,16 @@ static void come_late(const struct state *state) {
 	struct host_step step = { .decision = HOST_WAIT };
 
 	while (now <= last && (step.decision == HOST_WAIT || step.decision == HOST_DENIED)) {
-		step = decide(&host, &caller, 2, now);
+		step = decide(&host, &caller, now);
 		now += number_greater(step.next, TICK);
 	}
 	explore_expect(now <= last && step.decision != HOST_CORRUPT, "stuck");
 	host = state->host;
-	caller.wait.waits = false;
+	caller.waits = false;
 	now = clock_of(state->clock + 2 * WINDOW_SLICES);
-	step = decide(&host, &caller, 2, now);
+	step = decide(&host, &caller, now);
 	if (step.decision == HOST_WAIT) /* for the opening */
-		step = decide(&host, &caller, 2, now + step.next);
+		step = decide(&host, &caller, now + step.next);
 	explore_expect(step.decision == HOST_ASK, "something does not end");
 }
 
@@ -725,8 +686,6 @@ void check_examine(const struct state *state) {
 		for (int j = i; j >= 0 && j >= i - WINDOW_SLICES; j--)
 			alone += state->alone[j];
 		explore_expect(alone <= SHARE, "too many retries alone");
-		explore_expect(state->used[i] <= state->granted[i],
-		    "more retries than the server granted");
 		explore_expect(state->told[i] <= state->deposited[i], "a success is told twice");
 		explore_expect(state->paid[i] <= state->rescued[i], "a retry is paid back twice");
 		sent += state->sent[i];
@@ -785,7 +744,9 @@ bool check_may(const struct state *state, int who, int what, int *first, int *la
 /* The words that never change are as all answers make them. */
 bool check_begin(struct state *first, int number, bool large) {
 	const struct trial *trial = large ? &larger[number] : &small[number];
-	struct fleet_answer answer = { .now = SERVER_TIME, .hosts = trial->hosts };
+	struct fleet_answer answer = {
+		.code = FLEET_NOTED, .now = SERVER_TIME, .hosts = trial->hosts
+	};
 	struct fleet_caller caller = usual;
 
 	run.trial = trial;
@@ -793,16 +754,13 @@ bool check_begin(struct state *first, int number, bool large) {
 	first->host.counted = tagged(TAG, 3);
 	for (int i = 0; i < ACTORS; i++)
 		first->actors[i].left = trial->left[i];
-	/* Two processes that were killed have waited. */
-	first->host.lease = trial->tells ? 0 : 2 * ONE_WAITING;
 	/* Two answers at once: another process has taken the lease of the first
-	 * one. The third process has nothing to do but to take a credit. */
+	 * one. */
 	for (int i = 0; i < 2 && trial->answers; i++) {
 		struct actor *actor = &first->actors[ACTORS - 1 - i];
 
 		actor->operation = OUT;
-		actor->wanted = 2;
-		actor->lease = (uint64_t)(i + 1) << TURN_AT | until_of(2 * TICK);
+		actor->lease = (uint64_t)(i + 1) << UNTIL_BITS | until_of(2 * TICK);
 		first->host.lease = actor->lease;
 	}
 	return trial->last > 0;

@@ -155,7 +155,7 @@ is_connected() {
 	without --fleet no word of a fleet is touched
 	    is 0 "$RETRY" -B api --budget-dir one --breaker on -n 2 -d 0 -- \
 	        sh -c 'test "$RETRY_ATTEMPT" = 2'
-	    [ -z "$(tail -c 584 "$api" | tr -d '\0')" ]
+	    [ -z "$(tail -c 576 "$api" | tr -d '\0')" ]
 	the command and the hook have no descriptor of the connection
 	    look='ls /proc/self/fd >>fds'
 	    words=(-n 2 -d 0 --on-retry "$look" -- sh -c "$look; exit 7")

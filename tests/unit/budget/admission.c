@@ -143,9 +143,10 @@ static bool settles(struct world *world, struct script *script) {
 			i++;
 		if (i == LENGTH(outcomes))
 			return false;
-		if (script_is(script, "gets"))
-			answer.granted = script_number(script);
-		answer.code = answer.granted > 0 ? FLEET_GRANTED : FLEET_DENIED;
+		if (script_is(script, "gets") && script_number(script) > 0)
+			answer.code = FLEET_GRANTED;
+		if (!fleet->question.wants)
+			answer.code = FLEET_NOTED;
 		if (script_is(script, "stale")) {
 			answer.code = FLEET_STALE;
 			answer.now = SERVER + NANOS_SECOND / 10;
@@ -333,7 +334,7 @@ static void check_fact(struct world *world, struct script *script) {
 		{ "hosts", admission->view.hosts, NULL },
 		{ "fleet-retries", admission->view.retries, NULL },
 		{ "fleet-limit", admission->view.limit, NULL },
-		{ "wanted", question.wanted, NULL },
+		{ "wants", question.wants, NULL },
 		{ "asks-min", question.terms.min, NULL },
 		{ "asks-window", question.terms.window, NULL },
 		{ "asks-first", question.first, NULL },
@@ -670,7 +671,7 @@ static const char *const scenes[] = {
 	"1/9: A looks !corrupt !differs ratio=1000000 min=9 counts=0/0",
 
 	/* In a fleet a retry needs a grant, and only one. */
-	"0/10: F retry open fleet=asks admitted=0 wanted=1 asks-min=100 "
+	"0/10: F retry open fleet=asks admitted=0 wants=1 asks-min=100 "
 	"asks-window=60s asks-first=1 clock=0 rows=0, 0.001s F gets 1, F retry "
 	"granted fleet=granted admitted=1, 0.002s F retry open fleet=asks "
 	"asks-first=0 clock=0.254s",
@@ -715,7 +716,7 @@ static const char *const scenes[] = {
 	"fleet=asks told-alone=1, F gets 1, F retry granted, 3s F retry open "
 	"fleet=asks told-alone=0",
 	/* Successes are told once. */
-	"0/10: F greets wanted=0 rows=0 asks-first=0, F succeeds x3, F "
+	"0/10: F greets wants=0 rows=0 asks-first=0, F succeeds x3, F "
 	"!claims, F gets 0, G retry open fleet=asks told=3, F !claims, 1s F "
 	"succeeds, F claims told=1, F sent",
 	/* The server is told of retries that have succeeded less than 30 slices

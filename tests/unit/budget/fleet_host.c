@@ -27,25 +27,30 @@ static const struct window no_window;
 /* The last question of any process. */
 static struct fleet_question asked;
 
+/* Whether a process waits for another one's question, and since when. */
+struct wait {
+	bool waits;
+	nanos since;
+};
+
 /* What a process decides that has waited like that, and is like caller. */
-static struct host_step ask(const struct fleet_caller *like, struct fleet_host *host,
-    struct fleet_wait *wait, int64_t most, nanos now) {
+static struct host_step
+ask(const struct fleet_caller *like, struct fleet_host *host, struct wait *wait, nanos now) {
 	struct fleet_caller caller = *like;
 	struct host_step step;
 
-	caller.wait = *wait;
-	step = fleet_host_ask(host, &no_window, &caller, most, now);
-	*wait = caller.wait;
+	caller.waits = wait->waits;
+	caller.since = wait->since;
+	step = fleet_host_ask(host, &no_window, &caller, now);
+	*wait = (struct wait){ caller.waits, caller.since };
 	asked = caller.question;
 	return step;
 }
 
 /* How scenes begin. */
 #define DENIED "100s a asks, a denied-for "
-#define WAITED "100s a asks, b waits, a drops, b asks "
-#define FIVE "100s a asks, b waits x5, a drops, b asks "
-#define HOSTS(n) "a asks, a granted-some 1 hosts " #n ", 10s "
-#define ALONE(n) "a asks, a granted-some 1 hosts " #n ", a asks, a fails, "
+#define HOSTS(n) "a asks, a granted hosts " #n ", 10s "
+#define ALONE(n) "a asks, a granted hosts " #n ", a asks, a fails, "
 #define TELLER "a knows-clock, "
 
 /*
@@ -65,13 +70,9 @@ static const char *const scenes[] = {
 	/* The factor is less than one and a half. */
 	"a asks, a denied-for 2s random most, 1ms b denied next=2999ms",
 
-	/* A question is for all that waited, and what is granted, too; but not
-	 * for more than the window has. */
-	"100s a asks wanted=1, a granted-some 1, c asks",
-	WAITED "wanted=2, b granted-some 2, c granted, c asks",
-	FIVE "wanted=6, b granted-some 3, c granted x2, c asks",
-	FIVE "most 2 wanted=2, b granted-some 2, c granted, c asks",
-	WAITED "wanted=2, b granted-some 9223372036854775807, c granted, c asks",
+	/* A question is for one retry, however many wait. */
+	"100s a asks wants=1, a granted, c asks",
+	"100s a asks, b waits x5, a granted, b asks wants=1, b granted, b asks",
 
 	/* The first question after a quiet time waits for the opening. */
 	HOSTS(79) "B asks random most next=0",
@@ -85,7 +86,7 @@ static const char *const scenes[] = {
 	/* The next ones come soon after the opening, a question, a denial. */
 	HOSTS(80) "B waits next=10ms, +30ms c asks",
 	HOSTS(80) "B waits next=10ms, +31ms c waits",
-	HOSTS(80) "B waits next=10ms, +10ms B asks, B granted-some 1 hosts 80, "
+	HOSTS(80) "B waits next=10ms, +10ms B asks, B granted hosts 80, "
 		  "+20ms a asks, a denied-for 30s hosts 80, +30s c asks",
 	HOSTS(80) "B waits next=10ms, +10ms B asks, B denied-for 30s hosts 80, "
 		  "+30020ms c asks",
@@ -151,7 +152,7 @@ static const char *const scenes[] = {
 
 	/* Questions end on the server's clock, once that is known; late by the
 	 * time to the server, and by a millisecond. */
-	"100ms a asks clock=0 until=600ms, 200ms a granted-some 1 made 150ms, "
+	"100ms a asks clock=0 until=600ms, 200ms a granted made 150ms, "
 	"1s b asks clock=1301ms until=1500ms",
 	/* The clock has stepped forward; to before the segment. */
 	"1s a asks, 1250ms a stale 3601040ms, 1s a greets clock=3601291ms",
@@ -163,31 +164,9 @@ static const char *const scenes[] = {
 	/* A clock may be behind by a minute, but not by more. */
 	"100s a asks, a denied-for 60s, 40s b denied, 39.999s b waits",
 
-	/* Who waited is not counted twice. */
-	"a asks, B waits, C waits, +20ms B waits, C waits, +20ms B waits, C "
-	"waits, +20ms B waits, C waits, 100ms a drops, B asks wanted=2, C "
-	"waits next=20ms",
-	/* But again in the next turn, and patience is for all turns. */
-	"a asks, B waits, 100ms a drops, c asks wanted=2, B waits, c drops, a "
-	"asks wanted=2",
-	"a asks, B waits, 100ms a drops, c asks, B waits, 250ms B asks",
-	/* Those who waited long ago are not counted. */
-	"a asks, b waits x5, a drops, 1s a asks wanted=6",
-	"a asks, b waits x5, a drops, 2s a asks wanted=1",
-	"a asks, b waits x5, 1s a drops, 1271ms a asks wanted=1",
-	/* No more than 4095 are counted. */
-	"a asks, b waits x5000, a drops, a asks wanted=4096",
-
-	/* A credit ends with the slice of its question. */
-	"900ms a asks, b waits x2, a drops, a asks, 910ms a granted-some 3, "
-	"999ms b granted, 1s b asks",
-	"a asks, b waits, a drops, a asks, a granted-some 2, b granted, b asks",
-	"900ms a asks, b waits x2, a drops, a asks, a granted-some 3, 1s b "
-	"asks, c waits, b drops, b asks, b granted-some 2, c granted, c asks",
-	/* A late answer leaves later credits alone. */
-	"900ms a asks, b waits x2, a drops, a asks, 910ms b waits x2, 1200ms c "
-	"asks, 1210ms c granted-some 3, 1220ms a granted-some 3, 1230ms b "
-	"granted x2, b asks",
+	/* Patience is for all questions that a process waits for. */
+	"a asks, B waits, C waits, 100ms a drops, C asks, B waits, 249ms B "
+	"waits, 250ms B asks",
 
 	/* One asks, and the others wait for its timeout. */
 	"100ms a asks, B waits, +20ms B waits x12, 350ms B asks, c waits",
@@ -209,8 +188,8 @@ static const char *const scenes[] = {
 	"a asks, a fails, b alone, 999999999ns b denied, 1s a asks, a fails, "
 	"2999ms b denied, 3s a asks, a fails, 7s a asks, a fails, 15s a asks, "
 	"a fails, 30999ms b denied, 31s a asks, a fails, 60999ms b denied, 61s "
-	"a asks, a fails, b alone, 90999ms b denied, 91s a asks, a "
-	"granted-some 1, a asks, a fails, 92s a asks",
+	"a asks, a fails, b alone, 90999ms b denied, 91s a asks, a granted, a "
+	"asks, a fails, 92s a asks",
 	/* Failures at an instant that cannot be are none. */
 	"a fails-for-ever, b asks, b fails, 1s c asks",
 	/* Nobody waits for a server that did not answer; no share is left. */
@@ -221,7 +200,7 @@ static const char *const scenes[] = {
 struct world {
 	struct fleet_host host;
 	struct window window; /* of the successes */
-	struct fleet_wait waits[3];
+	struct wait waits[3];
 	struct fleet_question questions[3];
 	nanos now;
 };
@@ -245,14 +224,12 @@ static void same_rows(const char *row, const struct fleet_question *tally, const
 
 /* What a process is told of the world, up to the end of its step. */
 static void read_circumstances(struct script script, struct fleet_policy *own,
-    struct fleet_caller *caller, int64_t *most, struct fleet_answer *answer) {
+    struct fleet_caller *caller, struct fleet_answer *answer) {
 	static const char factors[][8] = { "least", "one", "most" };
 	static const uint64_t randoms[] = { 0, ONE, UINT64_MAX };
 
 	while (script_next(&script) && !script_is(&script, ","))
-		if (script_is(&script, "most"))
-			*most = script_number(&script);
-		else if (script_is(&script, "hosts"))
+		if (script_is(&script, "hosts"))
 			answer->hosts = script_number(&script);
 		else if (script_is(&script, "made"))
 			answer->now = SERVER + script_span(&script);
@@ -281,7 +258,6 @@ static uint64_t mark_of(struct script *script) {
 /* What a process does, or decides. */
 static struct host_step act(struct script *script, struct world *world, int who) {
 	static const char decisions[][16] = {
-		[HOST_GRANTED] = "granted",
 		[HOST_DENIED] = "denied",
 		[HOST_ALONE] = "alone",
 		[HOST_WAIT] = "waits",
@@ -300,10 +276,9 @@ static struct host_step act(struct script *script, struct world *world, int who)
 	struct fleet_caller caller = usual;
 	struct host_step step = { .next = -1 };
 	struct window_sums sums;
-	int64_t most = INT64_MAX;
 
 	script_next(script);
-	read_circumstances(*script, &own, &caller, &most, &answer);
+	read_circumstances(*script, &own, &caller, &answer);
 	caller.policy = &own;
 	caller.question = *question;
 	if (script_is(script, "drops"))
@@ -316,13 +291,13 @@ static struct host_step act(struct script *script, struct world *world, int who)
 		fleet_host_store(host, &caller, FLEET_CUT, &answer, world->now);
 	} else if (script_is(script, "told"))
 		fleet_host_store(host, &caller, FLEET_SENT, NULL, world->now);
-	else if (script_is(script, "granted-some") || script_is(script, "denied-for")) {
-		if (script_is(script, "granted-some"))
-			answer.granted = script_number(script);
+	else if (script_is(script, "granted") || script_is(script, "denied-for")) {
+		if (script_is(script, "granted"))
+			answer.code = FLEET_GRANTED;
 		else
 			answer.pause = script_span(script);
 		fleet_host_store(host, &caller, FLEET_ANSWERED, &answer, world->now);
-		EQUAL(row, caller.granted, answer.granted > 0);
+		EQUAL(row, caller.granted, answer.code == FLEET_GRANTED);
 	} else if (script_is(script, "marks-successes"))
 		host->successes_told = mark_of(script);
 	else if (script_is(script, "marks-alone"))
@@ -352,7 +327,7 @@ static struct host_step act(struct script *script, struct world *world, int who)
 		*question = caller.question;
 		same_rows(row, question, script->word);
 	} else if (!script_is(script, "shows")) {
-		step = ask(&caller, host, &world->waits[who], most, world->now);
+		step = ask(&caller, host, &world->waits[who], world->now);
 		EQUAL(row, step.decision, SCRIPT_NAME(script, decisions));
 		if (step.decision == HOST_ASK)
 			*question = asked;
@@ -364,10 +339,10 @@ static struct host_step act(struct script *script, struct world *world, int who)
 static void check_fact(struct script *script, const struct world *world,
     const struct host_step *step, const struct fleet_question *question) {
 	struct host_view view = fleet_host_look(&world->host, SECONDS(1), world->now);
-	static const char circumstances[][8] = { "most", "hosts", "own", "minimum", "tag", "random",
+	static const char circumstances[][8] = { "hosts", "own", "minimum", "tag", "random",
 		"made" };
 	const struct script_fact facts[] = {
-		{ "wanted", question->wanted, NULL },
+		{ "wants", question->wants, NULL },
 		{ "clock", question->by > SERVER ? question->by - SERVER : question->by, NULL },
 		{ "until", question->until, NULL },
 		{ "first", question->first, NULL },
@@ -405,7 +380,7 @@ TEST_ROWS(scenes) {
 		}
 		who = (word[0] | 0x20) - 'a';
 		if (word[0] >= 'a')
-			world.waits[who] = (struct fleet_wait){ 0 };
+			world.waits[who] = (struct wait){ 0 };
 		step = act(&scene.script, &world, who);
 	}
 }
@@ -425,11 +400,11 @@ TEST(corrupt_words_end) {
 
 	for (int i = 0; i < 5000; i++) {
 		struct fleet_host host = { .lease = 0 };
-		struct fleet_wait wait = { .waits = false };
+		struct wait wait = { .waits = false };
 		struct host_step step;
 		nanos now = SECONDS(500);
-		_Atomic uint64_t *const words[] = { &host.lease, &host.denied, &host.credit,
-			&host.opening, &host.link, &host.offset, &host.hosts, &host.used };
+		_Atomic uint64_t *const words[] = { &host.lease, &host.denied, &host.opening,
+			&host.link, &host.offset, &host.hosts, &host.used };
 
 		for (size_t word = 0; word < LENGTH(words); word++) {
 			random = hash_draw(&seed);
@@ -438,7 +413,7 @@ TEST(corrupt_words_end) {
 				*words[word] = (uint64_t)usual.tag << 48 | random >> 16;
 		}
 		do {
-			step = ask(&usual, &host, &wait, INT64_MAX, now);
+			step = ask(&usual, &host, &wait, now);
 			HOLDS("wait", step.next >= 0);
 			now += step.next > 0 ? step.next : 1;
 		} while (step.decision == HOST_WAIT ||

@@ -131,7 +131,7 @@ act(struct script *script, struct segment *segment, struct fleet_caller *caller,
 	else if (script_is(script, "enter"))
 		breaker_enter(&segment->breaker, age, &lease, &view);
 	else if (script_is(script, "ask"))
-		fleet_host_ask(&segment->fleet, &segment->window, caller, 1, age);
+		fleet_host_ask(&segment->fleet, &segment->window, caller, age);
 	else if (script_is(script, "answered"))
 		fleet_host_store(&segment->fleet, caller, FLEET_ANSWERED, &answer, age);
 	else if (script_is(script, "silent"))

@@ -7,7 +7,7 @@
 static const struct fleet_question usual = {
 	.key = "api",
 	.terms = { .ratio = 200000, .min = 10, .window = NANOS_MINUTE },
-	.wanted = 5,
+	.wants = true,
 };
 
 /* The words of a request after the first three, separated by spaces. */
@@ -44,7 +44,7 @@ static void check(const struct fleet_question *question, bool whole, const char 
 TEST(questions) {
 	struct fleet_question question = usual;
 
-	check(&question, false, "1000000 200000 10 5 0 0 ");
+	check(&question, false, "1000000 200000 10 1 0 0 ");
 	question.by = 1787407200123456 * MICRO;
 	question.first = true;
 	question.now = 1787407200000001 * MICRO;
@@ -52,7 +52,7 @@ TEST(questions) {
 	question.told[0] = (struct fleet_row){ 0, 7, 0, 3 };
 	question.told[1] = (struct fleet_row){ NANOS_MINUTE + 1, 8, 9, 0 };
 	check(&question, true,
-	    "1000000 200000 10 5 1787407200123456 1 1787407200000001 0 7 0 "
+	    "1000000 200000 10 1 1787407200123456 1 1787407200000001 0 7 0 "
 	    "3 60000001 8 9 0");
 	/* A slice is long enough for the window, and an age is never too
 	 * small. */
@@ -62,7 +62,7 @@ TEST(questions) {
 	question.count = 2;
 	question.told[0] = (struct fleet_row){ 1, 1, 0, 0 };
 	question.told[1] = (struct fleet_row){ -1, 1, 0, 0 };
-	check(&question, false, "16667 200000 10 5 1 0  1 1 0 0 0 1 0 0");
+	check(&question, false, "16667 200000 10 1 1 0  1 1 0 0 0 1 0 0");
 }
 
 /* The longest question fits into FLEET_REQUEST. */
@@ -71,7 +71,7 @@ TEST(longest_question) {
 	struct fleet_question question = {
 		.key = key,
 		.terms = { SEGMENT_RATIO_MOST, SEGMENT_MIN_MOST, SEGMENT_WINDOW_MOST },
-		.wanted = FLEET_WANTED,
+		.wants = true,
 		.by = NANOS_MAX,
 		.now = NANOS_MAX,
 		.count = FLEET_ROWS,
@@ -105,8 +105,8 @@ static bool read_changed(const struct fleet_question *question, int at, int64_t 
     struct fleet_answer *answer) {
 	struct resp_reply reply = {
 		.type = RESP_ARRAY,
-		.count = 12,
-		.numbers = { 1, 5, 25, 40, 200, 30000000, 1001500, 1787407200000001, 3, 200000, 10,
+		.count = 11,
+		.numbers = { 1, 25, 40, 200, 30000000, 1001500, 1787407200000001, 3, 200000, 10,
 		    60000000 },
 	};
 
@@ -121,7 +121,6 @@ TEST(answers) {
 
 	HOLDS("granted", read_changed(&usual, -1, 0, &answer));
 	EQUAL("granted", answer.code, FLEET_GRANTED);
-	EQUAL("granted", answer.granted, 5);
 	EQUAL("granted", answer.retries, 25);
 	EQUAL("granted", answer.limit, 40);
 	EQUAL("granted", answer.successes, 200);
@@ -132,7 +131,7 @@ TEST(answers) {
 	EQUAL("granted", answer.terms.ratio, 200000);
 	EQUAL("granted", answer.terms.min, 10);
 	EQUAL("granted", answer.terms.window, NANOS_MINUTE);
-	HOLDS("a window of 1s", read_changed(&usual, 11, 1000020, &answer));
+	HOLDS("a window of 1s", read_changed(&usual, 10, 1000020, &answer));
 	EQUAL("a window of 1s", answer.terms.window, NANOS_SECOND);
 }
 
@@ -144,22 +143,20 @@ TEST(limits_of_belief) {
 		int at;
 		int64_t good[2], bad[2];
 	} rows[] = {
-		/* Denied with a grant, told though it wanted, stale by nobody.
-		 */
-		{ "code", 0, { 1, 1 }, { -1, 0 } },
-		{ "code", 0, { 1, 1 }, { 2, 3 } },
-		{ "code", 0, { 1, 1 }, { 4, 4 } },
-		{ "granted", 1, { 1, 5 }, { 0, 6 } },
-		{ "retries", 2, { 0, 1 }, { -1, -2 } },
-		{ "limit", 3, { 0, MOST }, { -1, MOST + 1 } },
-		{ "successes", 4, { 0, 1 }, { -1, -2 } },
-		{ "next", 5, { 0, 1 }, { -1, -2 } },
-		{ "pause", 6, { 0, 1 }, { -1, -2 } },
-		{ "now", 7, { 1, MOST }, { 0, MOST + 1 } },
-		{ "hosts", 8, { 0, 1 }, { -1, -2 } },
-		{ "ratio", 9, { 0, SEGMENT_RATIO_MOST }, { -1, SEGMENT_RATIO_MOST + 1 } },
-		{ "min", 10, { 0, SEGMENT_MIN_MOST }, { -1, SEGMENT_MIN_MOST + 1 } },
-		{ "window", 11, { 1000020, INT64_C(86400000000) },
+		/* Noted though it wanted a retry, stale by nobody, and one that
+		 * is granted in its low bits. */
+		{ "code", 0, { 0, 1 }, { 2, 3 } },
+		{ "code", 0, { 0, 1 }, { -1, (INT64_C(1) << 32) + 1 } },
+		{ "retries", 1, { 0, 1 }, { -1, -2 } },
+		{ "limit", 2, { 0, MOST }, { -1, MOST + 1 } },
+		{ "successes", 3, { 0, 1 }, { -1, -2 } },
+		{ "next", 4, { 0, 1 }, { -1, -2 } },
+		{ "pause", 5, { 0, 1 }, { -1, -2 } },
+		{ "now", 6, { 1, MOST }, { 0, MOST + 1 } },
+		{ "hosts", 7, { 0, 1 }, { -1, -2 } },
+		{ "ratio", 8, { 0, SEGMENT_RATIO_MOST }, { -1, SEGMENT_RATIO_MOST + 1 } },
+		{ "min", 9, { 0, SEGMENT_MIN_MOST }, { -1, SEGMENT_MIN_MOST + 1 } },
+		{ "window", 10, { 1000020, INT64_C(86400000000) },
 		    { 999999, INT64_C(86400000061) } },
 	};
 	struct fleet_answer answer;
@@ -177,45 +174,45 @@ TEST(limits_of_belief) {
 TEST(times_of_answers_are_bounded) {
 	struct fleet_answer answer;
 
-	HOLDS("next", read_changed(&usual, 5, INT64_C(1) << 53, &answer));
+	HOLDS("next", read_changed(&usual, 4, INT64_C(1) << 53, &answer));
 	EQUAL("next", answer.next, 61 * NANOS_SECOND);
-	HOLDS("pause", read_changed(&usual, 6, 61000001, &answer));
+	HOLDS("pause", read_changed(&usual, 5, 61000001, &answer));
 	EQUAL("pause", answer.pause, 61 * NANOS_SECOND);
 }
 
 TEST(other_answers) {
 	static const struct {
 		const char *row;
-		int64_t wanted, code, now, window;
+		bool wants;
+		int64_t code, now, window;
 		size_t count;
 		enum resp_type type;
 		int want; /* -1: it is no answer */
 	} rows[] = {
 #define WINDOW 60000000
-		{ "noted", 0, 2, 5, WINDOW, 12, RESP_ARRAY, FLEET_NOTED },
-		{ "denied nothing", 0, 0, 5, WINDOW, 12, RESP_ARRAY, -1 },
-		{ "denied", 1, 0, 5, WINDOW, 12, RESP_ARRAY, FLEET_DENIED },
-		{ "stale", 1, 3, 5, 0, 12, RESP_ARRAY, FLEET_STALE },
-		{ "stale at 0", 1, 3, 0, 0, 12, RESP_ARRAY, -1 },
-		{ "11 numbers", 1, 3, 5, 0, 11, RESP_ARRAY, -1 },
-		{ "13 numbers", 1, 3, 5, 0, 13, RESP_ARRAY, -1 },
-		{ "a text", 1, 3, 5, 0, 12, RESP_BULK, -1 },
+		{ "noted", false, 2, 5, WINDOW, 11, RESP_ARRAY, FLEET_NOTED },
+		{ "denied nothing", false, 0, 5, WINDOW, 11, RESP_ARRAY, -1 },
+		{ "denied", true, 0, 5, WINDOW, 11, RESP_ARRAY, FLEET_DENIED },
+		{ "stale", true, 3, 5, 0, 11, RESP_ARRAY, FLEET_STALE },
+		{ "stale at 0", true, 3, 0, 0, 11, RESP_ARRAY, -1 },
+		{ "10 numbers", true, 3, 5, 0, 10, RESP_ARRAY, -1 },
+		{ "12 numbers", true, 3, 5, 0, 12, RESP_ARRAY, -1 },
+		{ "a text", true, 3, 5, 0, 11, RESP_BULK, -1 },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct fleet_question question = usual;
-		struct fleet_answer answer = { .granted = 7 };
+		struct fleet_answer answer = { .now = 0 };
 		struct resp_reply reply = { .type = rows[i].type, .count = rows[i].count };
 		bool read;
 
-		question.wanted = rows[i].wanted;
+		question.wants = rows[i].wants;
 		question.by = rows[i].window == 0;
 		reply.numbers[0] = rows[i].code;
-		reply.numbers[7] = rows[i].now;
-		reply.numbers[11] = rows[i].window;
+		reply.numbers[6] = rows[i].now;
+		reply.numbers[10] = rows[i].window;
 		read = question_read(&reply, &question, &answer);
 		EQUAL(rows[i].row, read ? (int)answer.code : -1, rows[i].want);
-		HOLDS(rows[i].row, !read || answer.granted == 0);
 		HOLDS(rows[i].row, !read || answer.now == 5 * MICRO);
 	}
 }

@@ -11,10 +11,10 @@
 #define LEFT (200 * NANOS_MS)
 #define TIME_REFUSED "-ERR command not allowed from script\r\n"
 #define ANSWER \
-	"*12\r\n:1\r\n:1\r\n:1\r\n:10\r\n:0\r\n:9\r\n:0\r\n:7000\r\n:1\r\n" \
+	"*11\r\n:1\r\n:1\r\n:10\r\n:0\r\n:9\r\n:0\r\n:7000\r\n:1\r\n" \
 	":200000\r\n:10\r\n:60000000\r\n"
 #define STALE \
-	"*12\r\n:3\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:7000\r\n:0\r\n" \
+	"*11\r\n:3\r\n:0\r\n:0\r\n:0\r\n:0\r\n:0\r\n:7000\r\n:0\r\n" \
 	":0\r\n:0\r\n:0\r\n"
 
 /* What a server replies, by the words of a conversation. */
@@ -134,7 +134,7 @@ static enum talk_move receive(const char *row, struct talk *talk, const char *by
 }
 
 static const struct fleet_question question = {
-	.key = "k", .terms = { 200000, 10, 60 * NANOS_SECOND }, .wanted = 1, .by = NANOS_SECOND
+	.key = "k", .terms = { 200000, 10, 60 * NANOS_SECOND }, .wants = true, .by = NANOS_SECOND
 };
 
 static const struct url server; /* of no host */
@@ -250,7 +250,7 @@ TEST(times) {
 	EQUAL("by", talk.question.by, 7 * NANOS_MS + LEFT);
 	EQUAL("now", talk.question.now, time);
 	EQUAL("offset", talk.offset, time - NOW);
-	EQUAL("answer", talk.answer.granted, 1);
+	EQUAL("answer", talk.answer.code, FLEET_GRANTED);
 }
 
 enum meaning { REFUSED, WHOLE, TIME, MOVED, ASK };
