@@ -42,12 +42,13 @@ gather(struct run *run)
 	if (calm && !budget_client_ready(&loop->budget))
 		return EXIT_STATUS_NO_BUDGET;
 	if (calm && required && loop->fleet != NULL) {
-		fleet_client_greet(loop->fleet, sys_now(CLOCK_BOOTTIME));
-		calm = event_loop_await(
-		    loop, event_loop_greeting, run->history.deadline);
-		if (calm &&
-		    !fleet_client_ready(loop->fleet, sys_now(CLOCK_BOOTTIME)))
+		calm = event_loop_await_greeting(loop, run->history.deadline);
+		if (calm && loop->fleet->silent) {
+			log_say(&loop->log, LOUDNESS_QUIET,
+			    STRINGS("fleet '", run->policy->fleet.text, "': ",
+				loop->fleet->reason, "; command not run"));
 			return EXIT_STATUS_NO_BUDGET;
+		}
 	}
 	return calm ? 0 : EXIT_STATUS_SIGNAL + loop->ending_signal;
 }
@@ -170,8 +171,8 @@ attempt(struct run *run)
 		step =
 		    plan_denied(run->policy, &run->history, &foreseen, ended);
 	if (run->loop.fleet != NULL)
-		fleet_client_tell(run->loop.fleet,
-		    step.reason == REASON_SUCCEEDED, sys_now(CLOCK_BOOTTIME));
+		link_report(run->loop.fleet, step.reason == REASON_SUCCEEDED,
+		    sys_now(CLOCK_BOOTTIME));
 	if (run->report != NULL) {
 		report_attempt(run->report, &step, began);
 		report_admission(run->report, &foreseen);

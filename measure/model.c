@@ -22,8 +22,7 @@
 struct sent {
 	struct fleet_caller caller;
 	struct fleet_answer answer;
-	enum fleet_outcome outcome;
-	nanos at; /* when the process knows the outcome */
+	nanos at; /* when the process knows it */
 };
 
 /* An invocation, beside its struct caller; all zero at first. */
@@ -55,8 +54,7 @@ teach(struct fleet *fleet, struct segment *segment, int64_t hosts, nanos now)
 	nanos age = segment_age(&segment->header, now);
 
 	fleet->caller.question = (struct fleet_question){ .asked = age };
-	fleet_host_store(
-	    &segment->fleet, &fleet->caller, FLEET_ANSWERED, &answer, age);
+	fleet_host_store(&segment->fleet, &fleet->caller, &answer, age);
 }
 
 /* The member that is simulated until leave(). */
@@ -70,7 +68,6 @@ enter(struct fleet *fleet, const struct fleet_member *member,
 	fleet->caller.random = fleet->random;
 	fleet->caller.waits = member->waits;
 	fleet->caller.since = member->since;
-	fleet->caller.granted = member->granted;
 	fleet->caller.asked = member->asked;
 }
 
@@ -79,7 +76,6 @@ leave(const struct fleet_caller *caller, struct fleet_member *member)
 {
 	member->waits = caller->waits;
 	member->since = caller->since;
-	member->granted = caller->granted;
 	member->asked = caller->asked;
 }
 
@@ -131,7 +127,8 @@ send_question(struct fleet *fleet, struct fleet_member *member, nanos now)
 	answered = run_script(fleet, &sent->answer, done) &&
 	    done + WAY <= now + patience;
 	sent->caller = fleet->caller;
-	sent->outcome = answered ? FLEET_ANSWERED : FLEET_SILENT;
+	if (!answered)
+		sent->answer = (struct fleet_answer){ .code = FLEET_SILENT };
 	sent->at = number_lesser(done + WAY, now + patience);
 	member->sent = sent;
 	tally_request(&record->questions, now, answered);
@@ -157,12 +154,13 @@ settle(struct fleet *fleet, struct fleet_member *member,
 	struct sent *sent = member->sent;
 
 	if (now < sent->at)
-		sent->outcome = FLEET_CUT;
-	fleet_host_store(&segment->fleet, &sent->caller, sent->outcome,
-	    &sent->answer, segment_age(&segment->header, now));
+		sent->answer.code = FLEET_CUT;
+	fleet_host_store(&segment->fleet, &sent->caller, &sent->answer,
+	    segment_age(&segment->header, now));
+	member->granted = sent->answer.code == FLEET_GRANTED;
 	leave(&sent->caller, member);
 	member->connected = true;
-	if (sent->outcome != FLEET_ANSWERED || !member->granted)
+	if (!member->granted)
 		disconnect(fleet, member);
 	member->sent = NULL;
 	free(sent);
@@ -182,7 +180,8 @@ admit(struct fleet *fleet, struct fleet_member *member,
 		settle(fleet, member, visit->segment, visit->now);
 	enter(fleet, member, visit->segment);
 	visit->caller->fleet = &fleet->caller;
-	admission = admission_ask(visit, retry);
+	admission = admission_ask(visit, retry, member->granted);
+	member->granted = false;
 	leave(&fleet->caller, member);
 	if (admission.fleet.decision == HOST_ASK)
 		send_question(fleet, member, visit->now);
@@ -206,11 +205,11 @@ count_host(struct fleet *fleet, struct segment *segment, nanos now)
 	fleet_host_claim(
 	    &segment->fleet, &segment->window, &fleet->caller, age);
 	run_script(fleet, &answer, now);
-	fleet_host_store(
-	    &segment->fleet, &fleet->caller, FLEET_SENT, NULL, age);
+	fleet_host_store(&segment->fleet, &fleet->caller,
+	    &(struct fleet_answer){ .code = FLEET_SENT }, age);
 }
 
-/* After each attempt, as fleet_client_tell(). */
+/* After each attempt, as link_report(). */
 static void
 tell(struct fleet *fleet, struct fleet_member *member, struct segment *segment,
     bool succeeded, nanos now)
@@ -225,8 +224,8 @@ tell(struct fleet *fleet, struct fleet_member *member, struct segment *segment,
 	    fleet_host_claim(
 		&segment->fleet, &segment->window, &fleet->caller, age)) {
 		run_script(fleet, &answer, serve(fleet, TOLD, now));
-		fleet_host_store(
-		    &segment->fleet, &fleet->caller, FLEET_SENT, NULL, age);
+		fleet_host_store(&segment->fleet, &fleet->caller,
+		    &(struct fleet_answer){ .code = FLEET_SENT }, age);
 	}
 	disconnect(fleet, member);
 }
@@ -468,7 +467,7 @@ wake(struct storm *storm, uint32_t who, nanos now)
 	if (visit.segment != NULL)
 		admission = has_fleet(storm)
 		    ? admit(&storm->fleet, &client->member, &visit, retry)
-		    : admission_ask(&visit, retry);
+		    : admission_ask(&visit, retry, false);
 	if (admission.answer == ADMISSION_OPEN) {
 		/* Until the answer comes, or the host asks again. */
 		put(storm,

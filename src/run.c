@@ -58,7 +58,7 @@ open_parts(
     struct run *run, const struct policy *policy, const struct outer *outer)
 {
 	/* Few invocations touch these pages. */
-	static struct fleet_client fleet;
+	static struct fleet_link fleet;
 	static struct report report;
 	struct event_loop *loop = &run->loop;
 	const struct trace *trace = &run->environment.trace;
@@ -85,8 +85,9 @@ open_parts(
 		return "environment";
 	if (policy->fleet.text != NULL) {
 		loop->fleet = &fleet;
-		fleet_client_start(loop->fleet, &policy->fleet, &loop->budget,
-		    &loop->signals, random[3]);
+		link_open(loop->fleet, &policy->fleet,
+		    policy->loudness == LOUDNESS_VERBOSE, &loop->signals);
+		link_share(loop->fleet, &loop->budget, random[3]);
 	}
 	if (!http_request_open(&run->request, &run->environment))
 		return "status file";
@@ -306,7 +307,7 @@ leave(struct run *run, struct step *step)
 		    sys_now(CLOCK_BOOTTIME) + LAST_WORDS);
 	http_request_close(&run->request);
 	if (run->loop.fleet != NULL)
-		link_close(&run->loop.fleet->link);
+		link_close(run->loop.fleet);
 }
 
 int

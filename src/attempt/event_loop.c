@@ -42,8 +42,8 @@ event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 	fds[2] = (struct pollfd){ .fd = fd, .events = POLLOUT };
 	fds[3] = (struct pollfd){ .fd = -1 };
 	if (loop->fleet != NULL) {
-		nap = number_lesser(nap, link_nap(&loop->fleet->link, now));
-		fds[3] = link_pollfd(&loop->fleet->link);
+		nap = number_lesser(nap, link_nap(loop->fleet, now));
+		fds[3] = link_pollfd(loop->fleet);
 	}
 	count = 4 + streams_poll(&loop->streams, fds + 4);
 	if (relay_matches(&loop->streams.relay))
@@ -55,7 +55,7 @@ event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 	if (fds[1].revents != 0)
 		log_flush(&loop->log);
 	if (loop->fleet != NULL)
-		link_serve(&loop->fleet->link, fds[3].revents, now);
+		link_serve(loop->fleet, fds[3].revents, now);
 	streams_serve(&loop->streams, fds + 4);
 	return wakeup;
 }
@@ -110,15 +110,7 @@ event_loop_budget(struct event_loop *loop)
 nanos
 event_loop_link(struct event_loop *loop)
 {
-	return loop->fleet->link.end == LINK_PENDING ? NANOS_MAX : 0;
-}
-
-nanos
-event_loop_greeting(struct event_loop *loop)
-{
-	return fleet_client_greeted(loop->fleet, sys_now(CLOCK_BOOTTIME))
-	    ? 0
-	    : NANOS_MAX;
+	return loop->fleet->end == LINK_PENDING ? NANOS_MAX : 0;
 }
 
 nanos
@@ -127,9 +119,22 @@ event_loop_log(struct event_loop *loop)
 	return loop->log.length > 0 ? NANOS_MAX : 0;
 }
 
+bool
+event_loop_await_greeting(struct event_loop *loop, nanos deadline)
+{
+	bool calm;
+
+	do {
+		link_greet(loop->fleet, sys_now(CLOCK_BOOTTIME));
+		calm = event_loop_await(loop, event_loop_link, deadline);
+		link_settle(loop->fleet, sys_now(CLOCK_BOOTTIME));
+	} while (loop->fleet->late);
+	return calm;
+}
+
 /* A question to the budget, and its answer. */
 struct question {
-	bool retry;
+	bool retry, granted; /* granted: by the fleet */
 	struct admission admission;
 };
 
@@ -138,7 +143,8 @@ ask(const struct visit *visit, void *with)
 {
 	struct question *question = with;
 
-	question->admission = admission_ask(visit, question->retry);
+	question->admission =
+	    admission_ask(visit, question->retry, question->granted);
 	return question->admission.answer != ADMISSION_CORRUPT;
 }
 
@@ -146,7 +152,7 @@ bool
 event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
     struct admission *admission)
 {
-	struct fleet_client *fleet = loop->fleet;
+	struct fleet_link *link = loop->fleet;
 	struct question question = { .retry = retry };
 	bool calm = true;
 
@@ -160,20 +166,28 @@ event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
 
 		budget_client_visit(&loop->budget, now, ask, &question);
 		*admission = question.admission;
-		if (admission->answer != ADMISSION_OPEN) {
-			if (fleet != NULL)
-				fleet_client_end(fleet, admission);
-			return true;
-		}
+		question.granted = false;
+		if (admission->answer != ADMISSION_OPEN)
+			break;
 		if (admission->fleet.decision == HOST_ASK) {
-			fleet_client_ask(fleet, now);
+			link_ask(link, &link->caller.question, false, now);
 			calm =
 			    event_loop_await(loop, event_loop_link, deadline);
-			fleet_client_store(fleet, sys_now(CLOCK_BOOTTIME));
+			now = sys_now(CLOCK_BOOTTIME);
+			question.granted =
+			    link_settle(link, now).code == FLEET_GRANTED;
 		} else {
 			calm = event_loop_wait(loop, -1, admission->fleet.next);
 		}
 	} while (calm && sys_now(CLOCK_BOOTTIME) < deadline);
+
+	/* The user is told once why the server does not answer. */
+	if (admission->fleet.silent && link->silent && !link->said) {
+		admission->silence = link->reason;
+		link->said = true;
+	}
+	if (link != NULL && admission->answer != ADMISSION_GRANTED)
+		link_close(link);
 	return calm;
 }
 
@@ -190,6 +204,6 @@ event_loop_reap(const struct event_loop *loop)
 			return;
 		waitid(P_PID, (id_t)info.si_pid, NULL, WEXITED | WNOHANG);
 		if (loop->fleet != NULL)
-			link_reaped(&loop->fleet->link, info.si_pid);
+			link_reaped(loop->fleet, info.si_pid);
 	}
 }

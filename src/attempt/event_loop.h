@@ -8,14 +8,14 @@
 #ifndef EVENT_LOOP_H
 #define EVENT_LOOP_H
 
-#include "fleet/fleet_client.h"
+#include "fleet/link.h"
 #include "store/budget_client.h"
 #include "output/log.h"
 #include "streams/streams.h"
 #include "sys/signals.h"
 
 struct event_loop {
-	struct fleet_client *fleet; /* NULL: no fleet shares the budget */
+	struct fleet_link *fleet; /* NULL: no fleet shares the budget */
 	pid_t child; /* reaped by the attempt or hook that it is; 0: none */
 	/* The first signal that has ended a wait (HUP, INT, QUIT or TERM), of
 	 * which retry dies in the end; 0: none. */
@@ -51,14 +51,17 @@ bool event_loop_await(struct event_loop *loop,
 
 /* For event_loop_await(): until standard input is ready for the command; until
  * no other process creates the file of the budget, which is opened; until the
- * question to the fleet's server is over; until its answer to the greeting was
- * seen, or retry was there to see that none came; until the log's lines are
- * written. */
+ * question to the fleet's server is over; until the log's lines are written. */
 nanos event_loop_input(struct event_loop *loop);
 nanos event_loop_budget(struct event_loop *loop);
 nanos event_loop_link(struct event_loop *loop);
-nanos event_loop_greeting(struct event_loop *loop);
 nanos event_loop_log(struct event_loop *loop);
+
+/*
+ * Asks the fleet's server whether it answers, and waits for that until the
+ * deadline. False if a signal has ended the wait.
+ */
+bool event_loop_await_greeting(struct event_loop *loop, nanos deadline);
 
 /*
  * Asks the budget, and the fleet that shares it, whether the next attempt may

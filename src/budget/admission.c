@@ -54,7 +54,8 @@ deny(const struct visit *visit, struct admission *admission, nanos next)
 /* Asks the fleet and the window, which limit a retry. The window counts a retry
  * that it grants. */
 static void
-limit_retry(const struct visit *visit, struct admission *admission)
+limit_retry(
+    const struct visit *visit, struct admission *admission, bool granted)
 {
 	struct caller *caller = visit->caller;
 	struct segment *segment = visit->segment;
@@ -67,7 +68,7 @@ limit_retry(const struct visit *visit, struct admission *admission)
 	admission->cooling = segment_cooldown(segment, age) > 0;
 
 	/* The fleet is asked for a retry that the window would grant. */
-	if (caller->fleet != NULL && caller->fleet->granted) {
+	if (granted) {
 		admission->fleet.decision = HOST_GRANTED;
 	} else if (caller->fleet != NULL && !admission->cooling) {
 		admission->sums = window_look(&segment->window, epoch);
@@ -134,7 +135,7 @@ yields(struct admission *admission, const struct segment *segment, nanos age)
 }
 
 struct admission
-admission_ask(const struct visit *visit, bool retry)
+admission_ask(const struct visit *visit, bool retry, bool granted)
 {
 	struct caller *caller = visit->caller;
 	struct segment *segment = visit->segment;
@@ -158,9 +159,6 @@ admission_ask(const struct visit *visit, bool retry)
 		caller->throttled = true;
 		if (!throttled)
 			add_one(&segment->throttled);
-		/* A grant of the fleet is for a retry that is made at once. */
-		if (caller->fleet != NULL)
-			caller->fleet->granted = false;
 		return admission;
 	}
 
@@ -187,14 +185,12 @@ admission_ask(const struct visit *visit, bool retry)
 	if (retry && pass == BREAKER_PASSED && caller->limited)
 		add_one(&segment->limited);
 	else if (retry && pass == BREAKER_PASSED)
-		limit_retry(visit, &admission);
+		limit_retry(visit, &admission, granted);
 	else if (retry && pass == BREAKER_TURN)
 		add_one(&segment->turns);
 	else if (retry && pass == BREAKER_PROBE)
 		add_one(&segment->probes);
 
-	if (caller->fleet != NULL)
-		caller->fleet->granted = false; /* for this retry only */
 	if (admission.answer == ADMISSION_OPEN ||
 	    admission.answer == ADMISSION_CORRUPT) {
 		caller->waits = waited;

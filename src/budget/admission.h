@@ -122,9 +122,10 @@ bool admission_look(const struct visit *visit);
 
 /*
  * Whether the next attempt may begin. A retry that may begin is counted: in the
- * window, or as a probe or a turn.
+ * window, or as a probe or a turn. granted: the fleet has granted this retry.
  */
-struct admission admission_ask(const struct visit *visit, bool retry);
+struct admission
+admission_ask(const struct visit *visit, bool retry, bool granted);
 
 /*
  * Denies, and counts so, a retry that has been planned for the end of delay if

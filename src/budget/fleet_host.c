@@ -460,28 +460,29 @@ release(_Atomic uint64_t *lease, uint64_t taken, nanos now)
 }
 
 void
-fleet_host_store(struct fleet_host *host, struct fleet_caller *caller,
-    enum fleet_outcome outcome, const struct fleet_answer *answer, nanos now)
+fleet_host_store(struct fleet_host *host, const struct fleet_caller *caller,
+    const struct fleet_answer *answer, nanos now)
 {
 	const struct fleet_question *question = &caller->question;
 	struct fleet_mark alone = question->alone;
-	bool answered = outcome == FLEET_ANSWERED;
+	bool answered = answer->code <= FLEET_NOTED;
+	bool known = answered || answer->code == FLEET_SENT;
 	uint64_t word;
 	int64_t ms;
 
 	/* The server knows the rows of the question. */
 	word = atomic_load(&host->counted);
-	if ((answered || outcome == FLEET_SENT) && alone.was != alone.next)
+	if (known && alone.was != alone.next)
 		atomic_compare_exchange_strong(
 		    &host->alone_told, &alone.was, alone.next);
-	if ((answered || outcome == FLEET_SENT) && question->first)
+	if (known && question->first)
 		atomic_compare_exchange_strong(
 		    &host->counted, &word, question->counted);
 
 	/* The offset is as if the server had read its clock when the question
 	 * was asked. The server read it later, so the offset is never too
 	 * small. */
-	if (answered || (answer != NULL && answer->code == FLEET_STALE)) {
+	if (answer->now > 0) {
 		ms = answer->now - question->asked;
 		ms = ms > 0 ? ms / NANOS_MS + 1 : 0;
 		learn(&host->offset, tagged(caller->tag, fit(ms, TAG_AT)));
@@ -495,10 +496,9 @@ fleet_host_store(struct fleet_host *host, struct fleet_caller *caller,
 		if (rest_of(caller->tag, word) != 0)
 			atomic_compare_exchange_strong(&host->link, &word, 0);
 	}
-	caller->granted = answered && answer->code == FLEET_GRANTED;
-	if (answered && answer->code == FLEET_DENIED)
+	if (answer->code == FLEET_DENIED)
 		begin_denial(host, caller, answer->pause, now);
-	if (outcome == FLEET_SILENT)
+	if (answer->code == FLEET_SILENT)
 		begin_pause(host, caller, now);
 
 	/* This comes last: see decide(). */

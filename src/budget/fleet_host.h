@@ -19,14 +19,14 @@
  *      HOST_ASK      Ask the server: this process has the lease, so no other
  *                    process of the host asks at the same time.
  *
- *   3. Call fleet_host_store(). It stores the answer for all processes, and
- *      says whether this retry is granted. If there was no answer in time, it
- *      stores that; then go back to 2, where the host is alone now.
+ *   3. Call fleet_host_store(), which stores the answer for all processes. If
+ *      there was no answer in time, it stores that; then go back to 2, where
+ *      the host is alone now.
  *   4. If the retry is granted, withdraw it from the window. The window may
  *      deny it after all; then the fleet's grant is lost.
  *
  * So the fleet only takes away: it never grants what the host's budget denies.
- * These functions use the words of the host only: fleet_client.h sends the
+ * These functions use the words of the host only: fleet/link.h sends the
  * questions.
  *
  *     lease          [turn:24 | until:40]   who asks the server
@@ -195,25 +195,21 @@ enum fleet_code {
 	FLEET_NOTED, /* no retry was wanted */
 	FLEET_STALE, /* the server read it after question->by; only now is set
 		      */
+	/* In place of an answer: */
+	FLEET_SENT, /* nobody waits for it */
+	FLEET_SILENT, /* there was none in time, or a refusal */
+	FLEET_CUT, /* retry itself ended the question */
 };
 
-/* What the server answers. */
+/* What came of a question: what the server answers, or why it does not. */
 struct fleet_answer {
 	enum fleet_code code;
 	int64_t retries, limit, successes; /* in the fleet's window */
 	nanos next; /* in which time the oldest of these retries leaves it */
 	nanos pause; /* how long a host that was denied does not ask again */
-	nanos now; /* on the server's clock */
+	nanos now; /* on the server's clock; 0: not known */
 	int64_t hosts; /* seen in the window */
 	struct terms terms; /* of the fleet: the strictest of all hosts */
-};
-
-/* What came of a question. */
-enum fleet_outcome {
-	FLEET_ANSWERED,
-	FLEET_SENT, /* nobody waits for the answer */
-	FLEET_SILENT, /* there was no answer in time, or a refusal */
-	FLEET_CUT, /* retry itself ended it, so the server is not to blame */
 };
 
 /* An invocation, as the words of its host see it. */
@@ -221,7 +217,6 @@ struct fleet_caller {
 	const struct fleet_policy *policy;
 	const char *key; /* of the budget, at most SEGMENT_KEY bytes */
 	uint16_t tag; /* fleet_host_tag() */
-	bool granted; /* the server has granted the retry that is due */
 	nanos asked; /* the age when that retry was asked for, or made alone */
 	bool waits; /* the retry that is due, for another process's question */
 	nanos since; /* so long: an age */
@@ -272,15 +267,15 @@ struct host_step fleet_host_ask(struct fleet_host *host,
     const struct window *window, struct fleet_caller *caller, nanos now);
 
 /*
- * Stores what came of the caller's question, and releases its lease. answer:
- * what the server answered last, or NULL; its time counts even if that was too
- * little (FLEET_STALE). A denial, and the pause after no answer, are multiplied
- * by a random factor from a half to one and a half. A denial holds that long
- * even if the server can grant a retry sooner, since thousands of hosts would
- * all ask at that time.
+ * Stores what came of the caller's question, and releases its lease. The time
+ * of a server counts also if its only answer was FLEET_STALE. A denial, and the
+ * pause after no answer, are multiplied by a random factor from a half to one
+ * and a half. A denial holds that long even if the server can grant a retry
+ * sooner, since thousands of hosts would all ask at that time.
  */
-void fleet_host_store(struct fleet_host *host, struct fleet_caller *caller,
-    enum fleet_outcome outcome, const struct fleet_answer *answer, nanos now);
+void
+fleet_host_store(struct fleet_host *host, const struct fleet_caller *caller,
+    const struct fleet_answer *answer, nanos now);
 
 /* The caller then has a question that asks for no retry and tells nothing:
  * whether the server answers. */

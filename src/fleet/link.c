@@ -35,6 +35,7 @@ link_open(struct fleet_link *link, const struct fleet_policy *policy,
 	/* Nothing is to be sent; talk_open() sets the rest. */
 	link->talk.sent = link->talk.length = 0;
 	link->helper = 0;
+	link->late = link->silent = link->said = false;
 }
 
 /* Closes the connection, and ends its helper. */
@@ -173,13 +174,14 @@ begin_to_connect(struct fleet_link *link)
 }
 
 void
-link_ask(struct fleet_link *link, const struct fleet_question *question,
-    bool forgets, nanos now)
+link_ask(struct fleet_link *link, struct fleet_question *question, bool forgets,
+    nanos now)
 {
 	const struct fleet_policy *policy = link->policy;
 
 	link->until = number_add(now, policy->timeout);
 	link->reason[0] = '\0';
+	link->silent = false;
 	link->end = LINK_PENDING;
 	if (link->stage == LINK_READY) {
 		talk_ask(&link->talk, question, forgets);
@@ -284,8 +286,7 @@ link_serve(struct fleet_link *link, short events, nanos now)
 }
 
 bool
-link_tell(
-    struct fleet_link *link, const struct fleet_question *question, nanos now)
+link_tell(struct fleet_link *link, struct fleet_question *question, nanos now)
 {
 	struct talk *talk = &link->talk;
 	bool told = false;
@@ -293,7 +294,7 @@ link_tell(
 	if (link->stage == LINK_READY) {
 		talk_ask(talk, question, false);
 		if (talk->timed)
-			talk->question.now = now + talk->offset;
+			question->now = now + talk->offset;
 		begin_to_talk(link);
 		told = link->stage == LINK_ASKING && talk->sent == talk->length;
 		link->end = LINK_NONE;
@@ -330,4 +331,93 @@ link_reaped(struct fleet_link *link, pid_t pid)
 {
 	if (link->helper == pid)
 		link->helper = 0;
+}
+
+/*
+ * The budget that the fleet shares
+ */
+
+void
+link_share(struct fleet_link *link, struct budget_client *budget, uint64_t seed)
+{
+	char server[URL_ROOM];
+
+	link->budget = budget;
+	link->caller = (struct fleet_caller){ .policy = link->policy,
+		.key = budget->caller.config->key,
+		.seed = seed,
+		.tag = fleet_host_tag(url_name(link->policy->url, server)) };
+	budget->caller.fleet = &link->caller;
+}
+
+/* Stores what came of the question, which is an answer, in the segment. */
+static bool
+store(const struct visit *visit, void *answer)
+{
+	fleet_host_store(
+	    &visit->segment->fleet, visit->caller->fleet, answer, visit->age);
+	return true;
+}
+
+struct fleet_answer
+link_settle(struct fleet_link *link, nanos now)
+{
+	struct fleet_answer answer = link->talk.answer;
+	bool failed = link->end == LINK_FAILED;
+	bool late = now - link->until > link->policy->timeout;
+
+	/*
+	 * If retry was stopped for so long that it could see no answer in time,
+	 * then the server is not to blame, and is asked again. The second time
+	 * in a row it is to blame: otherwise a machine that is always late
+	 * would ask for ever.
+	 */
+	if (link->end == LINK_PENDING || (failed && late && !link->late))
+		answer.code = FLEET_CUT;
+	else if (failed)
+		answer.code = FLEET_SILENT;
+	link->late = failed && answer.code == FLEET_CUT;
+	link->silent = answer.code == FLEET_SILENT;
+	budget_client_visit(link->budget, now, store, &answer);
+	if (answer.code != FLEET_GRANTED)
+		link_close(link);
+	link->end = LINK_NONE;
+	return answer;
+}
+
+static bool
+greet(const struct visit *visit, void *unused)
+{
+	(void)unused;
+	fleet_host_greet(
+	    &visit->segment->fleet, visit->caller->fleet, visit->age);
+	return true;
+}
+
+void
+link_greet(struct fleet_link *link, nanos now)
+{
+	budget_client_visit(link->budget, now, greet, NULL);
+	link_ask(link, &link->caller.question, false, now);
+}
+
+static bool
+claim(const struct visit *visit, void *tells)
+{
+	*(bool *)tells = fleet_host_claim(&visit->segment->fleet,
+	    &visit->segment->window, visit->caller->fleet, visit->age);
+	return true;
+}
+
+void
+link_report(struct fleet_link *link, bool succeeded, nanos now)
+{
+	struct fleet_answer sent = { .code = FLEET_SENT };
+	bool tells = false;
+
+	if (succeeded && link->stage == LINK_READY)
+		budget_client_visit(link->budget, now, claim, &tells);
+	if (tells && link_tell(link, &link->caller.question, now))
+		budget_client_visit(link->budget, now, store, &sent);
+	link_close(link);
 }

@@ -1,6 +1,10 @@
 /*
  * link: asks a fleet's server, and tells it of successes, in the one wait.
  *
+ * The story of a retry that is due is in fleet_host.h, which decides what is
+ * asked and told. Here that is sent, and what came of it is stored in the
+ * segment of the budget.
+ *
  * A question has a deadline, which includes the connection. It ends with an
  * answer, or with a reason why there is none. Whatever a server does, nothing
  * here blocks, and the question ends at its deadline. No descriptor of the link
@@ -10,8 +14,9 @@
  * is a helper until the connection is made, and for TLS or --fleet-via there is
  * one until it is closed.
  *
- * The connection of a question stays open after an answer, so that the success
- * of the retry can be told with one send(2). All times are on CLOCK_BOOTTIME.
+ * The connection of a question stays open if a retry was granted, so that its
+ * success can be told with one send(2). All other successes are told with the
+ * next question. All times are on CLOCK_BOOTTIME.
  *
  * A link may start a process (helper.h). So call link_ask() only while no
  * attempt and no hook runs: processes that are older than the attempt are not
@@ -23,8 +28,10 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <sys/types.h>
+#include "budget/fleet_host.h"
 #include "fleet/talk.h"
 #include "policy/policy.h"
+#include "store/budget_client.h"
 #include "sys/signals.h"
 
 /* How many bytes of a server's own words are shown, escaped. */
@@ -52,7 +59,15 @@ struct fleet_link {
 	enum link_end end;
 	nanos until; /* of the last question */
 	char reason[LINK_WORDS + 64]; /* if it failed: why */
-	struct talk talk; /* has the question, and its answer */
+	struct talk talk; /* has the answer */
+
+	/* If it serves a budget: */
+	struct budget_client *budget;
+	struct fleet_caller caller; /* has the question */
+	bool late; /* retry came too late to see an answer to the last one */
+	bool
+	    silent; /* the server did not answer the last one, as reason says */
+	bool said; /* the user was told so */
 
 	/* What follows is for link.c only. */
 	int fd; /* unless the link is closed */
@@ -63,20 +78,40 @@ struct fleet_link {
 void link_open(struct fleet_link *link, const struct fleet_policy *policy,
     bool verbose, const struct signals *signals);
 
+/* The budget that the fleet shares; its caller asks the fleet from now on.
+ * seed: random. */
+void link_share(
+    struct fleet_link *link, struct budget_client *budget, uint64_t seed);
+
 /*
  * Begins to ask, or to have the budget of the question's key forgotten. It is
- * over when link->end is not LINK_PENDING. If the server runs the script after
- * question->by, then by is corrected, and the server is asked once more.
+ * over when link->end is not LINK_PENDING; until then the question must stay.
+ * If the server runs the script after question->by, then by is corrected, and
+ * the server is asked once more.
  */
-void link_ask(struct fleet_link *link, const struct fleet_question *question,
+void link_ask(struct fleet_link *link, struct fleet_question *question,
     bool forgets, nanos now);
+
+/*
+ * Ends the question of the budget's caller, stores what came of it, and returns
+ * that: FLEET_SILENT or FLEET_CUT if there was no answer. Without a grant the
+ * connection is closed.
+ */
+struct fleet_answer link_settle(struct fleet_link *link, nanos now);
+
+/* Asks the server whether it answers: a question that wants nothing. */
+void link_greet(struct fleet_link *link, nanos now);
+
+/* To be called when an attempt has ended: if it was granted, and has succeeded,
+ * tells what there is to tell. Closes the connection. */
+void link_report(struct fleet_link *link, bool succeeded, nanos now);
 
 /*
  * Sends a question whose answer nobody reads, if the link is ready, and closes
  * the connection. Returns whether it was sent.
  */
-bool link_tell(
-    struct fleet_link *link, const struct fleet_question *question, nanos now);
+bool
+link_tell(struct fleet_link *link, struct fleet_question *question, nanos now);
 
 /* For the one wait: what to wait for, how long at most, and what to do then. */
 struct pollfd link_pollfd(const struct fleet_link *link);

@@ -24,9 +24,9 @@ talk_open(struct talk *talk, const struct url_auth *auth, const struct url *url)
 }
 
 void
-talk_ask(struct talk *talk, const struct fleet_question *question, bool forgets)
+talk_ask(struct talk *talk, struct fleet_question *question, bool forgets)
 {
-	talk->question = *question;
+	talk->question = question;
 	talk->forgets = forgets;
 	/* An answer to an earlier question must not tell the time of this. */
 	talk->answer = (struct fleet_answer){ .code = FLEET_DENIED };
@@ -63,7 +63,7 @@ talk_write(struct talk *talk)
 	}
 	talk->greeted = true;
 	talk->asks_time =
-	    talk->timed && talk->question.now == 0 && !talk->forgets;
+	    talk->timed && talk->question->now == 0 && !talk->forgets;
 	if (talk->asking && !talk->asks_time) {
 		resp_put(&request, (const char *const[]){ "ASKING" }, 1);
 		talk->greetings++;
@@ -71,9 +71,9 @@ talk_write(struct talk *talk)
 	if (talk->asks_time)
 		resp_put(&request, (const char *const[]){ "TIME" }, 1);
 	else if (talk->forgets)
-		question_forget(&request, talk->question.key);
+		question_forget(&request, talk->question->key);
 	else
-		question_write(&request, &talk->question, talk->whole);
+		question_write(&request, talk->question, talk->whole);
 	talk->length = resp_length(&request);
 }
 
@@ -170,7 +170,7 @@ static enum talk_move
 take_reply(
     struct talk *talk, const struct resp_reply *reply, nanos now, nanos left)
 {
-	struct fleet_question *question = &talk->question;
+	struct fleet_question *question = talk->question;
 	const int64_t *time = reply->numbers;
 
 	if (reply->type == RESP_ERROR) {

@@ -24,7 +24,7 @@ enum talk_move {
 struct talk {
 	const struct url_auth *auth; /* its password "": none */
 	struct url url; /* of the server; TALK_REDIRECTED changes it */
-	struct fleet_question question;
+	struct fleet_question *question; /* by and now may change */
 	struct fleet_answer answer; /* after TALK_ANSWERED; FLEET_STALE: there
 				       was only that one */
 	/*
@@ -57,8 +57,7 @@ void talk_open(
     struct talk *talk, const struct url_auth *auth, const struct url *url);
 
 /* Begins a question, or forgets the budget of its key. Writes nothing yet. */
-void talk_ask(
-    struct talk *talk, const struct fleet_question *question, bool forgets);
+void talk_ask(struct talk *talk, struct fleet_question *question, bool forgets);
 
 /* There is a new connection, to which nothing has been sent. */
 void talk_connected(struct talk *talk);

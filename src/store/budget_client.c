@@ -150,19 +150,14 @@ budget_client_visit(
 {
 	struct caller *caller = &budget->caller;
 	const struct caller before = *caller;
-	struct fleet_caller fleet = { .policy = NULL };
 	const char *why;
 
-	if (before.fleet != NULL)
-		fleet = *before.fleet;
 	for (int pass = 1;; pass++) {
 		why = act_once(budget, now, act, with);
 		if (why == NULL)
 			return;
 		/* What was done means nothing, so it is undone. */
 		*caller = before;
-		if (before.fleet != NULL)
-			*before.fleet = fleet;
 		if (pass == PASSES)
 			go_private(budget, (struct failure){ why, 0 });
 		/* The process may have been stopped since it read the clock,

@@ -25,11 +25,12 @@ static void check_talk(struct strview bytes) {
 	static const struct url_auth auth = { "", "word" };
 	static const struct url server = { .host = "host", .db = 1 };
 	static struct talk talk;
+	struct fleet_question asked = question;
 	struct strview in = { talk.in, sizeof talk.in };
 	enum talk_move move;
 
 	talk_open(&talk, &auth, &server);
-	talk_ask(&talk, &question, bytes.length % 2 == 1);
+	talk_ask(&talk, &asked, bytes.length % 2 == 1);
 	talk_write(&talk);
 	if (bytes.length > sizeof talk.in)
 		bytes.length = sizeof talk.in;

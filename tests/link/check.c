@@ -43,7 +43,7 @@ int __wrap_getaddrinfo(const char *host, const char *service, const struct addri
     struct addrinfo **addresses);
 
 static struct run run;
-static struct fleet_client fleet; /* only its link is used */
+static struct fleet_link fleet;
 static struct url url;
 static struct url_auth auth;
 static struct fleet_policy access_to = { .timeout = 9 * NANOS_SECOND, .url = &url, .auth = &auth };
@@ -81,13 +81,13 @@ static struct fleet_question question_of(bool wants) {
 /* Waits until the question is over, and says how it has ended. */
 static void await(const char *what) {
 	nanos began = now();
-	const struct fleet_answer *answer = &fleet.link.talk.answer;
+	const struct fleet_answer *answer = &fleet.talk.answer;
 
 	run.loop.ending_signal = 0;
 	if (!event_loop_await(&run.loop, event_loop_link, NANOS_MAX))
 		printf("%s: signal %d\n", what, run.loop.ending_signal);
-	else if (fleet.link.end == LINK_FAILED)
-		printf("%s: %s\n", what, fleet.link.reason);
+	else if (fleet.end == LINK_FAILED)
+		printf("%s: %s\n", what, fleet.reason);
 	else
 		printf("%s: granted %d, used %d, successes %d\n", what,
 		    answer->code == FLEET_GRANTED, (int)answer->retries, (int)answer->successes);
@@ -97,9 +97,10 @@ static void await(const char *what) {
 }
 
 static void ask(bool wants) {
-	const struct fleet_question question = question_of(wants);
+	static struct fleet_question question;
 
-	link_ask(&fleet.link, &question, false, now());
+	question = question_of(wants);
+	link_ask(&fleet, &question, false, now());
 }
 
 static void act(const char *action) {
@@ -110,7 +111,7 @@ static void act(const char *action) {
 	nanos until, left;
 
 	if (strcmp(action, "forget") == 0) {
-		link_ask(&fleet.link, &question, true, now());
+		link_ask(&fleet, &question, true, now());
 		await("forget");
 		return;
 	}
@@ -124,7 +125,7 @@ static void act(const char *action) {
 	if (asks)
 		await("ask");
 	if (strcmp(action, "again") == 0) {
-		if (fleet.link.stage != LINK_READY)
+		if (fleet.stage != LINK_READY)
 			puts("another connection");
 		ask(true);
 		await("ask");
@@ -132,12 +133,12 @@ static void act(const char *action) {
 	if (asks && strcmp(action, "tell") != 0)
 		return;
 	until = now() + 3 * NANOS_SECOND;
-	while (fleet.link.stage != LINK_READY && (left = until - now()) > 0 &&
+	while (fleet.stage != LINK_READY && (left = until - now()) > 0 &&
 	    event_loop_wait(&run.loop, -1, left))
 		continue;
 	question.count = 1;
 	question.told[0].successes = 1;
-	puts(link_tell(&fleet.link, &question, now()) ? "told" : "not told");
+	puts(link_tell(&fleet, &question, now()) ? "told" : "not told");
 }
 
 /* Fills open with whether each of the first descriptors is open. */
@@ -174,10 +175,10 @@ static void open_run(int argc, char **argv) {
 	outer = environment_outer();
 	if (!run_open(&run, &policy, &outer, &what) || !streams_open(&run.loop.streams, &policy))
 		err(2, "cannot open");
-	fleet.link.until = 1;
-	fleet.link.talk.length = 1;
-	link_open(&fleet.link, &access_to, false, &run.loop.signals);
-	if (fleet.link.until != 0 || link_pollfd(&fleet.link).events != POLLIN)
+	fleet.until = 1;
+	fleet.talk.length = 1;
+	link_open(&fleet, &access_to, false, &run.loop.signals);
+	if (fleet.until != 0 || link_pollfd(&fleet).events != POLLIN)
 		puts("a link that was just opened is about to send");
 	run.loop.fleet = &fleet;
 }
@@ -223,7 +224,7 @@ int main(int argc, char **argv) {
 		open_run(2, simple);
 	look(before);
 	act(action);
-	link_close(&fleet.link);
+	link_close(&fleet);
 	check_rest(before);
 	return 0;
 }

@@ -510,15 +510,16 @@ static void settle(struct state *state, struct actor *actor) {
 	answer.now = SERVER_TIME + caller.question.asked;
 	answer.hosts = run.trial->hosts;
 	answer.code = granted ? FLEET_GRANTED : FLEET_DENIED;
-	fleet_host_store(&state->host, &caller, FLEET_ANSWERED, &answer, now);
+	fleet_host_store(&state->host, &caller, &answer, now);
 	become(actor, IDLE);
 }
 
 static void fail(struct state *state, struct actor *actor) {
+	const struct fleet_answer silent = { .code = FLEET_SILENT };
 	struct fleet_caller caller = caller_of(actor);
 	nanos now = clock_of(actor->now);
 
-	fleet_host_store(&state->host, &caller, FLEET_SILENT, NULL, now);
+	fleet_host_store(&state->host, &caller, &silent, now);
 	explore_expect(actor->excused || left_of(rest_of(TAG, state->host.link), LONGEST, now) > 0,
 	    "the host is not alone after a failure");
 	become(actor, WAIT);
@@ -579,6 +580,7 @@ static void rescue(struct state *state, int now) {
 
 void check_operate(struct state *state, struct actor *actor) {
 	static const struct terms many = { 0, EPOCHS, 0 };
+	const struct fleet_answer sent = { .code = FLEET_SENT };
 	struct fleet_caller caller = usual;
 	const int epoch = actor->now;
 	struct window before;
@@ -618,7 +620,7 @@ void check_operate(struct state *state, struct actor *actor) {
 		break;
 	case TOLD:
 		caller.question.alone = (struct fleet_mark){ actor->alone, actor->alone_next };
-		fleet_host_store(&state->host, &caller, FLEET_SENT, NULL, 0);
+		fleet_host_store(&state->host, &caller, &sent, 0);
 		break;
 	}
 	become(actor, IDLE);
@@ -750,7 +752,7 @@ bool check_begin(struct state *first, int number, bool large) {
 	struct fleet_caller caller = usual;
 
 	run.trial = trial;
-	fleet_host_store(&first->host, &caller, FLEET_ANSWERED, &answer, 0);
+	fleet_host_store(&first->host, &caller, &answer, 0);
 	first->host.counted = tagged(TAG, 3);
 	for (int i = 0; i < ACTORS; i++)
 		first->actors[i].left = trial->left[i];

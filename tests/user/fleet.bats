@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers fleet/link, fleet/helper, fleet/fleet_client.
+# Covers fleet/link, fleet/helper.
 # A budget that many hosts share by a server. Here a host is a directory of
 # budgets. Whatever the server does, the command runs, and its status is right.
 # shellcheck disable=SC2034 # what is set here, budget.bash and the rows read

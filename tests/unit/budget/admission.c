@@ -56,6 +56,7 @@ struct world {
 	struct segment segment;
 	struct caller callers[26], *caller;
 	struct fleet_caller fleets[26];
+	bool granted; /* the fleet has granted the next retry */
 	struct admission admission; /* the last answer */
 	struct terms terms; /* in force at the last visit */
 	bool differs; /* from the user's */
@@ -111,9 +112,9 @@ static void join(struct world *world, char letter) {
 static bool settles(struct world *world, struct script *script) {
 	static const struct {
 		const char *word;
-		enum fleet_outcome outcome;
+		enum fleet_code code;
 	} outcomes[] = {
-		{ "gets", FLEET_ANSWERED }, /* so many retries */
+		{ "gets", FLEET_DENIED }, /* so many retries */
 		{ "sent", FLEET_SENT },
 		{ "misses", FLEET_SILENT },
 		{ "cut", FLEET_CUT },
@@ -135,7 +136,7 @@ static bool settles(struct world *world, struct script *script) {
 		EQUAL(script->rest,
 		    fleet_host_claim(host, &world->segment.window, fleet, world->now), !no);
 	else if (script_is(script, "has-grant"))
-		fleet->granted = true;
+		world->granted = true;
 	else {
 		size_t i = 0;
 
@@ -143,15 +144,17 @@ static bool settles(struct world *world, struct script *script) {
 			i++;
 		if (i == LENGTH(outcomes))
 			return false;
-		if (script_is(script, "gets") && script_number(script) > 0)
-			answer.code = FLEET_GRANTED;
-		if (!fleet->question.wants)
-			answer.code = FLEET_NOTED;
-		if (script_is(script, "stale")) {
-			answer.code = FLEET_STALE;
+		answer.code = outcomes[i].code;
+		if (script_is(script, "stale"))
 			answer.now = SERVER + NANOS_SECOND / 10;
-		}
-		fleet_host_store(host, fleet, outcomes[i].outcome, &answer, world->now);
+		else if (!script_is(script, "gets"))
+			answer.now = 0;
+		else if (script_number(script) > 0)
+			answer.code = FLEET_GRANTED;
+		else if (!fleet->question.wants)
+			answer.code = FLEET_NOTED;
+		fleet_host_store(host, fleet, &answer, world->now);
+		world->granted = answer.code == FLEET_GRANTED;
 	}
 	return true;
 }
@@ -201,7 +204,8 @@ static bool acts(struct world *world, struct script *script) {
 		const char *row = script->rest;
 		bool retry = script_is(script, "retry");
 
-		world->admission = admission_ask(&here, retry);
+		world->admission = admission_ask(&here, retry, world->granted);
+		world->granted = false;
 		script_next(script);
 		EQUAL(row, world->admission.answer, SCRIPT_NAME(script, answers));
 		EQUAL(row, world->admission.breaker.rate > 0,
@@ -293,7 +297,6 @@ static void check_fact(struct world *world, struct script *script) {
 		{ "never", admission->never, NULL },
 		{ "cooling", admission->cooling, NULL },
 		{ "silent", admission->fleet.silent, NULL },
-		{ "granted", caller->fleet != NULL && caller->fleet->granted, NULL },
 		{ "retries", sums.retries, NULL },
 		{ "retries", retries, NULL },
 		{ "admitted", retries, NULL },
@@ -625,8 +628,8 @@ static const char *const scenes[] = {
 	"0/0: F is-limited, 5s F retry granted fleet=unasked limited=1",
 	/* What becomes free while it lasts is foreseen. */
 	"3s others-retry 10, 60s u is-put-off, S foresees-grant 0",
-	"0/10: F retry open, F gets 1 granted, u is-put-off, F retry throttled "
-	"!granted, 5s F retry open fleet=asks",
+	"0/10: F retry open, F gets 1, u is-put-off, F retry throttled, 5s F "
+	"retry open fleet=asks",
 	/* But the breaker holds it back, and lets it in as its probe. */
 	"U is-limited, opens, 5s A is-limited, 10s A retry granted leased "
 	"probes=1 limited=0, A is-limited state=open !leased, 15s A retry "
@@ -692,7 +695,7 @@ static const char *const scenes[] = {
 	"fleet=asks, G retry open fleet=waits, 5.24s G retry open fleet=waits",
 	/* The window comes first, and may deny what the fleet has granted. */
 	"0/1: F retry open, F gets 1, F retry granted, F retry denied "
-	"fleet=unasked, F has-grant granted, F retry denied !granted",
+	"fleet=unasked, F has-grant, F retry denied",
 	/* A pause after a denial by the fleet. */
 	"0/10: J retry open, J gets 0, J retry denied 5s, 4s J retry denied "
 	"cooling fleet=unasked, 5s J retry open fleet=asks",

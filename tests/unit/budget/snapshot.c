@@ -133,9 +133,10 @@ act(struct script *script, struct segment *segment, struct fleet_caller *caller,
 	else if (script_is(script, "ask"))
 		fleet_host_ask(&segment->fleet, &segment->window, caller, age);
 	else if (script_is(script, "answered"))
-		fleet_host_store(&segment->fleet, caller, FLEET_ANSWERED, &answer, age);
+		fleet_host_store(&segment->fleet, caller, &answer, age);
 	else if (script_is(script, "silent"))
-		fleet_host_store(&segment->fleet, caller, FLEET_SILENT, NULL, age);
+		fleet_host_store(&segment->fleet, caller,
+		    &(struct fleet_answer){ .code = FLEET_SILENT }, age);
 	else if (script_is(script, "limits")) {
 		uint64_t ratio = (uint64_t)script_number(script);
 

@@ -133,13 +133,20 @@ static enum talk_move receive(const char *row, struct talk *talk, const char *by
 	return talk_take(talk, NOW, LEFT);
 }
 
-static const struct fleet_question question = {
+static const struct fleet_question usual = {
 	.key = "k", .terms = { 200000, 10, 60 * NANOS_SECOND }, .wants = true, .by = NANOS_SECOND
 };
 
 static const struct url server; /* of no host */
 static const struct url_auth nobody;
 static struct talk talk;
+static struct fleet_question question;
+
+/* Begins to ask the usual question, or to forget the budget of its key. */
+static void ask(bool forgets) {
+	question = usual;
+	talk_ask(&talk, &question, forgets);
+}
 
 /* Plays the turns up to the end, or to ";"; split: all replies of a turn come
  * in two parts. */
@@ -211,7 +218,7 @@ TEST(conversations) {
 		}
 		talk_open(&talk, &auth, &url);
 		do {
-			talk_ask(&talk, &question, forgets);
+			ask(forgets);
 			converse(&script, i % 2 == 1);
 		} while (script_is(&script, ";"));
 	}
@@ -220,7 +227,7 @@ TEST(conversations) {
 /* Bytes behind the answer stay: nobody has asked for them. */
 TEST(more_than_the_answer) {
 	talk_open(&talk, &nobody, &server);
-	talk_ask(&talk, &question, false);
+	ask(false);
 	talk_write(&talk);
 	EQUAL("answered", receive("more", &talk, ANSWER "+", strlen(ANSWER "+")), TALK_ANSWERED);
 	EQUAL("more", (int64_t)talk.received, 1);
@@ -229,11 +236,11 @@ TEST(more_than_the_answer) {
 /* The time of a stale answer is not that of a later question. */
 TEST(a_question_forgets_the_answer_before) {
 	talk_open(&talk, &nobody, &server);
-	talk_ask(&talk, &question, false);
+	ask(false);
 	talk_write(&talk);
 	receive("stale", &talk, STALE, strlen(STALE));
 	EQUAL("stale", talk.answer.code, FLEET_STALE);
-	talk_ask(&talk, &question, false);
+	ask(false);
 	EQUAL("another", talk.answer.code, FLEET_DENIED);
 	EQUAL("another", talk.answer.now, 0);
 }
@@ -245,10 +252,10 @@ TEST(times) {
 	nanos time = 1787407200 * NANOS_SECOND + 12345 * INT64_C(1000);
 
 	talk_open(&talk, &nobody, &server);
-	talk_ask(&talk, &question, false);
+	ask(false);
 	converse(&script, false);
-	EQUAL("by", talk.question.by, 7 * NANOS_MS + LEFT);
-	EQUAL("now", talk.question.now, time);
+	EQUAL("by", question.by, 7 * NANOS_MS + LEFT);
+	EQUAL("now", question.now, time);
 	EQUAL("offset", talk.offset, time - NOW);
 	EQUAL("answer", talk.answer.code, FLEET_GRANTED);
 }
@@ -262,7 +269,7 @@ static enum meaning meaning_of(const char *text) {
 
 	snprintf(reply, sizeof reply, "-%s\r\n", text);
 	talk_open(&talk, &nobody, &server);
-	talk_ask(&talk, &question, false);
+	ask(false);
 	talk_write(&talk);
 	talk.url.port = -1;
 	move = receive(text, &talk, reply, strlen(reply));
