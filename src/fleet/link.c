@@ -32,8 +32,8 @@ link_open(struct fleet_link *link, const struct fleet_policy *policy,
 	link->stage = LINK_CLOSED;
 	link->end = LINK_NONE;
 	link->until = 0;
-	/* Nothing is to be sent; talk_open() sets the rest. */
-	link->talk.sent = link->talk.length = 0;
+	/* Nothing is to be sent; question_open() sets the rest. */
+	link->dialog.sent = link->dialog.length = 0;
 	link->helper = 0;
 	link->late = link->silent = link->said = false;
 }
@@ -91,7 +91,7 @@ fail_to_talk(struct fleet_link *link, int error)
 	}
 	if (link->policy->via != NULL)
 		what = "the command of --fleet-via has ended";
-	else if (link->talk.url.tls)
+	else if (link->dialog.url.tls)
 		what = "openssl s_client has ended";
 	fail(link, what, strview_of(""));
 }
@@ -101,15 +101,15 @@ fail_to_talk(struct fleet_link *link, int error)
 static void
 send_rest(struct fleet_link *link)
 {
-	struct talk *talk = &link->talk;
+	struct dialog *dialog = &link->dialog;
 	ssize_t count;
 
-	if (talk->sent == talk->length)
+	if (dialog->sent == dialog->length)
 		return;
-	count = send(link->fd, talk->out + talk->sent,
-	    talk->length - talk->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+	count = send(link->fd, dialog->out + dialog->sent,
+	    dialog->length - dialog->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
 	if (count != -1)
-		talk->sent += (size_t)count;
+		dialog->sent += (size_t)count;
 	/* What the other end has said before it closed can still be read. */
 	else if (errno != EPIPE && errno != ECONNRESET)
 		fail_to_talk(link, errno);
@@ -119,19 +119,19 @@ static void
 begin_to_talk(struct fleet_link *link)
 {
 	link->stage = LINK_ASKING;
-	talk_write(&link->talk);
+	question_write(&link->dialog);
 	send_rest(link);
 }
 
 static void
 begin_to_connect(struct fleet_link *link)
 {
-	const struct url *url = &link->talk.url;
+	const struct url *url = &link->dialog.url;
 	union address address = { 0 };
 	socklen_t length = 0; /* of the address; 0: the host is a name */
 
 	disconnect(link);
-	talk_connected(&link->talk);
+	question_connected(&link->dialog);
 	_Static_assert(
 	    sizeof url->path <= sizeof address.local.sun_path, "too long");
 	if (url->host[0] == '\0') {
@@ -184,12 +184,12 @@ link_ask(struct fleet_link *link, struct fleet_question *question, bool forgets,
 	link->silent = false;
 	link->end = LINK_PENDING;
 	if (link->stage == LINK_READY) {
-		talk_ask(&link->talk, question, forgets);
+		question_ask(&link->dialog, question, forgets);
 		begin_to_talk(link);
 		return;
 	}
-	talk_open(&link->talk, policy->auth, policy->url);
-	talk_ask(&link->talk, question, forgets);
+	question_open(&link->dialog, policy->auth, policy->url);
+	question_ask(&link->dialog, question, forgets);
 	begin_to_connect(link);
 }
 
@@ -197,32 +197,32 @@ link_ask(struct fleet_link *link, struct fleet_question *question, bool forgets,
 static void
 converse(struct fleet_link *link, nanos now)
 {
-	struct talk *talk = &link->talk;
+	struct dialog *dialog = &link->dialog;
 	ssize_t count;
 
 	send_rest(link);
 	if (link->stage != LINK_ASKING)
 		return;
-	count = recv(link->fd, talk->in + talk->received,
-	    sizeof talk->in - talk->received, MSG_DONTWAIT);
+	count = recv(link->fd, dialog->in + dialog->received,
+	    sizeof dialog->in - dialog->received, MSG_DONTWAIT);
 	if (count <= 0) {
 		fail_to_talk(link, count == 0 ? 0 : errno);
 		return;
 	}
-	talk->received += (size_t)count;
-	switch (talk_take(talk, now, link->until - now)) {
-	case TALK_WAITS:
+	dialog->received += (size_t)count;
+	switch (question_take(dialog, now, link->until - now)) {
+	case QUESTION_WAITS:
 		send_rest(link);
 		return;
-	case TALK_ANSWERED:
+	case QUESTION_ANSWERED:
 		link->end = LINK_ANSWERED;
 		link->stage = LINK_READY;
 		/* A server that says more than it was asked is not to be relied
 		 * on. */
-		if (talk->received > 0)
+		if (dialog->received > 0)
 			link_close(link);
 		return;
-	case TALK_REDIRECTED:
+	case QUESTION_REDIRECTED:
 		/*
 		 * Behind a command or a socket there is only one server. A
 		 * password that goes through a socket, to a sidecar with TLS,
@@ -233,13 +233,13 @@ converse(struct fleet_link *link, nanos now)
 			break;
 		begin_to_connect(link);
 		return;
-	case TALK_REFUSED:
+	case QUESTION_REFUSED:
 		break;
-	case TALK_INVALID:
+	case QUESTION_INVALID:
 		fail(link, "no valid answer", strview_of(""));
 		return;
 	}
-	fail(link, "refused: ", talk->words);
+	fail(link, "refused: ", dialog->words);
 }
 
 void
@@ -288,15 +288,16 @@ link_serve(struct fleet_link *link, short events, nanos now)
 bool
 link_tell(struct fleet_link *link, struct fleet_question *question, nanos now)
 {
-	struct talk *talk = &link->talk;
+	struct dialog *dialog = &link->dialog;
 	bool told = false;
 
 	if (link->stage == LINK_READY) {
-		talk_ask(talk, question, false);
-		if (talk->timed)
-			question->now = now + talk->offset;
+		question_ask(dialog, question, false);
+		if (dialog->timed)
+			question->now = now + dialog->offset;
 		begin_to_talk(link);
-		told = link->stage == LINK_ASKING && talk->sent == talk->length;
+		told = link->stage == LINK_ASKING &&
+		    dialog->sent == dialog->length;
 		link->end = LINK_NONE;
 	}
 	/* The helper delivers what was sent, and comes to its end then. */
@@ -313,7 +314,7 @@ link_pollfd(const struct fleet_link *link)
 
 	if (link->stage != LINK_CLOSED)
 		pollfd.fd = link->fd;
-	if (link->talk.sent < link->talk.length)
+	if (link->dialog.sent < link->dialog.length)
 		pollfd.events = POLLIN | POLLOUT;
 	return pollfd;
 }
@@ -362,7 +363,7 @@ store(const struct visit *visit, void *answer)
 struct fleet_answer
 link_settle(struct fleet_link *link, nanos now)
 {
-	struct fleet_answer answer = link->talk.answer;
+	struct fleet_answer answer = link->dialog.answer;
 	bool failed = link->end == LINK_FAILED;
 	bool late = now - link->until > link->policy->timeout;
 

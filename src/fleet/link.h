@@ -29,7 +29,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 #include "budget/fleet_host.h"
-#include "fleet/talk.h"
+#include "fleet/question.h"
 #include "policy/policy.h"
 #include "store/budget_client.h"
 #include "sys/signals.h"
@@ -59,7 +59,7 @@ struct fleet_link {
 	enum link_end end;
 	nanos until; /* of the last question */
 	char reason[LINK_WORDS + 64]; /* if it failed: why */
-	struct talk talk; /* has the answer */
+	struct dialog dialog; /* has the answer */
 
 	/* If it serves a budget: */
 	struct budget_client *budget;

@@ -205,7 +205,7 @@ add_key(struct resp_request *request, const char *key)
 }
 
 void
-question_write(struct resp_request *request,
+question_put(struct resp_request *request,
     const struct fleet_question *question, bool whole)
 {
 	size_t rows =
@@ -279,4 +279,242 @@ question_read(const struct resp_reply *reply,
 	*window -= *window % (100 * MICRO);
 	*answer = got;
 	return true;
+}
+
+/*
+ * A dialog
+ */
+
+#define PORT_MOST 65535
+
+/* The ways to ask that are tried once. */
+enum {
+	TRIED_WHOLE = 1,
+	TRIED_REDIRECT = 2,
+	TRIED_TIME = 4,
+	TRIED_STALE = 8,
+};
+
+void
+question_open(
+    struct dialog *dialog, const struct url_auth *auth, const struct url *url)
+{
+	dialog->auth = auth;
+	dialog->url = *url;
+	dialog->asking = dialog->whole = dialog->timed = false;
+	question_connected(dialog);
+}
+
+void
+question_ask(
+    struct dialog *dialog, struct fleet_question *question, bool forgets)
+{
+	dialog->question = question;
+	dialog->forgets = forgets;
+	/* An answer to an earlier question must not tell the time of this. */
+	dialog->answer = (struct fleet_answer){ .code = FLEET_DENIED };
+	dialog->tried = 0;
+}
+
+void
+question_connected(struct dialog *dialog)
+{
+	dialog->greeted = false;
+	dialog->sent = dialog->length = dialog->received = 0;
+}
+
+void
+question_write(struct dialog *dialog)
+{
+	struct resp_request request = { dialog->out, sizeof dialog->out, 0 };
+	const struct url_auth *auth = dialog->auth;
+	char db[NUMBER_ROOM];
+	const char *named[] = { "AUTH", auth->user, auth->password };
+	const char *nameless[] = { "AUTH", auth->password };
+	const char *database[] = { "SELECT", number_put(db, dialog->url.db) };
+
+	dialog->sent = 0;
+	dialog->greetings = 0;
+	if (!dialog->greeted && auth->password[0] != '\0') {
+		resp_put(&request, auth->user[0] != '\0' ? named : nameless,
+		    auth->user[0] != '\0' ? 3 : 2);
+		dialog->greetings++;
+	}
+	if (!dialog->greeted && dialog->url.db > 0) {
+		resp_put(&request, database, 2);
+		dialog->greetings++;
+	}
+	dialog->greeted = true;
+	dialog->asks_time =
+	    dialog->timed && dialog->question->now == 0 && !dialog->forgets;
+	if (dialog->asking && !dialog->asks_time) {
+		resp_put(&request, (const char *const[]){ "ASKING" }, 1);
+		dialog->greetings++;
+	}
+	if (dialog->asks_time)
+		resp_put(&request, (const char *const[]){ "TIME" }, 1);
+	else if (dialog->forgets)
+		question_forget(&request, dialog->question->key);
+	else
+		question_put(&request, dialog->question, dialog->whole);
+	dialog->length = resp_length(&request);
+}
+
+static const char *
+find(struct strview text, const char *words)
+{
+	return memmem(text.at, text.length, words, strlen(words));
+}
+
+static struct strview
+words_of(struct strview text)
+{
+	static const char before[] = ": -";
+	enum { SCRIPT = sizeof " script: " - 1 + 40 }; /* and its hash */
+	const char *inner = find(text, before);
+	const char *script = find(text, ", on @user_script:");
+
+	/* Redis and Valkey refuse a long request before they read its command,
+	 * and so without NOAUTH: "unauthenticated multibulk length". */
+	if (find(text, "unauthenticated multibulk") != NULL ||
+	    find(text, "unauthenticated bulk") != NULL)
+		return strview_of("NOAUTH Authentication required");
+	if (inner != NULL && strview_starts(text, "ERR Error running script"))
+		text = strview_after(
+		    text, (size_t)(inner - text.at) + strlen(before));
+	else if (script != NULL && script - text.at >= SCRIPT)
+		text.length = (size_t)(script - text.at) - SCRIPT;
+	if (text.length > 0 && text.at[text.length - 1] == '.')
+		text.length--;
+	return text;
+}
+
+/*
+ * Reads "SLOT HOST:PORT". A host may be an IPv6 address without brackets, and
+ * empty or "?" if the server does not know its own.
+ */
+static bool
+read_redirect(struct dialog *dialog, struct strview text)
+{
+	struct strview host = text, port;
+	const char *colon;
+	int64_t number;
+
+	strview_part(&host, ' ');
+	colon = memrchr(host.at, ':', host.length);
+	if (colon == NULL)
+		return false;
+	port = strview_after(host, (size_t)(colon + 1 - host.at));
+	host.length = (size_t)(colon - host.at);
+	if (strview_is(host, "?"))
+		host.length = 0;
+	if ((host.length > 0 && !url_is_host(host)) ||
+	    !number_whole(port.at, port.length, &number) || number == 0 ||
+	    number > PORT_MOST)
+		return false;
+	if (host.length > 0) {
+		memcpy(dialog->url.host, host.at, host.length);
+		dialog->url.host[host.length] = '\0';
+	}
+	dialog->url.port = (int)number;
+	return true;
+}
+
+/* Takes an error in the place of the answer: tries another way to ask. */
+static enum question_move
+take_error(struct dialog *dialog, struct strview text)
+{
+	unsigned way = 0;
+	bool ask = strview_starts(text, "ASK ");
+
+	if (strview_starts(text, "NOSCRIPT "))
+		way = TRIED_WHOLE;
+	else if ((ask || strview_starts(text, "MOVED ")) &&
+	    read_redirect(dialog, strview_after(text, ask ? 4 : 6)))
+		way = TRIED_REDIRECT;
+	/* TIME is the only command of the script to which this may happen. */
+	else if (find(text, "not allowed from script") != NULL ||
+	    find(text, "non deterministic commands") != NULL)
+		way = TRIED_TIME;
+	if (way == 0 || (dialog->tried & way) != 0)
+		return QUESTION_REFUSED;
+	dialog->tried |= way;
+	if (way == TRIED_REDIRECT) {
+		dialog->asking = ask;
+		return QUESTION_REDIRECTED;
+	}
+	dialog->whole = dialog->whole || way == TRIED_WHOLE;
+	dialog->timed = dialog->timed || way == TRIED_TIME;
+	question_write(dialog);
+	return QUESTION_WAITS;
+}
+
+static enum question_move
+take_reply(struct dialog *dialog, const struct resp_reply *reply, nanos now,
+    nanos left)
+{
+	struct fleet_question *question = dialog->question;
+	const int64_t *time = reply->numbers;
+
+	if (reply->type == RESP_ERROR) {
+		dialog->words = words_of(reply->text);
+		return dialog->greetings > 0 || dialog->asks_time
+		    ? QUESTION_REFUSED
+		    : take_error(dialog, reply->text);
+	}
+	if (dialog->greetings > 0) {
+		dialog->greetings--;
+		return reply->type == RESP_SIMPLE &&
+			strview_is(reply->text, "OK")
+		    ? QUESTION_WAITS
+		    : QUESTION_INVALID;
+	}
+	if (dialog->asks_time) {
+		if (reply->type != RESP_ARRAY || reply->count != 2 ||
+		    time[0] <= 0 || time[0] >= NANOS_MAX / NANOS_SECOND ||
+		    time[1] < 0 || time[1] >= NANOS_SECOND / MICRO)
+			return QUESTION_INVALID;
+		question->now = time[0] * NANOS_SECOND + time[1] * MICRO;
+		dialog->offset = question->now - now;
+		question_write(dialog);
+		return QUESTION_WAITS;
+	}
+	if (dialog->forgets)
+		return reply->type == RESP_INTEGER ? QUESTION_ANSWERED
+						   : QUESTION_INVALID;
+	if (!question_read(reply, question, &dialog->answer))
+		return QUESTION_INVALID;
+	if (dialog->answer.code != FLEET_STALE)
+		return QUESTION_ANSWERED;
+	if ((dialog->tried & TRIED_STALE) != 0)
+		return QUESTION_INVALID;
+	dialog->tried |= TRIED_STALE;
+	question->by = number_add(dialog->answer.now, number_greater(left, 0));
+	if (dialog->timed)
+		question->now = 0;
+	question_write(dialog);
+	return QUESTION_WAITS;
+}
+
+enum question_move
+question_take(struct dialog *dialog, nanos now, nanos left)
+{
+	struct strview rest = { dialog->in, dialog->received };
+	enum resp_state state = RESP_WHOLE;
+	enum question_move move = QUESTION_WAITS;
+	struct resp_reply reply;
+
+	while (move == QUESTION_WAITS &&
+	    (state = resp_read(rest, &reply)) == RESP_WHOLE) {
+		rest = strview_after(rest, reply.length);
+		move = take_reply(dialog, &reply, now, left);
+	}
+	if (state == RESP_INVALID)
+		return QUESTION_INVALID;
+	/* words points to what was taken. */
+	if (move != QUESTION_WAITS && move != QUESTION_ANSWERED)
+		return move;
+	memmove(dialog->in, rest.at, rest.length);
+	dialog->received = rest.length;
+	return move;
 }

@@ -61,6 +61,7 @@
 #include "text/duration.h"
 #include "budget/segment.h"
 #include "fleet/resp.h"
+#include "policy/url.h"
 
 /* The script, and its SHA1 in hexadecimal, by which EVALSHA names it. */
 extern const char question_script[];
@@ -77,7 +78,7 @@ extern const char question_script_sha1[];
  * nothing wanted and nothing told changes nothing on the server, and the terms
  * in its answer are those that are stored, if any are.
  */
-void question_write(struct resp_request *request,
+void question_put(struct resp_request *request,
     const struct fleet_question *question, bool whole);
 
 /* Writes the request that forgets the budget of key. */
@@ -89,5 +90,73 @@ void question_forget(struct resp_request *request, const char *key);
  */
 bool question_read(const struct resp_reply *reply,
     const struct fleet_question *question, struct fleet_answer *answer);
+
+/*
+ * A dialog is all that is said until the question has its answer, without the
+ * connection. All requests that do not depend on a reply are sent together:
+ * AUTH, SELECT and the question. Some errors lead to another way to ask; each
+ * way is tried once in a question. All other errors mean that this host has to
+ * do without the server for a while.
+ */
+
+enum question_move {
+	QUESTION_WAITS, /* until out is sent, or for more of in */
+	QUESTION_ANSWERED,
+	QUESTION_REDIRECTED, /* ask the same over a connection to url */
+	QUESTION_REFUSED, /* words: why */
+	QUESTION_INVALID, /* the reply is not that of such a server */
+};
+
+struct dialog {
+	const struct url_auth *auth; /* its password "": none */
+	struct url url; /* of the server; QUESTION_REDIRECTED changes it */
+	struct fleet_question *question; /* by and now may change */
+	struct fleet_answer answer; /* after QUESTION_ANSWERED; FLEET_STALE:
+				       there was only that one */
+	/*
+	 * The part of an error that says why: without the numbers of the
+	 * script, and without the words "Error running script" that older
+	 * servers put before it, and without a full stop, since a message
+	 * continues after them. If the server wants a password, the words are
+	 * those of NOAUTH, whatever it says.
+	 */
+	struct strview words;
+
+	bool forgets; /* the question is to forget the budget of its key */
+	bool greeted; /* AUTH and SELECT have been sent */
+	bool asking; /* ASKING stands before each command */
+	bool whole; /* the server may not know the script */
+	bool timed; /* the script may not ask for the time: send TIME before */
+	nanos offset; /* if timed: the server's clock less that of retry */
+	unsigned tried; /* a bit for each way that was tried */
+	int greetings; /* replies that have to be OK, before the last one: */
+	bool asks_time; /* it is that to TIME, and not the answer */
+
+	size_t sent, length; /* of out */
+	size_t received; /* of in */
+	char out[FLEET_REQUEST + 2 * URL_PASSWORD_ROOM];
+	char in[RESP_REPLY];
+};
+
+/* Begins a dialog with a server. */
+void question_open(
+    struct dialog *dialog, const struct url_auth *auth, const struct url *url);
+
+/* Begins a question, or forgets the budget of its key. Writes nothing yet. */
+void question_ask(
+    struct dialog *dialog, struct fleet_question *question, bool forgets);
+
+/* There is a new connection, to which nothing has been sent. */
+void question_connected(struct dialog *dialog);
+
+/* Writes to out all that can be sent now. */
+void question_write(struct dialog *dialog);
+
+/*
+ * Takes the replies in in, and writes to out what is to be sent because of
+ * them. now is on the clock of retry, and left is how long the question may
+ * still take. words points into in, and is valid until the next call.
+ */
+enum question_move question_take(struct dialog *dialog, nanos now, nanos left);
 
 #endif

@@ -489,7 +489,7 @@ budget_show_ask(const struct policy *policy, const struct snapshot *budgets,
 		snprintf(reason, BUDGET_SHOW_REASON, "%s", strerror(errno));
 	link_open(&link, fleet, policy->loudness == LOUDNESS_VERBOSE, &signals);
 	for (size_t i = 0; i < count; i++) {
-		const struct fleet_answer *answer = &link.talk.answer;
+		const struct fleet_answer *answer = &link.dialog.answer;
 		char key[SEGMENT_KEY + 1];
 		struct fleet_question question = { .key = key };
 

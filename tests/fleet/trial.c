@@ -298,7 +298,7 @@ static void send_batch(struct trial *trial, const char sha1[41], const char dump
 			spoil(trial, question);
 			start = resp_length(&server.out);
 		}
-		question_write(&server.out, question, false);
+		question_put(&server.out, question, false);
 		/* The script may be another one. */
 		memcpy(strstr(server.sent + start, question_script_sha1), sha1, 40);
 		trial->expected[i] = twin_answer(&trial->twin, question);

@@ -6,7 +6,7 @@
 #include "fuzz.h"
 #include "policy/url.h"
 #include "fleet/resp.h"
-#include "fleet/talk.h"
+#include "fleet/question.h"
 
 static bool is_within(struct strview part, struct strview whole) {
 	return part.length == 0 ||
@@ -24,27 +24,27 @@ static const struct fleet_question question = {
 static void check_talk(struct strview bytes) {
 	static const struct url_auth auth = { "", "word" };
 	static const struct url server = { .host = "host", .db = 1 };
-	static struct talk talk;
+	static struct dialog dialog;
 	struct fleet_question asked = question;
-	struct strview in = { talk.in, sizeof talk.in };
-	enum talk_move move;
+	struct strview in = { dialog.in, sizeof dialog.in };
+	enum question_move move;
 
-	talk_open(&talk, &auth, &server);
-	talk_ask(&talk, &asked, bytes.length % 2 == 1);
-	talk_write(&talk);
-	if (bytes.length > sizeof talk.in)
-		bytes.length = sizeof talk.in;
+	question_open(&dialog, &auth, &server);
+	question_ask(&dialog, &asked, bytes.length % 2 == 1);
+	question_write(&dialog);
+	if (bytes.length > sizeof dialog.in)
+		bytes.length = sizeof dialog.in;
 	if (bytes.length > 0)
-		memcpy(talk.in, bytes.at, bytes.length);
-	talk.received = bytes.length;
-	move = talk_take(&talk, NANOS_DAY, NANOS_SECOND);
-	fuzz_never(talk.received > bytes.length || talk.length == 0 ||
-	    talk.length > sizeof talk.out);
-	fuzz_never(move == TALK_REFUSED && !is_within(talk.words, in) &&
-	    !strview_is(talk.words, "NOAUTH Authentication required"));
-	fuzz_never(move == TALK_REDIRECTED &&
-	    (talk.url.port < 1 || talk.url.port > 65535 ||
-		!url_is_host(strview_of(talk.url.host))));
+		memcpy(dialog.in, bytes.at, bytes.length);
+	dialog.received = bytes.length;
+	move = question_take(&dialog, NANOS_DAY, NANOS_SECOND);
+	fuzz_never(dialog.received > bytes.length || dialog.length == 0 ||
+	    dialog.length > sizeof dialog.out);
+	fuzz_never(move == QUESTION_REFUSED && !is_within(dialog.words, in) &&
+	    !strview_is(dialog.words, "NOAUTH Authentication required"));
+	fuzz_never(move == QUESTION_REDIRECTED &&
+	    (dialog.url.port < 1 || dialog.url.port > 65535 ||
+		!url_is_host(strview_of(dialog.url.host))));
 }
 
 static void check_answer(const struct resp_reply *reply) {

@@ -81,7 +81,7 @@ static struct fleet_question question_of(bool wants) {
 /* Waits until the question is over, and says how it has ended. */
 static void await(const char *what) {
 	nanos began = now();
-	const struct fleet_answer *answer = &fleet.talk.answer;
+	const struct fleet_answer *answer = &fleet.dialog.answer;
 
 	run.loop.ending_signal = 0;
 	if (!event_loop_await(&run.loop, event_loop_link, NANOS_MAX))
@@ -176,7 +176,7 @@ static void open_run(int argc, char **argv) {
 	if (!run_open(&run, &policy, &outer, &what) || !streams_open(&run.loop.streams, &policy))
 		err(2, "cannot open");
 	fleet.until = 1;
-	fleet.talk.length = 1;
+	fleet.dialog.length = 1;
 	link_open(&fleet, &access_to, false, &run.loop.signals);
 	if (fleet.until != 0 || link_pollfd(&fleet).events != POLLIN)
 		puts("a link that was just opened is about to send");

@@ -17,7 +17,7 @@ static const char *words_of(const struct fleet_question *question, bool whole) {
 	char *from, *at = text;
 	long count, length;
 
-	question_write(&request, question, whole);
+	question_put(&request, question, whole);
 	if (resp_length(&request) == 0)
 		return "too long";
 	count = strtol(bytes + 1, &from, 10);
@@ -83,11 +83,11 @@ TEST(longest_question) {
 	for (size_t i = 0; i < FLEET_ROWS; i++)
 		question.told[i] =
 		    (struct fleet_row){ NANOS_MAX, UINT16_MAX, UINT16_MAX, UINT16_MAX };
-	question_write(&request, &question, true);
+	question_put(&request, &question, true);
 	HOLDS("longest", resp_length(&request) > 0);
 	question.count++;
 	request.length = 0;
-	question_write(&request, &question, true);
+	question_put(&request, &question, true);
 	HOLDS("a row more", resp_length(&request) > 0);
 }
 

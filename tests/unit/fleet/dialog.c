@@ -1,11 +1,13 @@
 /*
- * talk, row by row: a conversation with a server, whose replies are given, and
+ * Covers fleet/question.
+ *
+ * A dialog, row by row: a conversation with a server, whose replies are given, and
  * of each request its command; what errors mean, and which words of theirs are
  * shown.
  */
 #include "unit.h"
 #include "script.h"
-#include "fleet/talk.h"
+#include "fleet/question.h"
 
 #define NOW (1000 * NANOS_SECOND)
 #define LEFT (200 * NANOS_MS)
@@ -94,10 +96,10 @@ static const char *const conversations[] = {
 
 /* Writes the first word of each request in out, all words of AUTH with colons
  * between, and a blank after each. */
-static void list_commands(const struct talk *talk, char *list) {
-	const char *at = talk->out;
+static void list_commands(const struct dialog *dialog, char *list) {
+	const char *at = dialog->out;
 
-	while (at < talk->out + talk->length) {
+	while (at < dialog->out + dialog->length) {
 		int words = (int)strtol(at + 1, NULL, 10);
 		bool auth = false;
 
@@ -119,18 +121,19 @@ static void list_commands(const struct talk *talk, char *list) {
 }
 
 /* Receives bytes in two parts: at first so many. Returns what follows. */
-static enum talk_move receive(const char *row, struct talk *talk, const char *bytes, size_t first) {
+static enum question_move
+receive(const char *row, struct dialog *dialog, const char *bytes, size_t first) {
 	size_t length = strlen(bytes);
 
-	memcpy(talk->in + talk->received, bytes, first);
-	talk->received += first;
+	memcpy(dialog->in + dialog->received, bytes, first);
+	dialog->received += first;
 	if (first < length) {
-		EQUAL(row, talk_take(talk, NOW, LEFT), TALK_WAITS);
+		EQUAL(row, question_take(dialog, NOW, LEFT), QUESTION_WAITS);
 		bytes += first;
-		memcpy(talk->in + talk->received, bytes, length - first);
-		talk->received += length - first;
+		memcpy(dialog->in + dialog->received, bytes, length - first);
+		dialog->received += length - first;
 	}
-	return talk_take(talk, NOW, LEFT);
+	return question_take(dialog, NOW, LEFT);
 }
 
 static const struct fleet_question usual = {
@@ -139,31 +142,31 @@ static const struct fleet_question usual = {
 
 static const struct url server; /* of no host */
 static const struct url_auth nobody;
-static struct talk talk;
+static struct dialog dialog;
 static struct fleet_question question;
 
 /* Begins to ask the usual question, or to forget the budget of its key. */
 static void ask(bool forgets) {
 	question = usual;
-	talk_ask(&talk, &question, forgets);
+	question_ask(&dialog, &question, forgets);
 }
 
 /* Plays the turns up to the end, or to ";"; split: all replies of a turn come
  * in two parts. */
 static void converse(struct script *script, bool split) {
 	static const char moves[][12] = {
-		[TALK_WAITS] = "waits",
-		[TALK_ANSWERED] = "answered",
-		[TALK_REDIRECTED] = "redirected",
-		[TALK_REFUSED] = "refused",
-		[TALK_INVALID] = "invalid",
+		[QUESTION_WAITS] = "waits",
+		[QUESTION_ANSWERED] = "answered",
+		[QUESTION_REDIRECTED] = "redirected",
+		[QUESTION_REFUSED] = "refused",
+		[QUESTION_INVALID] = "invalid",
 	};
 	const char *row = script->row;
 
-	talk_write(&talk);
+	question_write(&dialog);
 	while (script_next(script) && !script_is(script, ";")) {
 		char commands[64] = "", wanted[64] = "", bytes[512] = "";
-		enum talk_move move;
+		enum question_move move;
 
 		if (script_is(script, ","))
 			script_next(script);
@@ -179,20 +182,20 @@ static void converse(struct script *script, bool split) {
 			script_next(script);
 		}
 		script_next(script);
-		list_commands(&talk, commands);
+		list_commands(&dialog, commands);
 		SAME(row, commands, wanted);
-		talk.sent = talk.length;
-		move = receive(row, &talk, bytes, strlen(bytes) - split);
+		dialog.sent = dialog.length;
+		move = receive(row, &dialog, bytes, strlen(bytes) - split);
 		SAME(row, moves[move], script->word);
-		if (move == TALK_REDIRECTED) {
-			EQUAL(row, talk.url.port, 2);
-			talk_connected(&talk);
-			talk_write(&talk);
+		if (move == QUESTION_REDIRECTED) {
+			EQUAL(row, dialog.url.port, 2);
+			question_connected(&dialog);
+			question_write(&dialog);
 		}
-		if (move == TALK_WAITS)
-			EQUAL(row, (int64_t)talk.sent, 0);
-		if (move == TALK_ANSWERED)
-			EQUAL(row, (int64_t)talk.received, 0);
+		if (move == QUESTION_WAITS)
+			EQUAL(row, (int64_t)dialog.sent, 0);
+		if (move == QUESTION_ANSWERED)
+			EQUAL(row, (int64_t)dialog.received, 0);
 	}
 }
 
@@ -216,7 +219,7 @@ TEST(conversations) {
 			else if (!script_is(&script, "db"))
 				url.db = atoi(script.word);
 		}
-		talk_open(&talk, &auth, &url);
+		question_open(&dialog, &auth, &url);
 		do {
 			ask(forgets);
 			converse(&script, i % 2 == 1);
@@ -226,23 +229,24 @@ TEST(conversations) {
 
 /* Bytes behind the answer stay: nobody has asked for them. */
 TEST(more_than_the_answer) {
-	talk_open(&talk, &nobody, &server);
+	question_open(&dialog, &nobody, &server);
 	ask(false);
-	talk_write(&talk);
-	EQUAL("answered", receive("more", &talk, ANSWER "+", strlen(ANSWER "+")), TALK_ANSWERED);
-	EQUAL("more", (int64_t)talk.received, 1);
+	question_write(&dialog);
+	EQUAL("answered", receive("more", &dialog, ANSWER "+", strlen(ANSWER "+")),
+	    QUESTION_ANSWERED);
+	EQUAL("more", (int64_t)dialog.received, 1);
 }
 
 /* The time of a stale answer is not that of a later question. */
 TEST(a_question_forgets_the_answer_before) {
-	talk_open(&talk, &nobody, &server);
+	question_open(&dialog, &nobody, &server);
 	ask(false);
-	talk_write(&talk);
-	receive("stale", &talk, STALE, strlen(STALE));
-	EQUAL("stale", talk.answer.code, FLEET_STALE);
+	question_write(&dialog);
+	receive("stale", &dialog, STALE, strlen(STALE));
+	EQUAL("stale", dialog.answer.code, FLEET_STALE);
 	ask(false);
-	EQUAL("another", talk.answer.code, FLEET_DENIED);
-	EQUAL("another", talk.answer.now, 0);
+	EQUAL("another", dialog.answer.code, FLEET_DENIED);
+	EQUAL("another", dialog.answer.now, 0);
 }
 
 /* What a stale answer and TIME change in the question. */
@@ -251,13 +255,13 @@ TEST(times) {
 					 "time -> waits, EVALSHA answer -> answered");
 	nanos time = 1787407200 * NANOS_SECOND + 12345 * INT64_C(1000);
 
-	talk_open(&talk, &nobody, &server);
+	question_open(&dialog, &nobody, &server);
 	ask(false);
 	converse(&script, false);
 	EQUAL("by", question.by, 7 * NANOS_MS + LEFT);
 	EQUAL("now", question.now, time);
-	EQUAL("offset", talk.offset, time - NOW);
-	EQUAL("answer", talk.answer.code, FLEET_GRANTED);
+	EQUAL("offset", dialog.offset, time - NOW);
+	EQUAL("answer", dialog.answer.code, FLEET_GRANTED);
 }
 
 enum meaning { REFUSED, WHOLE, TIME, MOVED, ASK };
@@ -265,19 +269,19 @@ enum meaning { REFUSED, WHOLE, TIME, MOVED, ASK };
 /* What an error in the place of the answer means. */
 static enum meaning meaning_of(const char *text) {
 	char reply[1024];
-	enum talk_move move;
+	enum question_move move;
 
 	snprintf(reply, sizeof reply, "-%s\r\n", text);
-	talk_open(&talk, &nobody, &server);
+	question_open(&dialog, &nobody, &server);
 	ask(false);
-	talk_write(&talk);
-	talk.url.port = -1;
-	move = receive(text, &talk, reply, strlen(reply));
-	if (move == TALK_REDIRECTED)
-		return talk.asking ? ASK : MOVED;
-	EQUAL(text, talk.url.port, -1);
-	EQUAL(text, move, talk.whole || talk.timed ? TALK_WAITS : TALK_REFUSED);
-	return talk.whole ? WHOLE : talk.timed ? TIME : REFUSED;
+	question_write(&dialog);
+	dialog.url.port = -1;
+	move = receive(text, &dialog, reply, strlen(reply));
+	if (move == QUESTION_REDIRECTED)
+		return dialog.asking ? ASK : MOVED;
+	EQUAL(text, dialog.url.port, -1);
+	EQUAL(text, move, dialog.whole || dialog.timed ? QUESTION_WAITS : QUESTION_REFUSED);
+	return dialog.whole ? WHOLE : dialog.timed ? TIME : REFUSED;
 }
 
 /* Where the words of an error stand: alone, or in what Redis 7, or Redis 6,
@@ -355,7 +359,7 @@ TEST(errors) {
 			strcpy(want, others[other][1]);
 			EQUAL(text, meaning_of(text), REFUSED);
 		}
-		snprintf(copy, sizeof copy, "%.*s", (int)talk.words.length, talk.words.at);
+		snprintf(copy, sizeof copy, "%.*s", (int)dialog.words.length, dialog.words.at);
 		length = strlen(want);
 		if (length > 0 && want[length - 1] == '.')
 			want[length - 1] = '\0';
@@ -374,7 +378,7 @@ static const char *target_of(const char *error) {
 
 	if (meaning == REFUSED)
 		return "refused";
-	snprintf(room, sizeof room, "%s %s:%d", names[meaning], talk.url.host, talk.url.port);
+	snprintf(room, sizeof room, "%s %s:%d", names[meaning], dialog.url.host, dialog.url.port);
 	return room;
 }
 
