@@ -101,8 +101,8 @@ run_script(struct fleet *fleet, struct fleet_answer *answer, nanos now)
 	/* The host asks twice, but the way of the first question costs nothing
 	 * here. */
 	if (question.by == FLEET_BY_PAST)
-		question.by =
-		    number_add(question.now, fleet->policy->fleet.timeout);
+		question.by = number_add(
+		    question.now, fleet->policy->fleet.config.timeout);
 	reply = twin_answer(&fleet->twin, &question);
 	if (!question_read(&reply, &question, answer) ||
 	    answer->code == FLEET_STALE)
@@ -118,7 +118,7 @@ send_question(struct fleet *fleet, struct fleet_member *member, nanos now)
 {
 	struct sent *sent = malloc(sizeof *sent);
 	struct fleet_record *record = fleet->record;
-	nanos patience = fleet->policy->fleet.timeout;
+	nanos patience = fleet->policy->fleet.config.timeout;
 	nanos done = serve(fleet, CONNECTIONS, now);
 	bool answered;
 
@@ -559,7 +559,7 @@ make_segments(struct storm *storm)
 	storm->fleet = (struct fleet){
 		.policy = model->policy,
 		.record = model->record,
-		.caller = { .policy = &model->policy->fleet,
+		.caller = { .config = &model->policy->fleet.config,
 		    .key = budget->key,
 		    .tag = 1 },
 		.random = model->seed,

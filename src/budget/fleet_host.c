@@ -114,16 +114,16 @@ static struct host_step
 go_alone(struct fleet_host *host, const struct fleet_caller *caller,
     nanos lasts, nanos now)
 {
-	const struct fleet_policy *policy = caller->policy;
+	const struct fleet_config *config = caller->config;
 	int64_t hosts = fleet_host_hosts(host, caller->tag);
 	struct host_step step = { .decision = HOST_DENIED, .silent = true };
-	struct terms limits = { 0, policy->alone, 0 };
+	struct terms limits = { 0, config->alone, 0 };
 	struct window_sums sums;
 
-	if (policy->alone < 0)
+	if (config->alone < 0)
 		limits.min = hosts == 0
 		    ? 1
-		    : number_greater(1, policy->terms.min / hosts);
+		    : number_greater(1, config->terms.min / hosts);
 	step.share = limits.min;
 	switch (window_withdraw(
 	    &host->alone, &limits, window_epoch(caller->slice, now), &sums)) {
@@ -179,11 +179,11 @@ fleet_host_greet(
     const struct fleet_host *host, struct fleet_caller *caller, nanos now)
 {
 	uint64_t ms = rest_of(caller->tag, atomic_load(&host->offset));
-	nanos timeout = caller->policy->timeout;
+	nanos timeout = caller->config->timeout;
 	nanos time = number_add(number_multiply((int64_t)ms, NANOS_MS), now);
 
 	caller->question = (struct fleet_question){ .key = caller->key,
-		.terms = caller->policy->terms,
+		.terms = caller->config->terms,
 		.asked = now,
 		.until = number_add(now, 2 * timeout) };
 	caller->question.terms.window = window_length(caller->slice);
@@ -197,7 +197,7 @@ static struct host_step
 decide(struct fleet_host *host, struct fleet_caller *caller, nanos now)
 {
 	struct fleet_question *question = &caller->question;
-	nanos timeout = caller->policy->timeout;
+	nanos timeout = caller->config->timeout;
 
 	/* Begins anew if another process has changed what was read. */
 	for (;;) {

@@ -139,17 +139,12 @@ struct fleet_host {
 	_Atomic uint64_t counted;
 };
 
-/* The fleet that shares the budget: its server has to grant each retry, too. */
-struct fleet_policy {
-	const char *text; /* the URL as it was typed; NULL: no fleet */
-	const char *auth_file; /* NULL: none was named */
-	const char *via; /* a line for sh, the way to the server, or NULL */
+/* What the user asked of the fleet. */
+struct fleet_config {
 	nanos timeout; /* of a question; also the longest wait for another's */
 	struct terms terms; /* all of them are given */
 	int64_t alone; /* retries in a window without the server; -1:
 			  terms.min / hosts, but at least 1 */
-	struct url *url; /* of text */
-	struct url_auth *auth; /* its password "": none */
 };
 
 /* The most rows that are told: one for each word of a window. */
@@ -214,7 +209,7 @@ struct fleet_answer {
 
 /* An invocation, as the words of its host see it. */
 struct fleet_caller {
-	const struct fleet_policy *policy;
+	const struct fleet_config *config;
 	const char *key; /* of the budget, at most SEGMENT_KEY bytes */
 	uint16_t tag; /* fleet_host_tag() */
 	nanos asked; /* the age when that retry was asked for, or made alone */

@@ -268,22 +268,22 @@ static const struct option table[] = {
 	{ "fleet-timeout", '\0', "DUR",
 	    "time for one question (default 250ms; 1s with TLS\n"
 	    "or --fleet-via)",
-	    .type = OPTION_SPAN, AT(fleet.timeout), .least = 1,
+	    .type = OPTION_SPAN, AT(fleet.config.timeout), .least = 1,
 	    .most = NANOS_MINUTE, .refusal = "not a time above 0, up to 1m",
 	    .variable = "RETRY_FLEET_TIMEOUT", .needs = "fleet" },
 	{ "fleet-min", '\0', "N",
 	    "allow all hosts together N retries in any case\n"
 	    "(default: as --budget-min)",
-	    RETRIES(fleet.terms.min), .variable = "RETRY_FLEET_MIN",
+	    RETRIES(fleet.config.terms.min), .variable = "RETRY_FLEET_MIN",
 	    .needs = "fleet" },
 	{ "fleet-ratio", '\0', "R",
 	    "...and R for each success (as --budget-ratio)",
-	    RATIO(fleet.terms.ratio), .variable = "RETRY_FLEET_RATIO",
+	    RATIO(fleet.config.terms.ratio), .variable = "RETRY_FLEET_RATIO",
 	    .needs = "fleet" },
 	{ "fleet-alone", '\0', "N",
 	    "without the server allow this host N retries\n"
 	    "(default: its share of --fleet-min)",
-	    RETRIES(fleet.alone), .variable = "RETRY_FLEET_ALONE",
+	    RETRIES(fleet.config.alone), .variable = "RETRY_FLEET_ALONE",
 	    .needs = "fleet" },
 
 	{ "quiet", 'q', "", "no messages, unless retry itself fails",
@@ -1182,16 +1182,16 @@ complete_fleet(
 				  .by_variable = by_variable },
 		    "a user, and no --fleet-auth");
 
-	if (fleet->terms.ratio == -1)
-		fleet->terms.ratio =
+	if (fleet->config.terms.ratio == -1)
+		fleet->config.terms.ratio =
 		    budget->ratio == -1 ? SEGMENT_RATIO : budget->ratio;
-	if (fleet->terms.min == -1)
-		fleet->terms.min =
+	if (fleet->config.terms.min == -1)
+		fleet->config.terms.min =
 		    budget->min == -1 ? SEGMENT_MIN : budget->min;
-	fleet->terms.window =
+	fleet->config.terms.window =
 	    budget->window == -1 ? SEGMENT_WINDOW : budget->window;
-	if (fleet->timeout == 0)
-		fleet->timeout = fleet->via != NULL || fleet->url->tls
+	if (fleet->config.timeout == 0)
+		fleet->config.timeout = fleet->via != NULL || fleet->url->tls
 		    ? NANOS_SECOND
 		    : 250 * NANOS_MS;
 }
@@ -1260,10 +1260,9 @@ options_parse(int argc, char **argv, struct policy *policy)
 			.terms = { -1, -1, -1 },
 		},
 		.fleet = {
-			.terms = { -1, -1, -1 },
-			.alone = -1,
 			.url = &url,
 			.auth = &auth,
+			.config = { .terms = { -1, -1, -1 }, .alone = -1 },
 		},
 		.watches = { .list = watches },
 		.loudness = LOUDNESS_PLAIN,

@@ -179,7 +179,7 @@ link_ask(struct fleet_link *link, struct fleet_question *question, bool forgets,
 {
 	const struct fleet_policy *policy = link->policy;
 
-	link->until = number_add(now, policy->timeout);
+	link->until = number_add(now, policy->config.timeout);
 	link->reason[0] = '\0';
 	link->silent = false;
 	link->end = LINK_PENDING;
@@ -245,7 +245,7 @@ converse(struct fleet_link *link, nanos now)
 void
 link_serve(struct fleet_link *link, short events, nanos now)
 {
-	nanos timeout = link->policy->timeout;
+	nanos timeout = link->policy->config.timeout;
 	char span[DURATION_ROOM];
 	const char *reason;
 	int connected;
@@ -344,7 +344,7 @@ link_share(struct fleet_link *link, struct budget_client *budget, uint64_t seed)
 	char server[URL_ROOM];
 
 	link->budget = budget;
-	link->caller = (struct fleet_caller){ .policy = link->policy,
+	link->caller = (struct fleet_caller){ .config = &link->policy->config,
 		.key = budget->caller.config->key,
 		.seed = seed,
 		.tag = fleet_host_tag(url_name(link->policy->url, server)) };
@@ -365,7 +365,7 @@ link_settle(struct fleet_link *link, nanos now)
 {
 	struct fleet_answer answer = link->dialog.answer;
 	bool failed = link->end == LINK_FAILED;
-	bool late = now - link->until > link->policy->timeout;
+	bool late = now - link->until > link->policy->config.timeout;
 
 	/*
 	 * If retry was stopped for so long that it could see no answer in time,

@@ -85,6 +85,16 @@ struct given {
 	struct given *next;
 };
 
+/* The fleet that shares the budget: its server has to grant each retry, too. */
+struct fleet_policy {
+	const char *text; /* the URL as it was typed; NULL: no fleet */
+	const char *auth_file; /* NULL: none was named */
+	const char *via; /* a line for sh, the way to the server, or NULL */
+	struct url *url; /* of text */
+	struct url_auth *auth; /* its password "": none */
+	struct fleet_config config;
+};
+
 struct policy {
 	enum action action;
 	enum format format; /* of the status of budgets */

@@ -498,7 +498,7 @@ budget_show_ask(const struct policy *policy, const struct snapshot *budgets,
 		key[budgets[i].length] = '\0';
 		if (fleets != NULL) {
 			snapshot_clear(&fleets[i], key);
-			question.terms = fleet->terms;
+			question.terms = fleet->config.terms;
 		}
 		if (!answers)
 			continue;

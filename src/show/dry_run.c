@@ -520,8 +520,8 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 	if (budget->key != NULL && budget->wait > 0)
 		put_beside(writer, &label, "budget", budget->wait, deadline);
 	if (policy->fleet.text != NULL)
-		put_beside(
-		    writer, &label, "fleet", policy->fleet.timeout, deadline);
+		put_beside(writer, &label, "fleet",
+		    policy->fleet.config.timeout, deadline);
 }
 
 /* Whether the fleet's server answers, and what it says. */

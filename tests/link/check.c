@@ -46,7 +46,9 @@ static struct run run;
 static struct fleet_link fleet;
 static struct url url;
 static struct url_auth auth;
-static struct fleet_policy access_to = { .timeout = 9 * NANOS_SECOND, .url = &url, .auth = &auth };
+static struct fleet_policy access_to = {
+	.config.timeout = 9 * NANOS_SECOND, .url = &url, .auth = &auth
+};
 static nanos valid; /* -b */
 
 int __wrap_getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
@@ -91,7 +93,7 @@ static void await(const char *what) {
 	else
 		printf("%s: granted %d, used %d, successes %d\n", what,
 		    answer->code == FLEET_GRANTED, (int)answer->retries, (int)answer->successes);
-	if (now() - began > access_to.timeout + LATE)
+	if (now() - began > access_to.config.timeout + LATE)
 		puts("late");
 	fflush(stdout);
 }
@@ -201,7 +203,7 @@ int main(int argc, char **argv) {
 			valid = strtol(optarg, NULL, 10) * NANOS_SECOND;
 			break;
 		case 't':
-			access_to.timeout = strtol(optarg, NULL, 10) * NANOS_MS;
+			access_to.config.timeout = strtol(optarg, NULL, 10) * NANOS_MS;
 			break;
 		case 'v':
 			access_to.via = optarg;

@@ -83,9 +83,9 @@ static struct window_sums slice_of(const struct window *window, int64_t epoch);
  * is rounded up, is always the same. */
 #define SERVER_TIME (1000 * NANOS_MS)
 
-static const struct fleet_policy policy = { .timeout = TICK, .alone = SHARE };
+static const struct fleet_config config = { .timeout = TICK, .alone = SHARE };
 static const struct fleet_caller usual = {
-	.policy = &policy, .tag = TAG, .slice = TICK, .random = FACTOR_ONE
+	.config = &config, .tag = TAG, .slice = TICK, .random = FACTOR_ONE
 };
 
 enum operation {
@@ -301,7 +301,7 @@ static void excuse_others(struct state *state, const struct actor *actor) {
 
 static void judge_question(const struct state *state, const struct actor *actor, uint64_t old) {
 	nanos now = clock_of(actor->now);
-	bool patient = actor->waits && now - clock_of(actor->since) >= policy.timeout;
+	bool patient = actor->waits && now - clock_of(actor->since) >= config.timeout;
 
 	explore_expect(instant_of(old) <= now || patient, "a valid lease is taken away");
 	if (actor->excused || instant_of(old) > now)
@@ -462,7 +462,7 @@ static void end_of_wait(struct actor *actor, const struct fleet_caller *caller) 
 	int began = actor->began > 0 ? actor->began - 1 : actor->now;
 	bool opens = memchr(actor->places, OPENING, ACCESSES) != NULL;
 
-	explore_expect(opens || clock_of(actor->now - began) < policy.timeout,
+	explore_expect(opens || clock_of(actor->now - began) < config.timeout,
 	    "waits for longer than a question takes");
 	become(actor, WAIT);
 	actor->waits = caller->waits;

@@ -93,13 +93,13 @@ static struct caller invocation(char letter) {
 
 /* Makes an invocation one of a fleet. */
 static void join(struct world *world, char letter) {
-	static const struct fleet_policy policies[] = {
+	static const struct fleet_config configs[] = {
 		{ .terms = { 0, 100, SECONDS(60) }, .timeout = NANOS_SECOND / 4, .alone = -1 },
 		{ .terms = { 200000, 7, SECONDS(60) }, .timeout = NANOS_SECOND / 4, .alone = -1 },
 	};
 	struct fleet_caller *fleet = &world->fleets[letter - 'A'];
 
-	*fleet = (struct fleet_caller){ .policy = &policies[letter == 'L'],
+	*fleet = (struct fleet_caller){ .config = &configs[letter == 'L'],
 		.key = "api",
 		.tag = 1,
 		.slice = SECONDS(1),

@@ -13,12 +13,12 @@
 /* What the server's clock shows when the segment is made. */
 #define SERVER SECONDS(1700000000)
 
-static const struct fleet_policy policy = {
+static const struct fleet_config config = {
 	.timeout = MS(250), .terms = { .min = 200 }, .alone = -1
 };
 
 static const struct fleet_caller usual = {
-	.policy = &policy, .tag = 7, .slice = SECONDS(1), .random = ONE
+	.config = &config, .tag = 7, .slice = SECONDS(1), .random = ONE
 };
 
 /* No success counts. */
@@ -229,7 +229,7 @@ static void same_rows(const char *row, const struct fleet_question *tally, const
 }
 
 /* What a process is told of the world, up to the end of its step. */
-static void read_circumstances(struct script script, struct fleet_policy *own,
+static void read_circumstances(struct script script, struct fleet_config *own,
     struct fleet_caller *caller, struct fleet_answer *answer) {
 	static const char factors[][8] = { "least", "one", "most" };
 	static const uint64_t randoms[] = { 0, ONE, UINT64_MAX };
@@ -278,14 +278,14 @@ static struct host_step act(struct script *script, struct world *world, int who)
 		.hosts = 50,
 		.retries = 180,
 		.limit = 200 };
-	struct fleet_policy own = policy;
+	struct fleet_config own = config;
 	struct fleet_caller caller = usual;
 	struct host_step step = { .next = -1 };
 	struct window_sums sums;
 
 	script_next(script);
 	read_circumstances(*script, &own, &caller, &answer);
-	caller.policy = &own;
+	caller.config = &own;
 	caller.question = *question;
 	if (script_is(script, "drops"))
 		store(host, &caller, FLEET_CUT, world->now);

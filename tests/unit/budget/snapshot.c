@@ -85,7 +85,7 @@ static const char *const scenes[] = {
 };
 
 /* A host of a fleet, whose server has answered it. */
-static const struct fleet_policy policy = { .timeout = NANOS_SECOND / 4, .alone = 2 };
+static const struct fleet_config fleet_config = { .timeout = NANOS_SECOND / 4, .alone = 2 };
 static const struct fleet_answer answer = {
 	.pause = SECONDS(4), .hosts = 312, .retries = 199, .limit = 200
 };
@@ -192,7 +192,7 @@ TEST_ROWS(scenes) {
 	const char *colon = strchr(row, ':');
 	struct scene scene = { .script = script_of(colon ? colon + 1 : row) };
 	struct fleet_caller caller = {
-		.policy = &policy, .slice = SECONDS(1), .random = UINT64_C(1) << 63
+		.config = &fleet_config, .slice = SECONDS(1), .random = UINT64_C(1) << 63
 	};
 	int ratio = -1, min = -1;
 	struct segment segment;
