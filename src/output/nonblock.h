@@ -11,8 +11,7 @@
 #include <sys/types.h>
 
 enum nonblock_way {
-	NONBLOCK_PLAIN, /* write: a regular file never blocks */
-	NONBLOCK_PRIVATE, /* write: fd is non-blocking, and only retry's */
+	NONBLOCK_PLAIN, /* write: a regular file, or retry's own O_NONBLOCK */
 	NONBLOCK_SOCKET, /* send with MSG_DONTWAIT */
 	NONBLOCK_CAREFUL, /* write after poll has reported room */
 };

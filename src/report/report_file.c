@@ -338,7 +338,7 @@ write_slowly(struct report_file *target, const struct nonblock *nonblock)
 static bool
 write_to(struct report_file *target, const char *path)
 {
-	struct nonblock nonblock = { .way = NONBLOCK_PRIVATE };
+	struct nonblock nonblock = { .way = NONBLOCK_PLAIN };
 	struct stat old;
 	int fd = descriptor_of(path), flags, error;
 	bool found, done;

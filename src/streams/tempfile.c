@@ -115,7 +115,7 @@ tempfile_send(int fd, off_t *offset, const struct nonblock *to, size_t most)
 	char bytes[ROOM];
 	ssize_t got, sent;
 
-	if (to->way == NONBLOCK_PLAIN || to->way == NONBLOCK_PRIVATE) {
+	if (to->way == NONBLOCK_PLAIN) {
 		if (most > MOST)
 			most = MOST;
 		sent = copy_file_range(fd, offset, to->fd, NULL, most, 0);
