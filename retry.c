@@ -9,10 +9,12 @@
 #include "attempt/http_request.h"
 #include "cli/options.h"
 #include "exit_status.h"
+#include "output/progress.h"
 #include "show/budget_command.h"
 #include "show/dry_run.h"
 #include "report/messages.h"
 #include "run.h"
+#include "streams/streams.h"
 #include "sys/sys.h"
 
 /*

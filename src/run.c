@@ -6,6 +6,8 @@
 #include <unistd.h>
 #include "exit_status.h"
 #include "report/messages.h"
+#include "streams/capture.h"
+#include "streams/relay.h"
 #include "streams/tempfile.h"
 #include "sys/sys.h"
 #include "text/number.h"

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "exit_status.h"
+#include "streams/relay.h"
+#include "streams/stdin_source.h"
 #include "sys/procfs.h"
 #include "sys/sys.h"
 #include "text/number.h"
