@@ -357,9 +357,8 @@ length_of(const struct argument *argument, const char *item)
 }
 
 static void
-take_spans(const struct argument *argument, struct policy *policy)
+take_spans(const struct argument *argument, struct spans *spans)
 {
-	struct spans *spans = option_field(argument, policy);
 	const char *item = argument->text;
 
 	for (spans->count = 0;; item++) {
@@ -411,9 +410,8 @@ take_pause(const struct argument *argument, const char *item, nanos least,
 
 /* "on" or N,DUR[,MAX]; an empty text takes back another one. */
 static void
-take_breaker(const struct argument *argument, struct policy *policy)
+take_breaker(const struct argument *argument, struct breaker_config *breaker)
 {
-	struct breaker_config *breaker = &policy->budget.breaker;
 	const char *text = argument->text, *item;
 	size_t length;
 
@@ -442,9 +440,8 @@ take_breaker(const struct argument *argument, struct policy *policy)
 
 /* An empty text means no fleet. */
 static void
-take_fleet(const struct argument *argument, struct policy *policy)
+take_fleet(const struct argument *argument, struct fleet_policy *fleet)
 {
-	struct fleet_policy *fleet = &policy->fleet;
 	struct argument shown = *argument;
 	char room[URL_ROOM];
 	const char *why;
@@ -458,28 +455,6 @@ take_fleet(const struct argument *argument, struct policy *policy)
 	if (why != NULL)
 		option_refuse(&shown, "%s", why);
 	fleet->text = argument->text;
-}
-
-static void
-check_key(const struct argument *argument, struct policy *policy)
-{
-	(void)policy;
-	if (strlen(argument->text) > SEGMENT_KEY)
-		option_refuse(argument, "longer than 1024 bytes");
-}
-
-/* A token: RFC 9110, section 5.6.2. */
-static void
-check_method(const struct argument *argument, struct policy *policy)
-{
-	size_t length = strspn(argument->text,
-	    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-
-	(void)policy;
-	if ((length == 0 && !argument->implied) ||
-	    argument->text[length] != '\0')
-		option_refuse(argument, "not an HTTP method");
 }
 
 /* The value of a header field; an empty one takes back another. */
@@ -500,13 +475,12 @@ check_header(const struct argument *argument, struct policy *policy)
 
 /* With an escape in it the label would not be what the user looks for. */
 static void
-check_label(const struct argument *argument, struct policy *policy)
+check_label(const struct argument *argument)
 {
 	const char *text = argument->text, *end;
 	char shown[POLICY_LABEL];
 	size_t length = strlen(text);
 
-	(void)policy;
 	if (length > sizeof shown)
 		option_refuse(argument, "longer than 255 bytes");
 	end =
@@ -514,28 +488,6 @@ check_label(const struct argument *argument, struct policy *policy)
 	if ((size_t)(end - shown) != length || memcmp(shown, text, length) != 0)
 		option_refuse(
 		    argument, "contains a control character, or is not UTF-8");
-}
-
-static void
-check_wait(const struct argument *argument, struct policy *policy)
-{
-	const char *text = argument->text;
-	nanos wait;
-
-	(void)policy;
-	if (!duration_parse(text, strlen(text), &wait))
-		option_refuse(argument, DURATION_REFUSAL);
-	/* A deadline of 0 would be none. */
-	if (wait == 0)
-		option_refuse(argument, "not a time above 0");
-}
-
-/* --no-http takes back a status file, too. */
-static void
-take_http(const struct argument *argument, struct policy *policy)
-{
-	if (argument->off)
-		policy->http_status = NULL;
 }
 
 /* Reads "list" and "show:NAME", which print presets and exit. */
@@ -593,20 +545,14 @@ note(const struct argument *argument, struct policy *policy)
 	**at = (struct given){ name, text, argument->location, NULL };
 }
 
-static void
-print_help(const struct argument *argument, struct policy *policy)
-{
-	(void)policy;
-	help_options(table, argument->text[1] == '-');
-}
-
-static void
-print_version(const struct argument *argument, struct policy *policy)
-{
-	(void)argument;
-	(void)policy;
-	help_version();
-}
+/* What -w stands for. Every failure means "not yet", whatever a policy knows of
+ * others. */
+static const char waits[] =
+    "--deadline=*\0--attempts=inf\0--delay=1\0--backoff=constant\0"
+    "--timeout=5\0--hold-stderr\0--min-delay=0\0--max-delay=\0"
+    "--jitter=full\0--splay=0\0--retry-after=\0--preset=\0--retry-on=\0"
+    "--retry-if=\0--fail-on=\0--limit=\0--no-http\0--method=\0"
+    "--idempotency-key=\0";
 
 /*
  * Checks or stores what is special, and stores any other argument. Returns the
@@ -616,32 +562,70 @@ print_version(const struct argument *argument, struct policy *policy)
 static const char *
 store(const struct argument *argument, struct policy *policy)
 {
-	static void (*const specials[])(
-	    const struct argument *argument, struct policy *policy) = {
-		[SPECIAL_KEY] = check_key,
-		[SPECIAL_METHOD] = check_method,
-		[SPECIAL_HEADER] = check_header,
-		[SPECIAL_LABEL] = check_label,
-		[SPECIAL_SPANS] = take_spans,
-		[SPECIAL_SEED] = take_seed,
-		[SPECIAL_HTTP] = take_http,
-		[SPECIAL_LIMIT] = note,
-		[SPECIAL_RETRY_AFTER] = note,
-		[SPECIAL_LIST] = note,
-		[SPECIAL_CONDITION] = note,
-		[SPECIAL_PRESET] = note,
-		[SPECIAL_BREAKER] = take_breaker,
-		[SPECIAL_FLEET] = take_fleet,
-		[SPECIAL_AUTO] = NULL,
-		[SPECIAL_WAIT] = check_wait,
-		[SPECIAL_HELP] = print_help,
-		[SPECIAL_VERSION] = print_version,
-	};
-	struct given by = { .text = argument->text,
-		.location = argument->location };
+	/* A token: RFC 9110, section 5.6.2. */
+	static const char token[] =
+	    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	const char *text = argument->text;
+	struct given by = { .text = text, .location = argument->location };
+	nanos wait;
 
-	if (specials[argument->option->special] != NULL)
-		specials[argument->option->special](argument, policy);
+	switch (argument->option->special) {
+	case SPECIAL_HELP:
+		help_options(table, text[1] == '-');
+	case SPECIAL_VERSION:
+		help_version();
+	case SPECIAL_KEY:
+		if (strlen(text) > SEGMENT_KEY)
+			option_refuse(argument, "longer than 1024 bytes");
+		break;
+	case SPECIAL_METHOD:
+		if ((*text == '\0' && !argument->implied) ||
+		    text[strspn(text, token)] != '\0')
+			option_refuse(argument, "not an HTTP method");
+		break;
+	case SPECIAL_HEADER:
+		check_header(argument, policy);
+		break;
+	case SPECIAL_LABEL:
+		check_label(argument);
+		break;
+	case SPECIAL_SPANS:
+		take_spans(argument, option_field(argument, policy));
+		break;
+	case SPECIAL_SEED:
+		take_seed(argument, policy);
+		break;
+	case SPECIAL_HTTP:
+		/* --no-http takes back a status file, too. */
+		if (argument->off)
+			policy->http_status = NULL;
+		break;
+	case SPECIAL_LIMIT:
+	case SPECIAL_RETRY_AFTER:
+	case SPECIAL_LIST:
+	case SPECIAL_CONDITION:
+	case SPECIAL_PRESET:
+		note(argument, policy);
+		break;
+	case SPECIAL_BREAKER:
+		take_breaker(argument, &policy->budget.breaker);
+		break;
+	case SPECIAL_FLEET:
+		take_fleet(argument, &policy->fleet);
+		break;
+	case SPECIAL_WAIT:
+		if (!duration_parse(text, strlen(text), &wait))
+			option_refuse(argument, DURATION_REFUSAL);
+		/* A deadline of 0 would be none. */
+		if (wait == 0)
+			option_refuse(argument, "not a time above 0");
+		return waits;
+	case SPECIAL_AUTO:
+		return argument->off ? "--preset=none\0" : "--preset=auto\0";
+	case SPECIAL_NONE:
+		break;
+	}
 	option_store(argument, policy);
 	/* The report names what set the limit that was reached. */
 	by.option = argument->implied ? "wait" : argument->option->name;
@@ -649,16 +633,6 @@ store(const struct argument *argument, struct policy *policy)
 		policy->attempts_by = by;
 	else if (argument->option->field == offsetof(struct policy, deadline))
 		policy->deadline_by = by;
-	if (argument->option->special == SPECIAL_AUTO)
-		return argument->off ? "--preset=none\0" : "--preset=auto\0";
-	/* Every failure means "not yet", whatever a policy knows of others. */
-	if (argument->option->special == SPECIAL_WAIT)
-		return "--deadline=*\0--attempts=inf\0--delay=1\0"
-		       "--backoff=constant\0--timeout=5\0--hold-stderr\0"
-		       "--min-delay=0\0--max-delay=\0--jitter=full\0"
-		       "--splay=0\0--retry-after=\0--preset=\0--retry-on=\0"
-		       "--retry-if=\0--fail-on=\0--limit=\0--no-http\0"
-		       "--method=\0--idempotency-key=\0";
 	return NULL;
 }
 
