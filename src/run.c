@@ -79,7 +79,8 @@ open_parts(
 	progress_open(&run->progress, policy, &loop->log);
 	budget_client_start(
 	    &loop->budget, &policy->budget, outer->admitted, &loop->log);
-	http_request_start(&run->request, policy, &loop->log);
+	http_request_start(
+	    &run->request, policy, &loop->log, &run->history.request);
 	if (!event_loop_open(loop))
 		return "signalfd";
 	if (!environment_open(&run->environment, policy, outer,

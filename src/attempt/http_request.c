@@ -188,12 +188,13 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 	request->source = curl.dumps ? HTTP_REQUEST_DUMP
 	    : reached                ? HTTP_REQUEST_CURL
 				     : HTTP_REQUEST_SUDO;
-	request->several = curl.several;
+	request->known->curl = true;
+	request->known->several = curl.several;
 
 	/* Without a key only a request that is idempotent is sent twice. */
 	if (!curl.keyed && !curl_idempotent(method) &&
 	    (request->key == NULL ? policy->method == NULL : !reached))
-		request->method = method;
+		request->known->method = method;
 
 	if (curl.dumps) {
 		/* The file of curl's own -D is read instead, by a path that
@@ -215,7 +216,7 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 		path = NULL;
 	}
 	/* Without its headers it is not known what curl has sent. */
-	request->several |=
+	request->known->several |=
 	    request->path == NULL || request->source == HTTP_REQUEST_SUDO;
 	if (reached)
 		return amend(request, policy->command, wrapper->command, path);
@@ -230,13 +231,14 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 }
 
 void
-http_request_start(
-    struct http_request *request, const struct policy *policy, struct log *log)
+http_request_start(struct http_request *request, const struct policy *policy,
+    struct log *log, struct request *known)
 {
 	*request = (struct http_request){ .policy = policy,
 		.log = log,
 		.command = policy->command,
-		.key = policy->key };
+		.key = policy->key,
+		.known = known };
 }
 
 bool
@@ -427,9 +429,6 @@ http_request_end(struct http_request *request, struct outcome *outcome)
 	bool exited = outcome->end == END_EXITED && outcome->code == 0;
 
 	outcome->http = read_status(request);
-	outcome->method = request->method;
-	outcome->several = request->several;
-	outcome->curl = request->source >= HTTP_REQUEST_CURL;
 	if (!exited)
 		return;
 

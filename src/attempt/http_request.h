@@ -46,8 +46,7 @@ struct http_request {
 	char **command; /* the policy's, or a copy with more options for curl */
 	const char *key; /* the idempotency key, or NULL */
 	char random[SYS_UUID + 2]; /* a key that retry made */
-	const char *method; /* of a request that must not be sent twice */
-	bool several; /* it may be several requests */
+	struct request *known; /* what the verdict has to know of it */
 	enum http_request_source source;
 	const char *path; /* of the status file; NULL: none */
 	struct private_file made, config; /* a status file; the key for curl */
@@ -57,18 +56,19 @@ struct http_request {
 	bool advised; /* the advice for curl without --http was given */
 };
 
-/* Fills it in and opens nothing yet: http_request_close does nothing then. */
-void http_request_start(
-    struct http_request *request, const struct policy *policy, struct log *log);
+/* Fills it in and opens nothing yet: http_request_close does nothing then.
+ * known is what http_request_open finds out. */
+void http_request_start(struct http_request *request,
+    const struct policy *policy, struct log *log, struct request *known);
 
 /*
  * Opens the status file that the policy asks for and finds the key. Where
  * --http was given and the command is curl, or curl behind a wrapper
  * (command_line.h), request->command is a copy of it with options that make
- * curl use the status file and the key, and method and several say what may not
- * be repeated. The key is in a file that curl reads, never in a word of a command
- * line. RETRY_HTTP_STATUS and RETRY_IDEMPOTENCY_KEY tell the command both.
- * False, with errno, if the kernel refuses.
+ * curl use the status file and the key, and the request that was given at the
+ * start is filled in. The key is in a file that curl reads, never in a word of
+ * a command line. RETRY_HTTP_STATUS and RETRY_IDEMPOTENCY_KEY tell the command
+ * both. False, with errno, if the kernel refuses.
  */
 bool http_request_open(
     struct http_request *request, struct environment *environment);

@@ -105,7 +105,7 @@ plan_judge(const struct policy *policy, struct history *history,
 	bool succeeded;
 
 	history->last = *outcome;
-	*judgement = verdict_of(&policy->rules, outcome);
+	*judgement = verdict_of(&policy->rules, &history->request, outcome);
 	succeeded = judgement->verdict == VERDICT_DONE;
 	history->successes = succeeded ? history->successes + 1 : 0;
 	if (succeeded && history->successes < policy->consecutive) {
@@ -139,7 +139,7 @@ why_end(const struct policy *policy, const struct history *history)
 		return history->judgement.reason;
 	if (repeats && last->interrupted != 0)
 		return REASON_INTERRUPTED;
-	if (repeats && last->method != NULL)
+	if (repeats && history->request.method != NULL)
 		return REASON_NOT_IDEMPOTENT;
 	/* More attempts, or the input, would not have helped. */
 	if (last->end == END_DEADLINE)

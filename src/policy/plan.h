@@ -17,6 +17,7 @@ struct history {
 	int64_t made; /* attempts begun */
 	nanos began;
 	nanos deadline; /* NANOS_MAX: none */
+	struct request request; /* of each attempt */
 	struct outcome last; /* of attempt number made; unset if made is 0 */
 	int status; /* of retry, if the last attempt stays the last one */
 	struct judgement judgement; /* of the last outcome */

@@ -113,7 +113,8 @@ retry_if(bool retry, const char *rule)
 
 /* Judges a failure by its cause. */
 static struct judgement
-judge_cause(const struct rules *rules, const struct outcome *outcome)
+judge_cause(const struct rules *rules, const struct request *request,
+    const struct outcome *outcome)
 {
 	const struct conditions *retry_on = &rules->retry_on;
 	const struct http_status *http = &outcome->http;
@@ -149,7 +150,7 @@ judge_cause(const struct rules *rules, const struct outcome *outcome)
 		return retry_if(true, "fail-on");
 	if (!listed && conditions_empty(&rules->transient) &&
 	    conditions_empty(&rules->tool_transient)) {
-		if (outcome->curl && outcome->end == END_EXITED &&
+		if (request->curl && outcome->end == END_EXITED &&
 		    curl_distrusts(outcome->code))
 			return retry_if(false, "http");
 		return retry_if(true, "default");
@@ -164,7 +165,8 @@ judge_cause(const struct rules *rules, const struct outcome *outcome)
 }
 
 struct judgement
-verdict_of(const struct rules *rules, const struct outcome *outcome)
+verdict_of(const struct rules *rules, const struct request *request,
+    const struct outcome *outcome)
 {
 	const struct conditions *success_on = &rules->success_on;
 	/* Without --fail-on, which --success-on fail reverses: both together
@@ -197,12 +199,12 @@ verdict_of(const struct rules *rules, const struct outcome *outcome)
 		return stop(REASON_STOP_RULE, "stop-on");
 	if (verdict_fails_by(&rules->fatal, outcome))
 		return retry_if(false, "preset");
-	judgement = judge_cause(rules, outcome);
+	judgement = judge_cause(rules, request, outcome);
 	unsent = outcome->end == END_NOT_STARTED ||
-	    (outcome->end == END_EXITED && !outcome->several &&
+	    (outcome->end == END_EXITED && !request->several &&
 		curl_never_sent(outcome->code) && !outcome->http.unread &&
 		(!outcome->http.known || outcome->http.code == 0));
-	if (judgement.verdict == VERDICT_RETRY && outcome->method != NULL &&
+	if (judgement.verdict == VERDICT_RETRY && request->method != NULL &&
 	    !unsent)
 		return stop(REASON_NOT_IDEMPOTENT, "idempotency");
 	return judgement;

@@ -44,6 +44,13 @@ enum reason {
 	REASON_BUDGET,
 };
 
+/* What is known of the HTTP request that each attempt makes. */
+struct request {
+	const char *method; /* of one that must not be sent twice; or NULL */
+	bool several; /* there may be several requests */
+	bool curl; /* --http has found curl: exit statuses are curl's */
+};
+
 /* How one attempt ended. */
 struct outcome {
 	enum end end;
@@ -55,9 +62,6 @@ struct outcome {
 	    *lacking; /* if exec was not tried: what failed ("cannot fork") */
 	enum reason lost; /* why a retry would lack input, or REASON_NONE */
 	bool overrun; /* the attempt wrote more than may be captured */
-	const char *method; /* of an HTTP request that must not be sent twice */
-	bool several; /* there may be several requests */
-	bool curl; /* --http has found curl: code is one of curl's */
 	int interrupted; /* the signal that ended retry meanwhile, or 0 */
 	nanos elapsed; /* without the time for which retry was stopped */
 	nanos duration; /* with it, as in reports */
@@ -77,7 +81,8 @@ enum verdict {
 
 /* What the user said about outcomes, in options and by presets. */
 struct rules {
-	struct conditions retry_on; /* if empty, as transient: any failure */
+	/* If this and transient are empty, any failure is retried. */
+	struct conditions retry_on;
 	struct conditions stop_on;
 	struct conditions fail_on;
 	struct conditions success_on;
@@ -122,8 +127,8 @@ struct judgement {
  * a failure means. --retry-on http:... replaces the statuses that the HTTP
  * table retries. plan.h applies limits of time and number.
  */
-struct judgement
-verdict_of(const struct rules *rules, const struct outcome *outcome);
+struct judgement verdict_of(const struct rules *rules,
+    const struct request *request, const struct outcome *outcome);
 
 /* Whether the set names a failure. */
 bool

@@ -429,7 +429,7 @@ add_cause(struct message *message)
 		add_location(message, only(policy, "retry-if", &known));
 	} else if (reason == REASON_NOT_IDEMPOTENT) {
 		add(message,
-		    STRINGS("a ", last->method,
+		    STRINGS("a ", message->history->request.method,
 			policy->key == NULL
 			    ? " is not sent twice without --idempotency-key"
 			    : " is not sent twice if curl gets no key"));
@@ -533,7 +533,7 @@ keep_why(struct message *message)
 	} else if (judgement->reason == REASON_NOT_RETRYABLE) {
 		add_rule(message);
 	} else if (judgement->reason == REASON_NOT_IDEMPOTENT) {
-		add(message, STRINGS("a ", last->method));
+		add(message, STRINGS("a ", message->history->request.method));
 	} else if (strcmp(rule, "http") == 0) {
 		snprintf(message->text, sizeof message->text, "HTTP %d",
 		    last->http.code);

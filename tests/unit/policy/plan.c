@@ -21,9 +21,13 @@
  * Rows: "OPTIONS | OUTCOME, OUTCOME -> WHAT FOLLOWS"
  */
 
+/* Of the outcome that was read last. */
+static struct request request;
+
 /* What follows from the outcome of an attempt. */
 static struct step next_step(const struct policy *policy, struct history *history,
     const struct outcome *outcome, nanos now) {
+	history->request = request;
 	plan_judge(policy, history, outcome);
 	return plan_next(policy, history, now);
 }
@@ -71,14 +75,13 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 #define FIELD(name, field, type) { name, offsetof(struct outcome, field), SCRIPT_##type }
 		FIELD("preserved", preserved, BOOL),
 		FIELD("overrun", overrun, BOOL),
-		FIELD("curl", curl, BOOL),
-		FIELD("several", several, BOOL),
 		FIELD("never", http.after.never, BOOL),
 		FIELD("ran", duration, SPAN),
 		FIELD("took", elapsed, SPAN),
 	};
 	struct outcome outcome = { .end = END_EXITED, .code = 22 };
 
+	request = (struct request){ .method = NULL };
 	while (script_next(script) && !script_is(script, "->") && !script_is(script, ",") &&
 	    script->word[0] != 'x' && !script_is(script, "late") && !script_is(script, "denied") &&
 	    !script_is(script, "held") && !script_is(script, "throttled"))
@@ -94,7 +97,11 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 			outcome.exec_failed = script_is(script, "no-exec");
 			outcome.error = errno_of(script);
 		} else if (script_is(script, "once"))
-			outcome.method = "POST";
+			request.method = "POST";
+		else if (script_is(script, "curl"))
+			request.curl = true;
+		else if (script_is(script, "several"))
+			request.several = true;
 		else if (script_is(script, "interrupted"))
 			outcome.interrupted = SIGTERM;
 		else if (script_is(script, "lost")) {
@@ -375,7 +382,7 @@ TEST_ROWS(verdicts) {
 
 		snprintf(label, sizeof label, "%.*s%s", (int)(outcomes - row), row, script.rest);
 		outcome = read_outcome(&script, &asked.policy.watches);
-		judgement = verdict_of(&asked.policy.rules, &outcome);
+		judgement = verdict_of(&asked.policy.rules, &request, &outcome);
 		name = judgement.reason == REASON_NONE ? verdict_names[VERDICT_RETRY]
 						       : verdict_reasons[judgement.reason].name;
 		SAME(label, name, want.word);
@@ -392,10 +399,11 @@ TEST_ROWS(verdicts) {
 
 static enum verdict verdict_with(const char *options, struct outcome outcome) {
 	struct script script = script_of(options);
+	const struct request none = { .method = NULL };
 	struct asked asked;
 
 	asked_read(&script, &asked);
-	return verdict_of(&asked.policy.rules, &outcome).verdict;
+	return verdict_of(&asked.policy.rules, &none, &outcome).verdict;
 }
 
 /* The manual's table. */

@@ -55,9 +55,9 @@ static const struct policy *policy_of(const char *line) {
 /* What retry makes of the run, with options and a command as in line. */
 static enum means judge(const char *line) {
 	const struct policy *policy = policy_of(line);
+	const struct request request = { .curl = policy->http };
 	struct outcome outcome = { .end = END_EXITED,
 		.code = atoi(run[STATUS]),
-		.curl = policy->http,
 		.http = http_status_parse(run[HEAD], strlen(run[HEAD]), true, 0) };
 
 	for (int i = 0; i < policy->watches.count; i++) {
@@ -74,7 +74,7 @@ static enum means judge(const char *line) {
 		if (pattern_seen(watch->pattern, watch->number))
 			outcome.seen |= UINT64_C(1) << i;
 	}
-	switch (verdict_of(&policy->rules, &outcome).verdict) {
+	switch (verdict_of(&policy->rules, &request, &outcome).verdict) {
 	case VERDICT_DONE:
 		return SUCCESS;
 	case VERDICT_RETRY:
