@@ -282,9 +282,8 @@ put_why(struct writer *writer, const struct report *report)
 
 /* On one line, so that tools for lines find it among other output. */
 static void
-put_report(struct writer *writer, const void *with)
+put_report(struct writer *writer, const struct report *report)
 {
-	const struct report *report = with;
 	const struct policy *policy = report->policy;
 	const char *key = policy->budget.key;
 	const struct entry *entry;
@@ -372,9 +371,8 @@ put_metric(struct writer *writer, const struct policy *policy,
 }
 
 static void
-put_metrics(struct writer *writer, const void *with)
+put_metrics(struct writer *writer, const struct report *report)
 {
-	const struct report *report = with;
 	const struct policy *policy = report->policy;
 	const int64_t *fleet = report->fleet;
 
@@ -540,9 +538,8 @@ put_attempt_span(struct writer *writer, const struct report *report,
 }
 
 static void
-put_trace(struct writer *writer, const void *with)
+put_trace(struct writer *writer, const struct report *report)
 {
-	const struct report *report = with;
 	const struct trace *trace = report->trace;
 	const struct trace_resource *resource = report->resource;
 	const char *key = report->policy->budget.key;
@@ -603,8 +600,8 @@ put_trace(struct writer *writer, const void *with)
 struct target {
 	const char *file;
 	mode_t mode; /* 0: that of the old file, or what the umask allows */
-	void (*put)(struct writer *writer, const void *with); /* the text */
-	const void *with;
+	/* The text. */
+	void (*put)(struct writer *writer, const struct report *report);
 	bool append; /* the text is added to the file */
 
 	/* How a slow reader is waited for: */
@@ -968,7 +965,7 @@ write_to(struct target *target, const char *path)
  * directly.
  */
 static bool
-write_target(struct target *target)
+write_target(struct target *target, const struct report *report)
 {
 	struct writer writer = { .to = memfd_create("retry", MFD_CLOEXEC) };
 	char path[PATH_MAX];
@@ -977,7 +974,7 @@ write_target(struct target *target)
 
 	if (writer.to == -1)
 		return false;
-	target->put(&writer, target->with);
+	target->put(&writer, report);
 	target->bytes = MAP_FAILED;
 	errno = writer_flush(&writer);
 	if (errno == 0) {
@@ -1011,8 +1008,7 @@ write_file(struct report *report, const char *what, struct target *target)
 
 	if (target->file == NULL)
 		return;
-	target->with = report;
-	if (!write_target(target)) {
+	if (!write_target(target, report)) {
 		line.strings = STRINGS("cannot write ", what, " '",
 		    target->file, "': ", strerror(errno));
 		log_tell(&loop->log, &line);
