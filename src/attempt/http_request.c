@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "http/http_status.h"
 #include "tools/curl.h"
 #include "output/writer.h"
 #include "tools/command_line.h"

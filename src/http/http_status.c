@@ -1,8 +1,268 @@
 #include "http/http_status.h"
 
 #include <string.h>
+#include "text/date.h"
 #include "text/number.h"
 #include "text/strview.h"
+
+/*
+ * Fields that name a wait, and their sources:
+ *
+ *	retry-after		RFC 9110 section 10.2.3
+ *	retry-after-ms		the same in milliseconds, from API gateways
+ *	x-ms-retry-after-ms	the same in milliseconds, from Azure
+ *	x-amz-retry-after	the same in milliseconds, from AWS
+ *	grpc-retry-pushback-ms	gRPC proposal A6, "Pushback"
+ *	ratelimit		draft-ietf-httpapi-ratelimit-headers
+ *	ratelimit-reset		that draft up to 06, with ratelimit-remaining
+ *	x-ratelimit-reset	GitHub and others, with x-ratelimit-remaining
+ *	date			RFC 9110 section 6.6.1: dates are relative to it
+ */
+
+enum field {
+	FIELD_DATE,
+	FIELD_RETRY_AFTER,
+	FIELD_RETRY_AFTER_MS,
+	FIELD_X_MS_RETRY_AFTER_MS,
+	FIELD_X_AMZ_RETRY_AFTER,
+	FIELD_PUSHBACK,
+	FIELD_RATELIMIT,
+	FIELD_REMAINING, /* each is before its reset */
+	FIELD_RESET,
+	FIELD_X_REMAINING,
+	FIELD_X_RESET,
+	FIELD_COUNT
+};
+
+/* The most dates in the Retry-After of one response. */
+#define DATES 4
+
+/* The fields of one response. The views point into the text that was read. */
+struct fields {
+	struct strview values[FIELD_COUNT]; /* the first of each */
+	struct retry_after sum; /* of all, but its wait not of the dates */
+	int dated; /* so many valid dates are in Retry-After */
+	struct strview dates[DATES];
+	bool exhausted; /* a RateLimit says that nothing is left */
+	nanos reset; /* the longest wait that an exhausted RateLimit names */
+};
+
+/* From these values on a reset is a moment in Unix time, not a length of time.
+ */
+#define EPOCH_SECONDS INT64_C(1000000000)
+#define EPOCH_MS INT64_C(1000000000000)
+
+static const char field_names[FIELD_COUNT][24] = {
+	[FIELD_DATE] = "date",
+	[FIELD_RETRY_AFTER] = "retry-after",
+	[FIELD_RETRY_AFTER_MS] = "retry-after-ms",
+	[FIELD_X_MS_RETRY_AFTER_MS] = "x-ms-retry-after-ms",
+	[FIELD_X_AMZ_RETRY_AFTER] = "x-amz-retry-after",
+	[FIELD_PUSHBACK] = "grpc-retry-pushback-ms",
+	[FIELD_RATELIMIT] = "ratelimit",
+	[FIELD_REMAINING] = "ratelimit-remaining",
+	[FIELD_RESET] = "ratelimit-reset",
+	[FIELD_X_REMAINING] = "x-ratelimit-remaining",
+	[FIELD_X_RESET] = "x-ratelimit-reset",
+};
+
+/* The field with that name, in upper or lower case; FIELD_COUNT: any other. */
+static enum field
+find_field(struct strview name)
+{
+	int field = 0;
+
+	while (field < FIELD_COUNT && !strview_is(name, field_names[field]))
+		field++;
+	return (enum field)field;
+}
+
+/* Reads a decimal number, and rounds it up to a whole one. */
+static bool
+read_number(struct strview value, int64_t *number)
+{
+	return value.length > 0 &&
+	    number_decimal(value.at, value.length, 1, number);
+}
+
+static bool
+is_zero(struct strview value)
+{
+	int64_t number;
+
+	return read_number(value, &number) && number == 0;
+}
+
+static void
+add_reset(struct fields *fields, struct strview seconds)
+{
+	int64_t number;
+
+	if (!read_number(seconds, &number)) {
+		fields->sum.doubtful |= seconds.length > 0;
+		return;
+	}
+	fields->reset = number_greater(
+	    fields->reset, number_multiply(number, NANOS_SECOND));
+	fields->exhausted = true;
+}
+
+/*
+ * The new form has all in one member of the list, "burst";r=0;t=5. The old form
+ * has two members, remaining=0 and reset=5.
+ */
+static void
+add_ratelimit(struct fields *fields, struct strview list)
+{
+	struct strview member, remaining = { NULL, 0 }, reset = { NULL, 0 };
+
+	while (strview_cut(&list, ',', &member)) {
+		struct strview value, r = { NULL, 0 }, t = { NULL, 0 };
+
+		while (strview_cut(&member, ';', &value)) {
+			struct strview key = { NULL, 0 };
+
+			strview_cut(&value, '=', &key);
+			value = strview_trim(value);
+			if (strview_is(key, "r"))
+				r = value;
+			else if (strview_is(key, "t"))
+				t = value;
+			else if (strview_is(key, "remaining"))
+				remaining = value;
+			else if (strview_is(key, "reset"))
+				reset = value;
+		}
+		if (is_zero(r))
+			add_reset(fields, t);
+	}
+	if (is_zero(remaining))
+		add_reset(fields, reset);
+}
+
+/* Adds a date. False if text is none. */
+static bool
+add_date(struct fields *fields, struct strview text)
+{
+	int64_t unused;
+
+	if (!date_parse(text, 0, &unused))
+		return false;
+	fields->sum.given = true;
+	if (fields->dated < DATES)
+		fields->dates[fields->dated++] = text;
+	else
+		fields->sum.doubtful = true;
+	return true;
+}
+
+/*
+ * Adds a field of the response. FIELD_COUNT and a field without a value are
+ * ignored. Of a Date, a Remaining or a Reset that is repeated the first one
+ * counts. Each of the others may be a list, in one field or in several (RFC
+ * 9110 section 5.3), and all items count.
+ */
+static void
+add_value(struct fields *fields, enum field field, struct strview value)
+{
+	nanos unit = field == FIELD_RETRY_AFTER ? NANOS_SECOND : NANOS_MS;
+	struct retry_after *sum = &fields->sum;
+	struct strview item, more;
+	int64_t number;
+
+	value = strview_trim(value);
+	if (field == FIELD_COUNT || value.length == 0)
+		return;
+	if (fields->values[field].length == 0)
+		fields->values[field] = value;
+	if (field == FIELD_RATELIMIT)
+		add_ratelimit(fields, value);
+	if (field < FIELD_RETRY_AFTER || field > FIELD_PUSHBACK)
+		return;
+	/* These are lists. */
+	while (strview_cut(&value, ',', &item)) {
+		struct strview rest = value;
+
+		if (read_number(item, &number)) {
+			sum->wait = number_greater(
+			    sum->wait, number_multiply(number, unit));
+			sum->given = true;
+		} else if (field == FIELD_PUSHBACK) {
+			/* gRPC A6: negative or no number, it is a refusal. */
+			sum->never = true;
+		} else if (field != FIELD_RETRY_AFTER) {
+			sum->doubtful |= item.length > 0;
+		} else if (item.length > 0 && !add_date(fields, item)) {
+			/* Most dates have a comma themselves. */
+			if (strview_cut(&rest, ',', &more))
+				item.length =
+				    (size_t)(more.at - item.at) + more.length;
+			if (add_date(fields, item))
+				value = rest;
+			else
+				sum->doubtful = true;
+		}
+	}
+}
+
+/*
+ * What the fields say together. Of several waits the longest counts. RateLimit
+ * and the resets count only if none of the other fields names a wait, because
+ * in the draft Retry-After takes precedence. now is in nanoseconds of Unix
+ * time; dates are relative to now if there is no valid Date.
+ *
+ * Fractions of seconds and milliseconds are rounded up; a date in the past is
+ * 0; a wait that is too long saturates at NANOS_MAX. A reset counts if
+ * remaining is 0. It is a number of seconds below 1e9, a moment in seconds of
+ * Unix time from 1e9 on, and a moment in milliseconds from 1e12 on. A negative
+ * or malformed value is ignored and sets doubtful; but a negative or malformed
+ * pushback means never (A6).
+ */
+static struct retry_after
+read_waits(const struct fields *fields, nanos now)
+{
+	const struct strview *values = fields->values;
+	int64_t second = now / NANOS_SECOND, from, moment, number;
+	struct retry_after result = fields->sum;
+
+	if (!date_parse(values[FIELD_DATE], second, &from))
+		from = second;
+	for (int i = 0; i < fields->dated; i++)
+		if (date_parse(fields->dates[i], from, &moment))
+			result.wait = number_greater(
+			    result.wait, date_until(from, moment));
+	if (result.given)
+		return result;
+	if (fields->exhausted) {
+		result.wait = fields->reset;
+		result.given = true;
+	}
+	/* A reset is a number of seconds, a moment in seconds or milliseconds,
+	 * or a date. */
+	for (int field = FIELD_REMAINING; field <= FIELD_X_REMAINING;
+	     field += 2) {
+		struct strview reset = values[field + 1];
+		nanos wait;
+
+		if (!is_zero(values[field]) || reset.length == 0)
+			continue;
+		if (read_number(reset, &number)) {
+			if (number >= EPOCH_MS)
+				number = number / 1000 + (number % 1000 > 0);
+			wait = number < EPOCH_SECONDS
+			    ? number_multiply(number, NANOS_SECOND)
+			    : date_until(from, number);
+		} else if (date_parse(reset, from, &moment)) {
+			wait = date_until(from, moment);
+		} else {
+			result.doubtful = true;
+			continue;
+		}
+		result.wait = number_greater(result.wait, wait);
+		result.given = true;
+	}
+	return result;
+}
 
 /* What is known of one response. */
 struct response {
@@ -10,7 +270,7 @@ struct response {
 	bool has_fields; /* %{header_json} is there, perhaps an empty one */
 	bool bodied; /* the head describes a body */
 	int code; /* 0: curl's 000, no response */
-	struct retry_after_fields fields;
+	struct fields fields;
 };
 
 /*
@@ -103,13 +363,13 @@ add_field(struct response *response, struct strview line, struct strview *rest,
 		line.length = (size_t)(more.at - line.at) + more.length;
 	}
 	name = strview_part(&line, ':');
-	field = retry_after_find(name);
+	field = find_field(name);
 	response->bodied |= (strview_is(name, "content-length") ||
 				strview_is(name, "content-type") ||
 				strview_is(name, "transfer-encoding")) &&
 	    !strview_is(strview_trim(line), "0");
 	if (!trailer || field == FIELD_PUSHBACK)
-		retry_after_add(&response->fields, field, line);
+		add_value(&response->fields, field, line);
 }
 
 /* Cuts off rest the head at its start, which begins with a status line. */
@@ -179,6 +439,10 @@ read_heads(struct strview rest, bool dump, struct response *response)
 			   : HTTP_STATUS_PAGE;
 }
 
+/*
+ * What -w writes
+ */
+
 /* Reads the last line that is not blank. False if it has no code. */
 static bool
 read_last_line(struct strview rest, struct response *response)
@@ -197,7 +461,7 @@ read_last_line(struct strview rest, struct response *response)
 	    (number > 0 && number < 200) || number > 599)
 		return false;
 	read.code = (int)number;
-	retry_after_add(&read.fields, FIELD_RETRY_AFTER, line);
+	add_value(&read.fields, FIELD_RETRY_AFTER, line);
 	if (line.length > 0 &&
 	    (!read.fields.sum.given || read.fields.sum.doubtful))
 		return false;
@@ -262,8 +526,7 @@ read_json(struct strview rest, struct response *response)
 		if (token == '[' || token == ']') {
 			list = token == '[';
 		} else if (token == '"' && list) {
-			retry_after_add(
-			    &part.fields, retry_after_find(key), text);
+			add_value(&part.fields, find_field(key), text);
 			part.has_fields = true;
 		} else if (token == '"') {
 			key = text;
@@ -311,7 +574,7 @@ http_status_parse(const char *bytes, size_t length, bool dump, nanos now)
 	http.code = response.code;
 	/* No server has answered: a number beside 000 means something else. */
 	if (!http.known || http.code != 0)
-		http.after = retry_after_read(&response.fields, now);
+		http.after = read_waits(&response.fields, now);
 	return http;
 }
 

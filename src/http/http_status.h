@@ -1,5 +1,6 @@
 /*
- * http_status: reads from a status file what a server answered.
+ * http_status: reads from a status file what a server answered, and how long it
+ * asks to wait.
  *
  * curl writes the file, in one of some forms, and any bytes may be in it.
  */
@@ -8,7 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "http/retry_after.h"
+#include "text/duration.h"
 
 /* What the file contains, recognised by its content alone. */
 enum http_status_form {
@@ -17,6 +18,14 @@ enum http_status_form {
 	HTTP_STATUS_HEADS, /* curl -D, and curl -i without a body so far */
 	HTTP_STATUS_PAGE, /* curl -i: heads, and a body behind them */
 	HTTP_STATUS_WRITTEN /* -w: %{http_code}, %{json}, %{header_json} */
+};
+
+/* What the fields of a response say together. */
+struct retry_after {
+	bool given; /* the response names a wait */
+	bool never; /* the server wants no other attempt at all */
+	bool doubtful; /* some field is malformed, and was ignored */
+	nanos wait; /* from the moment of the response, >= 0 */
 };
 
 struct http_status {
@@ -38,10 +47,10 @@ enum http_status_meaning {
  * nanoseconds of Unix time; it matters only if a response names a moment and
  * has no Date. dump: curl -D wrote it, so there are heads and nothing else.
  *
- * Of several responses the last final one counts, with its own fields alone
- * (retry_after.h). A body is not searched, because it may quote a response. If
- * there was no response (000), no wait is read either, because a number beside
- * 000 means something else.
+ * Of several responses the last final one counts, with its own fields alone. A
+ * body is not searched, because it may quote a response. If there was no
+ * response (000), no wait is read either, because a number beside 000 means
+ * something else.
  *
  * The code of %{http_code} is the last line that is not blank: 000, or 200 to
  * 599, because no transfer ends with an interim response. Behind a blank there

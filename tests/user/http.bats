@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers attempt/http_request, http/retry_after.
+# Covers attempt/http_request, http/http_status.
 # Retries by what a server answers: --http, --http-status, waits that the server
 # asks for, and requests that must not be sent twice. tests/unit has the forms of
 # a status file, the fields that name a wait, curl's options and methods, and

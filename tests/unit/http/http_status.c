@@ -1,5 +1,5 @@
 /*
- * Covers http/retry_after, text/strview.
+ * Covers text/strview.
  *
  * http and its parts, row by row, and every status file that was captured. Runs
  * where tests/ is.
