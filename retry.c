@@ -31,7 +31,7 @@ gather(struct run *run)
 	if (!streams_open(&loop->streams, run->policy))
 		return run_without_output(run);
 	if (loop->streams.input.unreplayed != NULL)
-		log_say(&loop->log, LOUDNESS_PLAIN,
+		log_warn(&loop->log,
 		    STRINGS("--replay-stdin: standard input is ",
 			loop->streams.input.unreplayed,
 			", which cannot be read again"));

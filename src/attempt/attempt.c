@@ -35,7 +35,7 @@ attempt_open(struct attempt *attempt, const struct policy *policy,
 		 * find them then. */
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 		if (!procfs_visible())
-			log_say(&loop->log, LOUDNESS_VERBOSE,
+			log_note(&loop->log,
 			    STRINGS("no /proc of this namespace: limits reach "
 				    "the command itself only"));
 	}

@@ -29,7 +29,7 @@ static void
 warn(const struct hook *hook, const char *what, const char *detail,
     const char *close)
 {
-	log_say(&hook->tree.loop->log, LOUDNESS_PLAIN,
+	log_warn(&hook->tree.loop->log,
 	    STRINGS(hook->tree.what, " ", what, detail, close));
 }
 

@@ -179,11 +179,11 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 	bool reached = reaches(wrapper, &request->made);
 
 	if (curl.retries)
-		log_say(request->log, LOUDNESS_PLAIN,
+		log_warn(request->log,
 		    STRINGS("curl has a --retry of its own: attempts "
 			    "multiply"));
 	if (request->key != NULL && curl.several)
-		log_say(request->log, LOUDNESS_PLAIN,
+		log_warn(request->log,
 		    STRINGS("curl makes several requests: they share one "
 			    "idempotency key"));
 	request->source = curl.dumps ? HTTP_REQUEST_DUMP
@@ -203,7 +203,7 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 		char *within = NULL;
 
 		if (curl.dump == NULL)
-			log_say(request->log, LOUDNESS_VERBOSE,
+			log_note(request->log,
 			    STRINGS("curl's own --dump-header is not a file: "
 				    "no HTTP status is read"));
 		else if (wrapper->directory != NULL && curl.dump[0] != '/' &&
@@ -294,7 +294,7 @@ is_users(const struct http_request *request)
 static void
 say_ignored(const struct http_request *request, const char *why)
 {
-	log_say(request->log, LOUDNESS_VERBOSE,
+	log_note(request->log,
 	    STRINGS("status file '", request->path, "' ignored: ", why));
 }
 
@@ -415,7 +415,7 @@ read_status(const struct http_request *request)
 		say_ignored(request, "unrecognised format");
 	}
 	if (http.after.doubtful)
-		log_say(request->log, LOUDNESS_VERBOSE,
+		log_note(request->log,
 		    STRINGS("status file '", request->path,
 			"': a Retry-After was not understood"));
 	if (is_users(request))
@@ -443,7 +443,7 @@ http_request_end(struct http_request *request, struct outcome *outcome)
 		request->advised = true;
 		command += command_line_unwrap(command).command;
 		if (curl_named(*command) && curl_read(command).lenient)
-			log_say(request->log, LOUDNESS_PLAIN,
+			log_warn(request->log,
 			    STRINGS("curl exits with 0 even if the server "
 				    "answers with an error: use --http, or "
 				    "curl's own -f"));

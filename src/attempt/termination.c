@@ -473,7 +473,7 @@ name(struct termination *tree, pid_t pid, bool refused)
 	if (pid == tree->child && tree->named)
 		return;
 	tree->named |= pid == tree->child;
-	log_say(&tree->loop->log, LOUDNESS_PLAIN,
+	log_warn(&tree->loop->log,
 	    STRINGS(tree->what, tree->label, ": process ",
 		number_put(digits, pid),
 		refused ? " cannot be signalled: "

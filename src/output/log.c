@@ -232,6 +232,18 @@ log_say(struct log *log, enum loudness least, const char *const strings[])
 }
 
 void
+log_warn(struct log *log, const char *const strings[])
+{
+	log_say(log, LOUDNESS_PLAIN, strings);
+}
+
+void
+log_note(struct log *log, const char *const strings[])
+{
+	log_say(log, LOUDNESS_VERBOSE, strings);
+}
+
+void
 log_put(struct log *log, const char *text)
 {
 	size_t length = strlen(text);

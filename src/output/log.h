@@ -65,8 +65,15 @@ void log_open(struct log *log, const struct policy *policy, const char *id);
 void log_say(struct log *log, enum loudness least, const char *const strings[]);
 
 /*
- * Says any line. The first one that says how the invocation ended
- * becomes an annotation with --log-format github.
+ * Says a warning, and what only -v shows. Each is said by the module that finds
+ * its cause. What follows from an attempt is said by messages.h alone.
+ */
+void log_warn(struct log *log, const char *const strings[]);
+void log_note(struct log *log, const char *const strings[]);
+
+/*
+ * Writes any line. The first one that says how the invocation ended becomes an
+ * annotation with --log-format github.
  */
 void log_tell(struct log *log, const struct line *line);
 

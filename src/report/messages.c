@@ -813,7 +813,7 @@ messages_alone(struct log *log, const struct admission *admission)
 	    admission->silence == NULL)
 		return;
 	put_alone(alone, admission);
-	log_say(log, LOUDNESS_PLAIN,
+	log_warn(log,
 	    STRINGS("fleet '", log->policy->fleet.text,
 		"': ", admission->silence, alone));
 }

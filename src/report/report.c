@@ -1040,7 +1040,7 @@ write_trace(struct report *report, struct target *target)
 	if (resource != NULL) {
 		if (!trace_resource_parse(
 			resource, list, (char *)(resource + 1)))
-			log_say(&target->loop->log, LOUDNESS_PLAIN,
+			log_warn(&target->loop->log,
 			    STRINGS("OTEL_RESOURCE_ATTRIBUTES ignored: "
 				    "malformed"));
 		name =

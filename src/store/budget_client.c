@@ -104,7 +104,7 @@ say_limits(struct budget_client *budget, const struct terms *limits)
 	if (budget->said_limits)
 		return;
 	budget->said_limits = true;
-	log_say(budget->log, LOUDNESS_PLAIN,
+	log_warn(budget->log,
 	    STRINGS("budget '", budget->caller.config->key,
 		"': already in use with other limits; using ratio ",
 		number_put_decimal(ratio, limits->ratio, WINDOW_RATIO_ONE),
