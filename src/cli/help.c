@@ -134,7 +134,8 @@ help_version(void)
  * --fail-on take them. An alternative outside of brackets is an item.
  */
 static void
-put_items(struct writer *writer, const char *stream, const char *items, char by)
+put_alternatives(
+    struct writer *writer, const char *stream, const char *items, char by)
 {
 	int depth = 0;
 	size_t end;
@@ -164,8 +165,8 @@ put_rule(
 {
 	if (err != NULL || out != NULL)
 		writer_put(writer, means);
-	put_items(writer, "stderr:", err, '|');
-	put_items(writer, "stdout:", out, '|');
+	put_alternatives(writer, "stderr:", err, '|');
+	put_alternatives(writer, "stdout:", out, '|');
 }
 
 void
@@ -181,7 +182,7 @@ help_preset(const struct preset *preset)
 	    out->failed);
 	put_rule(&writer, "a failure that stays:\n", err->fatal, out->fatal);
 	writer_put(&writer, "a failure that passes:\n");
-	put_items(&writer, "", preset->codes, ',');
+	put_alternatives(&writer, "", preset->codes, ',');
 	if (preset->own != NULL)
 		writer_put_all(&writer,
 		    STRINGS("and, with exit status ", preset->own, ":\n"));

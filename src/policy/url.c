@@ -48,7 +48,7 @@ decode(struct strview text, char *room, size_t size)
 
 /* Reads a number of 0 to most. */
 static bool
-read_number(struct strview text, int64_t most, int *value)
+read_number_to(struct strview text, int64_t most, int *value)
 {
 	int64_t number;
 
@@ -118,10 +118,10 @@ parse_remote(struct strview rest, struct url *url)
 		return "no valid host";
 	url->port = URL_PORT;
 	if (port.length > 0 &&
-	    (!read_number(strview_after(port, 1), PORT_MOST, &url->port) ||
+	    (!read_number_to(strview_after(port, 1), PORT_MOST, &url->port) ||
 		url->port == 0))
 		return "not a port from 1 to 65535";
-	if (rest.length > 0 && !read_number(rest, INT32_MAX, &url->db))
+	if (rest.length > 0 && !read_number_to(rest, INT32_MAX, &url->db))
 		return no_database;
 	return NULL;
 }
@@ -164,7 +164,7 @@ url_parse(const char *text, struct url *url)
 	if (!strview_starts(rest, "db="))
 		return "a parameter other than db=N";
 	rest = strview_after(rest, strlen("db="));
-	return read_number(rest, INT32_MAX, &url->db) ? NULL : no_database;
+	return read_number_to(rest, INT32_MAX, &url->db) ? NULL : no_database;
 }
 
 const char *

@@ -64,7 +64,7 @@ is_exported_function(const char *word)
 
 /* Text to stand between single quotes; if it is too long, its beginning. */
 static const char *
-quote(struct advice *advice, const char *text)
+quote_for_shell(struct advice *advice, const char *text)
 {
 	static const char quoted[] = "'\\''", cut[] = "...";
 	char *at = advice->quoted;
@@ -129,10 +129,10 @@ advice_find(struct advice *advice, char **command)
 	if (pipe != NULL && pipe[1] != '|')
 		return advise(advice,
 		    STRINGS("this needs a shell: use bash -o pipefail -c '",
-			quote(advice, word), bare ? "'" : " ...'"));
+			quote_for_shell(advice, word), bare ? "'" : " ...'"));
 	return advise(advice,
 	    STRINGS("this needs a shell: use ", bash ? "bash" : "sh", " -c '",
-		quote(advice, word), bare ? "'" : " ...'"));
+		quote_for_shell(advice, word), bare ? "'" : " ...'"));
 }
 
 bool
@@ -167,8 +167,8 @@ advice_on_rules(struct advice *advice, const struct policy *policy)
 	known = preset_for_command(command, &preset);
 	if (policy->automatic && !known)
 		return advise(advice,
-		    STRINGS("no preset for '", quote(advice, *command),
-			"' (-a)",
+		    STRINGS("no preset for '",
+			quote_for_shell(advice, *command), "' (-a)",
 			policy->given == NULL ? ": every failure is retried"
 					      : NULL));
 	if (policy->given != NULL || policy->presets_off || policy->http ||

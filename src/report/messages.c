@@ -135,7 +135,7 @@ say(const struct message *message, const char *const strings[])
 
 /* Copies a part of a text to be quoted; of a long part only the beginning. */
 static const char *
-quote(struct message *message, const char *text, size_t length)
+excerpt(struct message *message, const char *text, size_t length)
 {
 	size_t shown = escape_cut(text, length, QUOTE);
 
@@ -166,8 +166,9 @@ find_item(struct message *message, const char *list)
 		struct watches watches = message->policy->watches;
 		struct conditions one = { .fail = false };
 		struct conditions_error error;
-		const char *item =
-		    list[length] == '\0' ? list : quote(message, list, length);
+		const char *item = list[length] == '\0'
+		    ? list
+		    : excerpt(message, list, length);
 
 		if (conditions_parse(&one, &watches, item, &error) &&
 		    verdict_fails_by(&one, &message->history->last))
@@ -218,7 +219,7 @@ find_words(struct message *message, struct pattern *pattern, const char *line,
 		to++;
 	while (to > from + 1 && strchr(" \r.,:;", to[-1]) != NULL)
 		to--;
-	return quote(message, from, (size_t)(to - from));
+	return excerpt(message, from, (size_t)(to - from));
 }
 
 /*
