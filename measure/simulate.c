@@ -6,6 +6,7 @@
  *		the storms with processes, if their totals are at hand
  *	fleets	storms over 100 and 1,000 hosts, with a fleet's server
  *	recovery  storms over 100 hosts whose breakers recover
+ *	quota	many more commands than a server's quota
  *	jobs	a breaker that must not take chance for an outage
  *	wave	what 10,000 hosts ask that server
  *	large	a storm over 10,000 hosts
@@ -316,6 +317,39 @@ static const struct trial waves[] = {
 	WAVE("a command a minute", 2, 120 * S, FLAKY, SPREAD),
 };
 
+/* The server says when to come again, in windows. */
+#define QUOTA(title, many, pool, number, span, ...) \
+	{ \
+		.variant.name = title, \
+		.scenario = { .clients = (many), \
+			.at_once = (pool), \
+			.capacity = { .quota = (number), \
+			    .window = (span), \
+			    .takes = 30 * NANOS_MS }, \
+			.width = NANOS_SECOND, \
+			.most = ((many) / (number) + 5) * (span) }, \
+		__VA_ARGS__, \
+	}
+#define ALONE .variant.options = "--http -T 1d"
+#define BUDGET(most) \
+	.variant.options = "--http -T 1d -B storm", .variant.most_max = 102, \
+	.variant.most_wasted = (most)
+
+static const struct trial quotas[] = {
+	QUOTA("5,000, 100 in 10 s", 5000, 1000, 100, 10 * S, ALONE),
+	QUOTA("budget", 5000, 1000, 100, 10 * S, BUDGET(4500)),
+	QUOTA("10,000, 60 in 60 s", 10000, 1000, 60, 60 * S, ALONE),
+	QUOTA("budget", 10000, 1000, 60, 60 * S, BUDGET(9000)),
+};
+
+static bool
+show_quota(void)
+{
+	return show("quota: 1,000 clients at a time, and a server that serves "
+		    "so many in each window",
+	    quotas, sizeof quotas / sizeof *quotas, NULL);
+}
+
 /* A budget that denied retries once opened breakers for good: 178 of 10,000
  * jobs succeeded then. */
 static const struct trial jobs[] = {
@@ -397,6 +431,7 @@ static const struct part {
 	{ "storms", false, show_storms },
 	{ "fleets", false, show_fleets },
 	{ "recovery", false, show_recovery },
+	{ "quota", false, show_quota },
 	{ "jobs", false, show_jobs },
 	{ "wave", false, show_wave },
 	{ "large", true, show_large },
