@@ -6,55 +6,43 @@
 load helper
 load actor
 
-# gives_up STATUS WORD...: retry with these words runs --on-give-up once
-gives_up() {
-	rm -f hook
-	is "$1" "$RETRY" -d 0 --on-give-up 'echo >>hook' "${@:2}" &&
-		[ "$(lines hook)" -eq 1 ]
-}
+usual=(-d 0)
 
 @test "--on-retry runs once for each retry, --on-give-up once where retry gives up" {
 	rows row eval <<-'END'
 	not after the last attempt
-	    is 7 "$RETRY" -n 3 -d 0 --on-retry 'echo hook >>log' -- \
-	        sh -c 'echo "attempt $RETRY_ATTEMPT" >>log; exit 7'
-	    holds log 'attempt 1' hook 'attempt 2' hook 'attempt 3'
+	    try status=7 says='> 1|attempt 1/3 *|> hook|> 2|attempt 2/3 *|> hook|> 3|attempt 3/3 failed (exit 7), giving up: attempts exhausted' \
+	        -n 3 --on-retry 'echo hook' -- sh -c 'echo "$RETRY_ATTEMPT" >&2; exit 7'
 	after a retry that succeeds
-	    is 0 "$RETRY" -d 0 --on-retry 'echo hook >>log' \
-	        --on-give-up 'echo gave up >>log' -- \
-	        sh -c 'test "$RETRY_ATTEMPT" = 2'
-	    holds log hook
+	    try says='attempt 1/5 failed (exit 1), retrying in 0s|> hook' --on-retry 'echo hook' \
+	        --on-give-up 'echo gave up' -- sh -c 'test "$RETRY_ATTEMPT" = 2'
 	a first attempt that succeeds, and an empty line
-	    is 0 "$RETRY" --on-retry 'touch hook' --on-give-up 'touch hook' -- true
-	    is 7 "$RETRY" -n 2 -d 0 --on-retry '' --on-give-up '' -- sh -c 'exit 7'
-	    [ ! -e hook ]
+	    try says='' --on-retry 'echo hook' --on-give-up 'echo hook' -- true
+	    try status=7 says='attempt 1/2 *|attempt 2/2 * attempts exhausted' \
+	        -n 2 --on-retry '' --on-give-up '' -- sh -c 'exit 7'
 	after the last line
-	    is 7 "$RETRY" -v -n 2 -d 0 --on-give-up 'echo hook' -- sh -c 'exit 7'
-	    [ "$(tail -n 1 err)" = hook ]
-	    [ "$(grep -cx hook err)" -eq 1 ]
-	    told 'retry: attempt 2/2 failed \(exit 7\), giving up: attempts exhausted'
+	    try status=7 says='attempt 1/2 failed (exit 7), retrying in 0s|attempt 2/2 failed (exit 7), giving up: attempts exhausted|ended after 2 attempts in *: attempts|> hook' \
+	        -v -n 2 --on-give-up 'echo hook' -- sh -c 'exit 7'
 	a breaker, before there is an attempt
 	    export RETRY_BUDGET_DIR=$PWD RETRY_BUDGET=api
-	    is 1 "$RETRY" -n 1 --breaker 1,60s -- false
-	    is 75 "$RETRY" --breaker 1,60s \
-	        --on-give-up 'echo "hook ${RETRY_ATTEMPT-none} $RETRY_REASON"' -- touch ran
-	    has_line 'hook none breaker' err
-	    [ ! -e ran ]
+	    try status=1 -n 1 --breaker 1,60s -- false
+	    try status=75 says='*|> hook none breaker' runs=0 --breaker 1,60s \
+	        --on-give-up 'echo "hook ${RETRY_ATTEMPT-none} $RETRY_REASON"' -- sh -c 'echo >>ran'
 	--on-retry when the delay begins
 	    start "$RETRY" -d 60 -j none --on-retry 'touch hook' -- false
 	    reached test -e hook
 	    not gone "$pid"
 	the next attempt waits for an --on-retry that takes longer than the delay
-	    is 1 "$RETRY" -n 2 -d 0 --on-retry 'sleep 0.3; echo hook >>log' -- \
-	        sh -c 'echo attempt >>log; exit 1'
-	    holds log attempt hook attempt
+	    try status=1 says='> attempt|*|> hook|> attempt|*' -n 2 \
+	        --on-retry 'sleep 0.3; echo hook' -- sh -c 'echo attempt >&2; exit 1'
 	END
-	table gives_up <<-'END'
-		7 --stop-on 7 -- sh -c 'exit 7'
-		124 -n 1 -t 0.1 -- sleep 20
-		124 -T 0.1 -- sleep 20
-		127 -- ./missing
-		137 -n 1 -- sh -c 'kill -KILL $$'
+	usual=(-d 0 --on-give-up 'echo >>ran')
+	table try runs=1 <<-'END'
+		status=7 --stop-on 7 -- sh -c 'exit 7'
+		status=124 -n 1 -t 0.1 -- sleep 20
+		status=124 -T 0.1 -- sleep 20
+		status=127 -- ./missing
+		status=137 -n 1 -- sh -c 'kill -KILL $$'
 	END
 }
 
@@ -94,22 +82,17 @@ masked() {
 	    mkdir bin
 	    printf '#!/bin/sh\necho dash\n' >bin/-x
 	    chmod +x bin/-x
-	    PATH=$PWD/bin:$PATH is 1 "$RETRY" -n 1 --on-give-up '-x' -- false
-	    has_line dash err
+	    PATH=$PWD/bin:$PATH try status=1 says='*|> dash' -n 1 --on-give-up '-x' -- false
 	the input of retry is left to its caller
-	    is 1 "$RETRY" -n 2 -d 0 --on-retry 'cat; readlink /proc/self/fd/0' \
-	        -- false < <(echo caller)
-	    has_line /dev/null err
-	    not grep -q caller out err
+	    try status=1 out='' says='attempt 1/2 *|> /dev/null|attempt 2/2 *' \
+	        -n 2 --on-retry 'cat; readlink /proc/self/fd/0' -- false < <(echo caller)
 	    printf 'one\ntwo\nthree\n' | {
 	        is 1 "$RETRY" -n 2 -d 0 --on-retry cat --on-give-up cat -- false
 	        diff - <(printf 'one\ntwo\nthree\n')
 	    }
 	both of its outputs
-	    is 1 "$RETRY" -n 2 -d 0 --on-retry 'echo retried' \
+	    try status=1 out='' says='*|> retried|*|> given|> up' -n 2 --on-retry 'echo retried' \
 	        --on-give-up 'echo given; echo up >&2' -- false
-	    [ ! -s out ]
-	    [ "$(grep -cxE 'retried|given|up' err)" -eq 3 ]
 	not standard output, where standard error is closed
 	    exits 7 "$RETRY" -n 2 -d 0 --on-retry 'echo retried' \
 	        --on-give-up 'echo given' -- sh -c 'echo attempt; exit 7' >out 2>&- 3>&-
@@ -128,12 +111,9 @@ masked() {
 @test "--retry-if decides about each retry that the rules, the limits and the input allow" {
 	rows row eval <<-'END'
 	0 is yes, another status no
-	    is 7 "$RETRY" -v -d 0 --retry-if 'test $RETRY_ATTEMPT -lt 3' \
+	    try status=7 says='attempt 1/5 *|> retried|attempt 2/5 *|> retried|attempt 3/5 failed (exit 7), giving up: --retry-if said no|ended after 3 attempts in *: retry-if|> given up' \
+	        -v --retry-if 'test $RETRY_ATTEMPT -lt 3' \
 	        --on-retry 'echo retried' --on-give-up 'echo given up' -- sh -c 'exit 7'
-	    [ "$(grep -cx retried err)" -eq 2 ]
-	    has_line 'given up' err
-	    has_line 'retry: attempt 3/5 failed (exit 7), giving up: --retry-if said no' err
-	    told 'retry: ended after 3 attempts in .*: retry-if'
 	it has the variables of hooks, and the HTTP status
 	    "$RETRY" -q --http-status status --report report \
 	        --retry-if 'env | grep ^RETRY_ | sort >asked; exit 1' \
@@ -146,10 +126,9 @@ masked() {
 	    [ "$(values rule) $(values verdict) $(values reason)" = 'retry-if stop retry-if' ]
 	by a policy, of which the last counts
 	    printf '%s\n' 'retry-if=exit 0' 'retry-if=exit 1' >team
-	    is 7 "$RETRY" -d 0 --policy ./team -- sh -c 'exit 7'
-	    has_line 'retry: attempt 1/5 failed (exit 7), giving up: --retry-if said no (./team:2)' err
-	    is 7 "$RETRY" -n 2 -d 0 --policy ./team --retry-if= -- sh -c 'exit 7'
-	    told '.* giving up: attempts exhausted'
+	    try status=7 says='attempt 1/5 failed (exit 7), giving up: --retry-if said no (./team:2)' \
+	        --policy ./team -- sh -c 'exit 7'
+	    try status=7 says='* attempts exhausted' -n 2 --policy ./team --retry-if= -- sh -c 'exit 7'
 	it is not asked about anything else
 	    asked=(-d 0 --retry-if 'touch asked')
 	    "$RETRY" "${asked[@]}" --consecutive 2 true
@@ -172,32 +151,26 @@ masked() {
 	    "$RETRY" --budget-status api --json | grep -q '"retries": 0, "limit"'
 	one that cannot be run ends retry with 125
 	    inject clone,clone3,fork,vfork:error=EAGAIN:when=2
-	    is 125 "${inject[@]}" "$RETRY" --retry-if 'exit 1' -- sh -c 'exit 7'
-	    told 'retry: --retry-if not started \(Resource temporarily unavailable\)'
-	    told 'retry: attempt 1/5 failed \(exit 7\), giving up: cannot run --retry-if'
-	    is 125 "$RETRY" -q --retry-if ./nosuch -- sh -c 'kill $$'
-	    told 'retry: attempt 1/5 .* giving up: cannot run --retry-if'
+	    try status=125 says='*|attempt 1/5 *, giving up: cannot run --retry-if' \
+	        -q --retry-if ./nosuch -- sh -c 'kill $$'
+	    under=("${inject[@]}")
+	    try status=125 says='--retry-if not started (Resource temporarily unavailable)|attempt 1/5 failed (exit 7), giving up: cannot run --retry-if' \
+	        --retry-if 'exit 1' -- sh -c 'exit 7'
 	END
 }
 
 @test "how a hook ends changes nothing but a warning" {
 	rows row eval <<-'END'
 	each has its warning
-	    is 7 "$RETRY" -n 2 -d 0 --on-retry 'exit 3' \
-	        --on-give-up 'kill -KILL $$' -- sh -c 'exit 7'
-	    holds err 'retry: attempt 1/2 failed (exit 7), retrying in 0s' \
-	        'retry: --on-retry failed (exit 3)' \
-	        'retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted' \
-	        'retry: --on-give-up killed by SIGKILL'
+	    try status=7 says='attempt 1/2 failed (exit 7), retrying in 0s|--on-retry failed (exit 3)|attempt 2/2 failed (exit 7), giving up: attempts exhausted|--on-give-up killed by SIGKILL' \
+	        -n 2 --on-retry 'exit 3' --on-give-up 'kill -KILL $$' -- sh -c 'exit 7'
 	a success is one
-	    is 0 "$RETRY" -n 2 -d 0 --on-retry 'exit 3' -- \
+	    try says='*|--on-retry failed (exit 3)' -n 2 --on-retry 'exit 3' -- \
 	        sh -c 'test "$RETRY_ATTEMPT" = 2'
-	    told 'retry: --on-retry failed \(exit 3\)'
 	-q, and a hook that succeeds
-	    is 7 "$RETRY" -n 2 -d 0 -q --on-retry 'exit 3' --on-give-up 'exit 3' -- \
-	        sh -c 'exit 7'
-	    is 7 "$RETRY" -n 2 -d 0 -v --on-retry true --on-give-up true -- \
-	        sh -c 'exit 7'
+	    try status=7 says='' -n 2 -q --on-retry 'exit 3' --on-give-up 'exit 3' -- sh -c 'exit 7'
+	    try status=7 says='attempt 1/2 *|attempt 2/2 *|ended after *' \
+	        -n 2 -v --on-retry true --on-give-up true -- sh -c 'exit 7'
 	    not told '.*--on-.*'
 	retry dies of the signal that killed the command
 	    "$ACTOR" how "$RETRY" -n 1 --on-give-up 'exit 3' -- \
@@ -219,21 +192,17 @@ masked() {
 
 @test "a hook that cannot be forked causes a warning" {
 	inject clone,clone3,fork,vfork:error=EAGAIN:when=2
-	is 7 "${inject[@]}" "$RETRY" -n 2 -d 0 --on-retry 'touch hook' -- \
-	    sh -c 'exit 7'
-	told 'retry: --on-retry not started \(Resource temporarily unavailable\)'
-	told 'retry: attempt 2/2 failed .*'
-	[ ! -e hook ]
+	under=("${inject[@]}")
+	try status=7 says='attempt 1/2 *|--on-retry not started (Resource temporarily unavailable)|attempt 2/2 failed *' \
+	    -n 2 --on-retry 'echo hook' -- sh -c 'exit 7'
 }
 
 @test "as PID 1 retry learns how a hook ended, and leaves no zombie" {
 	isolate -p -f -m --mount-proc
-	is 1 "${isolate[@]}" "$RETRY" -n 3 -d 0 \
-	    --on-retry '(sleep 0.1 &); exit 3' \
-	    --on-give-up '(sleep 0.1 &); exit 4' -- \
+	under=("${isolate[@]}")
+	try status=1 says='*|--on-retry failed (exit 3)|*|--on-retry failed (exit 3)|*|--on-give-up failed (exit 4)' \
+	    -n 3 --on-retry '(sleep 0.1 &); exit 3' --on-give-up '(sleep 0.1 &); exit 4' -- \
 	    sh -c 'grep -l "^State:.Z" /proc/[0-9]*/status; exit 1'
-	[ "$(grep -cx 'retry: --on-retry failed (exit 3)' err)" -eq 2 ]
-	told 'retry: --on-give-up failed \(exit 4\)'
 }
 
 # hooked SIGNAL STATUS OPTION...: one of these options runs a hook, which makes
