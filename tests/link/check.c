@@ -171,11 +171,10 @@ static void check_rest(const bool *before) {
 static void open_run(int argc, char **argv) {
 	static struct policy policy;
 	static struct outer outer;
-	const char *what;
 
 	options_parse(argc, argv, &policy);
 	outer = environment_outer();
-	if (!run_open(&run, &policy, &outer, &what) || !streams_open(&run.loop.streams, &policy))
+	if (!run_open(&run, &policy, &outer) || !streams_open(&run.loop.streams, &policy))
 		err(2, "cannot open");
 	fleet.until = 1;
 	fleet.dialog.length = 1;
