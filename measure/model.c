@@ -97,13 +97,12 @@ run_script(struct fleet *fleet, struct fleet_answer *answer, nanos now)
 	struct fleet_question question = fleet->caller.question;
 	struct resp_reply reply;
 
-	question.now = DATE + now;
 	/* The host asks twice, but the way of the first question costs nothing
 	 * here. */
 	if (question.by == FLEET_BY_PAST)
-		question.by = number_add(
-		    question.now, fleet->policy->fleet.config.timeout);
-	reply = twin_answer(&fleet->twin, &question);
+		question.by =
+		    number_add(DATE + now, fleet->policy->fleet.config.timeout);
+	reply = twin_answer(&fleet->twin, &question, DATE + now);
 	if (!question_read(&reply, &question, answer) ||
 	    answer->code == FLEET_STALE)
 		return false;

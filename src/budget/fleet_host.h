@@ -171,7 +171,6 @@ struct fleet_question {
 	bool wants; /* a retry */
 	nanos by; /* on the server's clock: nothing counts if it reads the
 		     question later; 0: whenever */
-	nanos now; /* what TIME said; 0: the server reads its clock itself */
 	bool first; /* the server has not counted this host for a window */
 	size_t count; /* of told, the oldest row first */
 	struct fleet_row told[FLEET_ROWS]; /* their ages at by, at least 0 */

@@ -210,7 +210,7 @@ converse(struct fleet_link *link, nanos now)
 		return;
 	}
 	dialog->received += (size_t)count;
-	switch (question_take(dialog, now, link->until - now)) {
+	switch (question_take(dialog, link->until - now)) {
 	case QUESTION_WAITS:
 		send_rest(link);
 		return;
@@ -286,15 +286,13 @@ link_serve(struct fleet_link *link, short events, nanos now)
 }
 
 bool
-link_tell(struct fleet_link *link, struct fleet_question *question, nanos now)
+link_tell(struct fleet_link *link, struct fleet_question *question)
 {
 	struct dialog *dialog = &link->dialog;
 	bool told = false;
 
 	if (link->stage == LINK_READY) {
 		question_ask(dialog, question, false);
-		if (dialog->timed)
-			question->now = now + dialog->offset;
 		begin_to_talk(link);
 		told = link->stage == LINK_ASKING &&
 		    dialog->sent == dialog->length;
@@ -418,7 +416,7 @@ link_report(struct fleet_link *link, bool succeeded, nanos now)
 
 	if (succeeded && link->stage == LINK_READY)
 		budget_client_visit(link->budget, now, claim, &tells);
-	if (tells && link_tell(link, &link->caller.question, now))
+	if (tells && link_tell(link, &link->caller.question))
 		budget_client_visit(link->budget, now, store, &sent);
 	link_close(link);
 }

@@ -110,8 +110,7 @@ void link_report(struct fleet_link *link, bool succeeded, nanos now);
  * Sends a question whose answer nobody reads, if the link is ready, and closes
  * the connection. Returns whether it was sent.
  */
-bool
-link_tell(struct fleet_link *link, struct fleet_question *question, nanos now);
+bool link_tell(struct fleet_link *link, struct fleet_question *question);
 
 /* For the one wait: what to wait for, how long at most, and what to do then. */
 struct pollfd link_pollfd(const struct fleet_link *link);

@@ -12,14 +12,11 @@
 const char question_script[] =
 "local key = KEYS[1]\n"
 "local n, by, first = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])\n"
-"local T = tonumber(ARGV[7])\n"
 
 /* Redis 5 lets a script write after TIME only if it replicates the effects. */
-"if not T then\n"
-"  if redis.replicate_commands then redis.replicate_commands() end\n"
-"  local time = redis.call('TIME')\n"
-"  T = time[1] * 1000000 + time[2]\n"
-"end\n"
+"if redis.replicate_commands then redis.replicate_commands() end\n"
+"local time = redis.call('TIME')\n"
+"local T = time[1] * 1000000 + time[2]\n"
 
 /* Whoever asked does not wait any more. */
 "if by > 0 and T > by then return {3, 0, 0, 0, 0, 0, T, 0, 0, 0, 0} end\n"
@@ -36,7 +33,7 @@ const char question_script[] =
 
 /* A question that tells and wants nothing changes nothing, terms included. A
  * slice of other lengths than those of 1 s to 24 h is nonsense. */
-"local asks = n > 0 or #ARGV > 7\n"
+"local asks = n > 0 or #ARGV > 6\n"
 "if not (w and w > 16666 and w <= 1440000000 and q and m) then\n"
 "  w, q, m = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])\n"
 "  e = nil\n"
@@ -97,7 +94,7 @@ const char question_script[] =
 /* Successes, retries that were made without the server, and retries that have
  * succeeded: those that certainly count here. */
 "local back = 0\n"
-"for i = 8, #ARGV, 4 do\n"
+"for i = 7, #ARGV, 4 do\n"
 "  local epoch = math.floor((T - tonumber(ARGV[i])) / w)\n"
 "  add(epoch, tonumber(ARGV[i + 2]), tonumber(ARGV[i + 1]), 0)\n"
 "  if epoch > E - 30 then back = back + tonumber(ARGV[i + 3]) end\n"
@@ -141,7 +138,7 @@ const char question_script[] =
 
 /* clang-format on */
 
-const char question_script_sha1[] = "81c2fcb6e11b5f4e790e0b9feaac2cef36c47cdd";
+const char question_script_sha1[] = "7e34c8825b49488e038ea2f2b6927bf6976a4921";
 
 /* The server's clock and the script count microseconds. */
 #define MICRO INT64_C(1000)
@@ -149,8 +146,8 @@ const char question_script_sha1[] = "81c2fcb6e11b5f4e790e0b9feaac2cef36c47cdd";
 /* Lua calculates with doubles, in which whole numbers up to this are exact. */
 #define EXACT_MOST (INT64_C(1) << 53)
 
-/* The script has seven arguments, and four for each row. */
-#define ARGUMENTS 7
+/* The script has six arguments, and four for each row. */
+#define ARGUMENTS 6
 #define ROW 4
 
 /* The longest window in an answer is longer than the user's because its slices
@@ -224,10 +221,6 @@ question_put(struct resp_request *request,
 	resp_add_number(request, question->wants ? 1 : 0);
 	resp_add_number(request, question->by / MICRO);
 	resp_add_number(request, question->first ? 1 : 0);
-	if (question->now > 0)
-		resp_add_number(request, question->now / MICRO);
-	else
-		resp_add(request, strview_of(""));
 	for (size_t i = 0; i < rows; i++) {
 		const struct fleet_row *told = &question->told[i];
 
@@ -291,8 +284,7 @@ question_read(const struct resp_reply *reply,
 enum {
 	TRIED_WHOLE = 1,
 	TRIED_REDIRECT = 2,
-	TRIED_TIME = 4,
-	TRIED_STALE = 8,
+	TRIED_STALE = 4,
 };
 
 void
@@ -301,7 +293,7 @@ question_open(
 {
 	dialog->auth = auth;
 	dialog->url = *url;
-	dialog->asking = dialog->whole = dialog->timed = false;
+	dialog->asking = dialog->whole = false;
 	question_connected(dialog);
 }
 
@@ -345,15 +337,11 @@ question_write(struct dialog *dialog)
 		dialog->greetings++;
 	}
 	dialog->greeted = true;
-	dialog->asks_time =
-	    dialog->timed && dialog->question->now == 0 && !dialog->forgets;
-	if (dialog->asking && !dialog->asks_time) {
+	if (dialog->asking) {
 		resp_put(&request, (const char *const[]){ "ASKING" }, 1);
 		dialog->greetings++;
 	}
-	if (dialog->asks_time)
-		resp_put(&request, (const char *const[]){ "TIME" }, 1);
-	else if (dialog->forgets)
+	if (dialog->forgets)
 		question_forget(&request, dialog->question->key);
 	else
 		question_put(&request, dialog->question, dialog->whole);
@@ -432,10 +420,6 @@ take_error(struct dialog *dialog, struct strview text)
 	else if ((ask || strview_starts(text, "MOVED ")) &&
 	    read_redirect(dialog, strview_after(text, ask ? 4 : 6)))
 		way = TRIED_REDIRECT;
-	/* TIME is the only command of the script to which this may happen. */
-	else if (find(text, "not allowed from script") != NULL ||
-	    find(text, "non deterministic commands") != NULL)
-		way = TRIED_TIME;
 	if (way == 0 || (dialog->tried & way) != 0)
 		return QUESTION_REFUSED;
 	dialog->tried |= way;
@@ -443,24 +427,20 @@ take_error(struct dialog *dialog, struct strview text)
 		dialog->asking = ask;
 		return QUESTION_REDIRECTED;
 	}
-	dialog->whole = dialog->whole || way == TRIED_WHOLE;
-	dialog->timed = dialog->timed || way == TRIED_TIME;
+	dialog->whole = true;
 	question_write(dialog);
 	return QUESTION_WAITS;
 }
 
 static enum question_move
-take_reply(struct dialog *dialog, const struct resp_reply *reply, nanos now,
-    nanos left)
+take_reply(struct dialog *dialog, const struct resp_reply *reply, nanos left)
 {
 	struct fleet_question *question = dialog->question;
-	const int64_t *time = reply->numbers;
 
 	if (reply->type == RESP_ERROR) {
 		dialog->words = words_of(reply->text);
-		return dialog->greetings > 0 || dialog->asks_time
-		    ? QUESTION_REFUSED
-		    : take_error(dialog, reply->text);
+		return dialog->greetings > 0 ? QUESTION_REFUSED
+					     : take_error(dialog, reply->text);
 	}
 	if (dialog->greetings > 0) {
 		dialog->greetings--;
@@ -468,16 +448,6 @@ take_reply(struct dialog *dialog, const struct resp_reply *reply, nanos now,
 			strview_is(reply->text, "OK")
 		    ? QUESTION_WAITS
 		    : QUESTION_INVALID;
-	}
-	if (dialog->asks_time) {
-		if (reply->type != RESP_ARRAY || reply->count != 2 ||
-		    time[0] <= 0 || time[0] >= NANOS_MAX / NANOS_SECOND ||
-		    time[1] < 0 || time[1] >= NANOS_SECOND / MICRO)
-			return QUESTION_INVALID;
-		question->now = time[0] * NANOS_SECOND + time[1] * MICRO;
-		dialog->offset = question->now - now;
-		question_write(dialog);
-		return QUESTION_WAITS;
 	}
 	if (dialog->forgets)
 		return reply->type == RESP_INTEGER ? QUESTION_ANSWERED
@@ -490,14 +460,12 @@ take_reply(struct dialog *dialog, const struct resp_reply *reply, nanos now,
 		return QUESTION_INVALID;
 	dialog->tried |= TRIED_STALE;
 	question->by = number_add(dialog->answer.now, number_greater(left, 0));
-	if (dialog->timed)
-		question->now = 0;
 	question_write(dialog);
 	return QUESTION_WAITS;
 }
 
 enum question_move
-question_take(struct dialog *dialog, nanos now, nanos left)
+question_take(struct dialog *dialog, nanos left)
 {
 	struct strview rest = { dialog->in, dialog->received };
 	enum resp_state state = RESP_WHOLE;
@@ -507,7 +475,7 @@ question_take(struct dialog *dialog, nanos now, nanos left)
 	while (move == QUESTION_WAITS &&
 	    (state = resp_read(rest, &reply)) == RESP_WHOLE) {
 		rest = strview_after(rest, reply.length);
-		move = take_reply(dialog, &reply, now, left);
+		move = take_reply(dialog, &reply, left);
 	}
 	if (state == RESP_INVALID)
 		return QUESTION_INVALID;

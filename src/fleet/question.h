@@ -110,7 +110,7 @@ enum question_move {
 struct dialog {
 	const struct url_auth *auth; /* its password "": none */
 	struct url url; /* of the server; QUESTION_REDIRECTED changes it */
-	struct fleet_question *question; /* by and now may change */
+	struct fleet_question *question; /* by may change */
 	struct fleet_answer answer; /* after QUESTION_ANSWERED; FLEET_STALE:
 				       there was only that one */
 	/*
@@ -126,11 +126,8 @@ struct dialog {
 	bool greeted; /* AUTH and SELECT have been sent */
 	bool asking; /* ASKING stands before each command */
 	bool whole; /* the server may not know the script */
-	bool timed; /* the script may not ask for the time: send TIME before */
-	nanos offset; /* if timed: the server's clock less that of retry */
 	unsigned tried; /* a bit for each way that was tried */
-	int greetings; /* replies that have to be OK, before the last one: */
-	bool asks_time; /* it is that to TIME, and not the answer */
+	int greetings; /* replies that have to be OK, before the answer */
 
 	size_t sent, length; /* of out */
 	size_t received; /* of in */
@@ -154,9 +151,9 @@ void question_write(struct dialog *dialog);
 
 /*
  * Takes the replies in in, and writes to out what is to be sent because of
- * them. now is on the clock of retry, and left is how long the question may
- * still take. words points into in, and is valid until the next call.
+ * them. left: how long the question may still take. words points into in, and
+ * is valid until the next call.
  */
-enum question_move question_take(struct dialog *dialog, nanos now, nanos left);
+enum question_move question_take(struct dialog *dialog, nanos left);
 
 #endif

@@ -1,6 +1,7 @@
 #include "trial.h"
 
 #include <err.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -130,8 +131,18 @@ static struct resp_reply take_reply(void) {
 	return reply;
 }
 
+/* Loads a script, which reads the time from a key instead of the clock. */
 static void load(const char *script, char sha1[41]) {
+	static const char clock[] = "redis.call('TIME')";
+	static char timed[1 << 14];
+	const char *at = strstr(script, clock);
 	struct resp_reply reply;
+
+	if (at != NULL) {
+		snprintf(timed, sizeof timed, "%.*s{0, redis.call('GET', 'now')}%s",
+		    (int)(at - script), script, at + strlen(clock));
+		script = timed;
+	}
 
 	resp_put(&server.out, (const char *const[]){ "SCRIPT", "LOAD", script }, 3);
 	flush();
@@ -236,7 +247,6 @@ static struct fleet_question question_of(struct trial *trial) {
 		.terms = trial->terms,
 		.wants = draw(trial, 0, 3) > 0,
 		.first = draw(trial, 0, 5) == 0,
-		.now = now * MICRO,
 		.count = draw(trial, 0, 2) == 0 ? (size_t)draw(trial, 1, 4) : 0,
 	};
 
@@ -288,9 +298,15 @@ static void spoil(struct trial *trial, struct fleet_question *question) {
 static void send_batch(struct trial *trial, const char sha1[41], const char dump_sha1[41]) {
 	for (int i = 0; i < BATCH; i++) {
 		struct fleet_question *question = &trial->questions[i];
-		size_t start = resp_length(&server.out);
+		char number[NUMBER_ROOM];
+		int64_t now;
+		size_t start;
 
 		pass(trial);
+		now = trial->real - trial->behind;
+		resp_put(&server.out,
+		    (const char *const[]){ "SET", "now", number_put(number, now) }, 3);
+		start = resp_length(&server.out);
 		*question = question_of(trial);
 		trial->asked[i] = trial->real;
 		trial->spoiled[i] = trial->weather == WEATHER_WILD && draw(trial, 0, 39) == 0;
@@ -301,7 +317,7 @@ static void send_batch(struct trial *trial, const char sha1[41], const char dump
 		question_put(&server.out, question, false);
 		/* The script may be another one. */
 		memcpy(strstr(server.sent + start, question_script_sha1), sha1, 40);
-		trial->expected[i] = twin_answer(&trial->twin, question);
+		trial->expected[i] = twin_answer(&trial->twin, question, now * MICRO);
 	}
 	resp_put(&server.out, (const char *const[]){ "EVALSHA", dump_sha1, "1", FLEET_KEY KEY }, 4);
 	resp_put(&server.out, (const char *const[]){ "PTTL", FLEET_KEY KEY }, 2);
@@ -384,6 +400,7 @@ static void read_batch(const struct trial *trial, struct trial_tally *tally) {
 	for (int i = 0; i < BATCH; i++) {
 		struct resp_reply reply;
 
+		take_reply(); /* to SET */
 		if (trial->spoiled[i])
 			take_reply();
 		reply = take_reply();

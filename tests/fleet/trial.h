@@ -1,6 +1,6 @@
 /*
  * trial: random questions to a script on a real server, and to its twin. They
- * bring the time with them (question->now), so that hours pass in a moment. All
+ * bring the time with them, in a key, so that hours pass in a moment. All
  * answers, the stored hash and its expiry must be equal, and no grant may break
  * the promise of question.h.
  */

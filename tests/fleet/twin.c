@@ -127,9 +127,10 @@ reply(const struct twin *twin, enum fleet_code code, int64_t limit, int64_t now)
 	};
 }
 
-struct resp_reply twin_answer(struct twin *twin, const struct fleet_question *question) {
+struct resp_reply
+twin_answer(struct twin *twin, const struct fleet_question *question, nanos time) {
 	bool asks = question->wants || question->count > 0;
-	int64_t now = question->now / MICRO, limit, back = 0;
+	int64_t now = time / MICRO, limit, back = 0;
 	enum fleet_code code = FLEET_NOTED;
 	struct terms limits;
 	struct twin next = *twin;

@@ -35,8 +35,8 @@ struct twin {
 	int64_t hosts[TWIN_SLOTS];
 };
 
-/* Answers a question at the time question->now, as the server does. */
-struct resp_reply twin_answer(struct twin *twin, const struct fleet_question *question);
+/* Answers a question at a time, in nanoseconds, as the server does. */
+struct resp_reply twin_answer(struct twin *twin, const struct fleet_question *question, nanos time);
 
 /* Writes all fields of the hash in a fixed order, a missing one as 0. */
 void twin_write(const struct twin *twin, char room[TWIN_ROOM]);

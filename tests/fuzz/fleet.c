@@ -37,7 +37,7 @@ static void check_talk(struct strview bytes) {
 	if (bytes.length > 0)
 		memcpy(dialog.in, bytes.at, bytes.length);
 	dialog.received = bytes.length;
-	move = question_take(&dialog, NANOS_DAY, NANOS_SECOND);
+	move = question_take(&dialog, NANOS_SECOND);
 	fuzz_never(dialog.received > bytes.length || dialog.length == 0 ||
 	    dialog.length > sizeof dialog.out);
 	fuzz_never(move == QUESTION_REFUSED && !is_within(dialog.words, in) &&

@@ -140,7 +140,7 @@ static void act(const char *action) {
 		continue;
 	question.count = 1;
 	question.told[0].successes = 1;
-	puts(link_tell(&fleet, &question, now()) ? "told" : "not told");
+	puts(link_tell(&fleet, &question) ? "told" : "not told");
 }
 
 /* Fills open with whether each of the first descriptors is open. */

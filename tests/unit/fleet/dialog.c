@@ -9,9 +9,7 @@
 #include "script.h"
 #include "fleet/question.h"
 
-#define NOW (1000 * NANOS_SECOND)
 #define LEFT (200 * NANOS_MS)
-#define TIME_REFUSED "-ERR command not allowed from script\r\n"
 #define ANSWER \
 	"*11\r\n:1\r\n:1\r\n:10\r\n:0\r\n:9\r\n:0\r\n:7000\r\n:1\r\n" \
 	":200000\r\n:10\r\n:60000000\r\n"
@@ -33,15 +31,9 @@ static const struct {
 	{ "no-script", "-NOSCRIPT no\r\n" },
 	{ "no-password", "-WRONGPASS no\r\n" },
 	{ "no-db", "-ERR DB index\r\n" },
-	{ "no-time", TIME_REFUSED },
 	{ "moved", "-MOVED 1 b:2\r\n" },
 	{ "ask", "-ASK 1 b:2\r\n" },
 	{ "moved-b/c", "-MOVED 1 b/c:2\r\n" },
-	{ "time", "*2\r\n$10\r\n1787407200\r\n$6\r\n012345\r\n" },
-	{ "time-1e6", "*2\r\n:1\r\n:1000000\r\n" },
-	{ "time-1969", "*2\r\n:-1\r\n:0\r\n" },
-	{ "time-2262", "*2\r\n:9223372037\r\n:0\r\n" },
-	{ "time-1", ":1787407200\r\n" },
 };
 
 /*
@@ -74,17 +66,6 @@ static const char *const conversations[] = {
 	"EVALSHA moved-b/c -> refused",
 	"EVALSHA stale -> waits, EVALSHA answer -> answered",
 	"EVALSHA stale -> waits, EVALSHA stale -> invalid",
-	/* The script cannot read the clock. */
-	"password: AUTH:p EVALSHA OK no-time -> waits, TIME time -> waits, "
-	"EVALSHA answer -> answered",
-	"EVALSHA no-time -> waits, TIME time -> waits, EVALSHA stale -> waits, "
-	"TIME time -> waits",
-	"EVALSHA no-time -> waits, TIME time -> waits, EVALSHA no-time -> "
-	"refused",
-	"EVALSHA no-time -> waits, TIME time-1e6 -> invalid",
-	"EVALSHA no-time -> waits, TIME time-1969 -> invalid",
-	"EVALSHA no-time -> waits, TIME time-2262 -> invalid",
-	"EVALSHA no-time -> waits, TIME time-1 -> invalid",
 	"forget db 2: SELECT PEXPIRE OK 1 -> answered",
 	"forget: PEXPIRE ask -> redirected, ASKING PEXPIRE OK 0 -> answered",
 	"forget: PEXPIRE OK -> invalid",
@@ -128,12 +109,12 @@ receive(const char *row, struct dialog *dialog, const char *bytes, size_t first)
 	memcpy(dialog->in + dialog->received, bytes, first);
 	dialog->received += first;
 	if (first < length) {
-		EQUAL(row, question_take(dialog, NOW, LEFT), QUESTION_WAITS);
+		EQUAL(row, question_take(dialog, LEFT), QUESTION_WAITS);
 		bytes += first;
 		memcpy(dialog->in + dialog->received, bytes, length - first);
 		dialog->received += length - first;
 	}
-	return question_take(dialog, NOW, LEFT);
+	return question_take(dialog, LEFT);
 }
 
 static const struct fleet_question usual = {
@@ -249,22 +230,18 @@ TEST(a_question_forgets_the_answer_before) {
 	EQUAL("another", dialog.answer.now, 0);
 }
 
-/* What a stale answer and TIME change in the question. */
+/* A stale answer corrects the time by which the question is answered. */
 TEST(times) {
-	struct script script = script_of("EVALSHA stale -> waits, EVALSHA no-time -> waits, TIME "
-					 "time -> waits, EVALSHA answer -> answered");
-	nanos time = 1787407200 * NANOS_SECOND + 12345 * INT64_C(1000);
+	struct script script = script_of("EVALSHA stale -> waits, EVALSHA answer -> answered");
 
 	question_open(&dialog, &nobody, &server);
 	ask(false);
 	converse(&script, false);
 	EQUAL("by", question.by, 7 * NANOS_MS + LEFT);
-	EQUAL("now", question.now, time);
-	EQUAL("offset", dialog.offset, time - NOW);
 	EQUAL("answer", dialog.answer.code, FLEET_GRANTED);
 }
 
-enum meaning { REFUSED, WHOLE, TIME, MOVED, ASK };
+enum meaning { REFUSED, WHOLE, MOVED, ASK };
 
 /* What an error in the place of the answer means. */
 static enum meaning meaning_of(const char *text) {
@@ -280,8 +257,8 @@ static enum meaning meaning_of(const char *text) {
 	if (move == QUESTION_REDIRECTED)
 		return dialog.asking ? ASK : MOVED;
 	EQUAL(text, dialog.url.port, -1);
-	EQUAL(text, move, dialog.whole || dialog.timed ? QUESTION_WAITS : QUESTION_REFUSED);
-	return dialog.whole ? WHOLE : dialog.timed ? TIME : REFUSED;
+	EQUAL(text, move, dialog.whole ? QUESTION_WAITS : QUESTION_REFUSED);
+	return dialog.whole ? WHOLE : REFUSED;
 }
 
 /* Where the words of an error stand: alone, or in what Redis 7, or Redis 6,
@@ -312,7 +289,7 @@ TEST(errors) {
 		    "or subcommand" },
 		{ REDIS_7, REFUSED, "OOM command not allowed when used memory > 'maxmemory'." },
 		{ REDIS_7, REFUSED, "READONLY You can't write against a read only replica." },
-		{ REDIS_7, TIME, "ERR This Redis command is not allowed from script" },
+		{ REDIS_7, REFUSED, "ERR This Redis command is not allowed from script" },
 		{ REDIS_7, REFUSED,
 		    "ERR ACL failure in script: User poor has no permissions "
 		    "to run the 'time' command" },
@@ -320,11 +297,11 @@ TEST(errors) {
 		{ REDIS_6, REFUSED, "NOPERM this user has no permissions" },
 		{ REDIS_7, REFUSED, "" },
 		/* Words of the script's own line are shown whole. */
-		{ ALONE, TIME,
+		{ ALONE, REFUSED,
 		    "ERR Error running script (call to f_06fb): "
 		    "@user_script:83: @user_script: 83: This Redis command is "
 		    "not allowed from scripts" },
-		{ ALONE, TIME,
+		{ ALONE, REFUSED,
 		    "ERR Error running script (call to f_06fb): "
 		    "@user_script:83: @user_script: 83: Write commands not "
 		    "allowed after non deterministic commands. Call "
