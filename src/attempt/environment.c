@@ -1,6 +1,5 @@
 #include "attempt/environment.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +22,7 @@ static const char written[][24] = { "RETRY_ATTEMPT=", "RETRY_MAX_ATTEMPTS=",
  * Whether the process that wrote "pid.instant" lives. It lived at that instant:
  * a process that began later has got the same number. /proc rounds the start of
  * a process down to a tick, so the instant is rounded, too. An instant in the
- * future, or a process with another clock, is of another time namespace. A
- * zombie is dead.
+ * future is of another clock. A zombie is dead.
  */
 static bool
 is_alive(const char *identity)
@@ -43,21 +41,7 @@ is_alive(const char *identity)
 	pid = procfs_number((pid_t)number);
 	return pid > 0 && procfs_look(&proc, pid) == PROCFS_SEEN &&
 	    !proc.dead &&
-	    proc.start <= instant / (NANOS_SECOND / sysconf(_SC_CLK_TCK)) &&
-	    procfs_same_clock(pid);
-}
-
-/* Writes the boot and the time namespace, on which CLOCK_BOOTTIME depends.
- * Returns how long that is; 0 without /proc. */
-static size_t
-put_clock(char room[ENVIRONMENT_ROOM])
-{
-	char boot[SYS_BOOT];
-
-	if (!sys_boot(boot))
-		return 0;
-	return (size_t)snprintf(
-	    room, ENVIRONMENT_ROOM, "%s:%" PRIu64 ":", boot, sys_space());
+	    proc.start <= instant / (NANOS_SECOND / sysconf(_SC_CLK_TCK));
 }
 
 /* An id must be a UUID: other programs write it into their logs. */
@@ -80,18 +64,17 @@ environment_outer(void)
 {
 	struct outer outer = { .deadline = NANOS_MAX };
 	const char *text = getenv("RETRY_PARENT");
-	char here[ENVIRONMENT_ROOM];
-	size_t length;
+	char boot[SYS_BOOT];
 
 	if (text == NULL || !is_alive(text))
 		return outer;
 	outer.alive = true;
-	/* A deadline of another boot or time namespace is ignored. */
+	/* A deadline of another boot is ignored. */
 	text = getenv("RETRY_DEADLINE");
-	length = text == NULL ? 0 : put_clock(here);
-	if (length > 0 && strncmp(text, here, length) == 0)
+	if (text != NULL && sys_boot(boot) &&
+	    strncmp(text, boot, SYS_BOOT - 1) == 0 && text[SYS_BOOT - 1] == ':')
 		number_whole(
-		    text + length, strlen(text + length), &outer.deadline);
+		    text + SYS_BOOT, strlen(text + SYS_BOOT), &outer.deadline);
 	text = getenv("RETRY_DEPTH");
 	if (text != NULL)
 		number_whole(text, strlen(text), &outer.depth);
@@ -188,7 +171,7 @@ environment_open(struct environment *environment, const struct policy *policy,
 	    ? policy->budget.key
 	    : outer->admitted;
 	struct trace *trace = &environment->trace;
-	size_t count = 0, most, length;
+	size_t count = 0, most;
 	char *at;
 
 	environment->used = 0;
@@ -230,8 +213,9 @@ environment_open(struct environment *environment, const struct policy *policy,
 	number_put(at, sys_now(CLOCK_BOOTTIME));
 	environment_put(environment, environment->parent);
 	at = stpcpy(environment->deadline, "RETRY_DEADLINE=");
-	if (deadline != NANOS_MAX && (length = put_clock(at)) > 0) {
-		number_put(at + length, deadline);
+	if (deadline != NANOS_MAX && sys_boot(at)) {
+		at[SYS_BOOT - 1] = ':';
+		number_put(at + SYS_BOOT, deadline);
 		environment_put(environment, environment->deadline);
 	}
 	environment->retrying = outer->retrying;

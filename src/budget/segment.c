@@ -14,11 +14,8 @@
 #define SLICE_LEAST (SEGMENT_WINDOW_LEAST / WINDOW_SLICES)
 #define SLICE_MOST (SEGMENT_WINDOW_MOST / WINDOW_SLICES)
 
-/* The time between the readings of two clocks, one right after the other, is
- * less. */
-#define CLOCKS_APART (10 * NANOS_MS)
-
-/* How far a clock may be behind that of the maker: this, and some slices. */
+/* By how much a process may have read the clock before the maker read it, and
+ * was stopped since: this, and some slices. */
 #define CLOCK_BEHIND NANOS_MINUTE
 #define SLICES_BEHIND 2
 
@@ -42,9 +39,9 @@
 static_assert(LOCK_FREE, "a word of 64 bits needs an atomic compare-and-swap");
 
 /* Programs of 32 and of 64 bits share segments. The units have the offsets. */
-static_assert(sizeof(struct origin) == 64, "origin");
-static_assert(sizeof(struct header) == 1120, "header");
-static_assert(sizeof(struct segment) == 2328, "no holes in a segment");
+static_assert(sizeof(struct origin) == 48, "origin");
+static_assert(sizeof(struct header) == 1104, "header");
+static_assert(sizeof(struct segment) == 2312, "no holes in a segment");
 
 char *
 segment_name(char room[SEGMENT_NAME], int64_t uid, const char *key)
@@ -129,36 +126,18 @@ segment_make(struct segment *segment, const char *key,
 	atomic_init(&segment->terms, pack(&limits));
 }
 
-bool
-segment_shares_clock(const struct header *header, const struct origin *here)
-{
-	const struct origin *origin = &header->origin;
-	nanos ours, walls;
-
-	if (origin->base < 0 || origin->wall < 0)
-		return false;
-	ours = here->base - origin->base;
-	walls = here->wall - origin->wall;
-	/* With the same sign, the difference cannot overflow. */
-	if ((ours < 0) != (walls < 0))
-		return false;
-	return ours - walls <= CLOCKS_APART && walls - ours <= CLOCKS_APART;
-}
-
 enum segment_state
 segment_check(
     const struct header *header, const char *key, const struct origin *here)
 {
 	const struct origin *origin = &header->origin;
 	size_t length = header->length;
-	bool shared;
 
 	/* segment_make() would not have written this header. */
 	if (memcmp(header->magic, MAGIC, sizeof header->magic) != 0 ||
 	    header->size != sizeof(struct segment) ||
 	    header->words != WINDOW_WORDS || header->slice < SLICE_LEAST ||
-	    header->slice > SLICE_MOST || origin->base < 0 ||
-	    origin->wall < 0 || length == 0 ||
+	    header->slice > SLICE_MOST || origin->base < 0 || length == 0 ||
 	    length != strnlen(header->key, SEGMENT_KEY))
 		return SEGMENT_STRANGE;
 	if (key != NULL &&
@@ -167,20 +146,9 @@ segment_check(
 	if (here->boot[0] != '\0' &&
 	    strncmp(here->boot, origin->boot, SEGMENT_BOOT) != 0)
 		return SEGMENT_STALE;
-	shared = segment_shares_clock(header, here);
-	if (!shared && origin->space != 0 && here->space != 0) {
-		if (origin->space != here->space)
-			return SEGMENT_FOREIGN;
-		shared = true; /* CLOCK_REALTIME was set meanwhile */
-	}
-	/*
-	 * Made in the future. If the clock is shared, the maker's namespace has
-	 * ended, and that of this process has got the same inode. If not, the
-	 * maker's namespace may still exist.
-	 */
 	if (origin->base - here->base >
 	    CLOCK_BEHIND + SLICES_BEHIND * header->slice)
-		return shared ? SEGMENT_STALE : SEGMENT_FOREIGN;
+		return SEGMENT_FUTURE;
 	if (window_epoch(header->slice, segment_age(header, here->base)) >=
 	    WINDOW_EPOCHS - EPOCHS_LEFT)
 		return SEGMENT_STALE;

@@ -44,18 +44,10 @@
 #define SEGMENT_MIN 10
 #define SEGMENT_WINDOW (10 * NANOS_SECOND)
 
-/*
- * When a segment was made, and by which clock. A time namespace shifts
- * CLOCK_BOOTTIME but not CLOCK_REALTIME. If both clocks have advanced equally
- * since, then the clock is the same, and the inode of the namespace is not
- * needed; to find out the inode takes more time than the rest of opening a
- * segment.
- */
+/* When a segment was made. */
 struct origin {
 	nanos base; /* CLOCK_BOOTTIME when the segment was made */
-	nanos wall; /* CLOCK_REALTIME at that moment */
 	char boot[SEGMENT_BOOT]; /* NUL-padded */
-	uint64_t space; /* inode of the time namespace; 0: unknown */
 };
 
 struct header {
@@ -96,7 +88,7 @@ enum segment_state {
 	SEGMENT_GOOD,
 	SEGMENT_STALE, /* of an earlier boot, or its epochs are used up: no
 			  process can use it any more */
-	SEGMENT_FOREIGN, /* of another time namespace, with another clock */
+	SEGMENT_FUTURE, /* made in the future: by another clock than this */
 	SEGMENT_STRANGE, /* of another version or key, or no segment */
 };
 
@@ -117,18 +109,10 @@ void segment_make(struct segment *segment, const char *key,
     const struct terms *terms, const struct origin *origin);
 
 /*
- * Whether both clocks have advanced equally from the making of the segment to
- * here: then segment_check() does not need here->space.
- */
-bool
-segment_shares_clock(const struct header *header, const struct origin *here);
-
-/*
  * Checks a header that was copied from a file of the right size. here is the
  * present time. If here->boot is "", the boot is not compared, since a file in
- * memory does not survive a reboot; if here->space is 0, the namespace is
- * unknown. key NULL accepts any key. No value of a header is ever used as a
- * size or an offset.
+ * memory does not survive a reboot. key NULL accepts any key. No value of a
+ * header is ever used as a size or an offset.
  */
 enum segment_state segment_check(
     const struct header *header, const char *key, const struct origin *here);

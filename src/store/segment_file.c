@@ -88,10 +88,7 @@ segment_file_origin(int fd, bool always, struct origin *here)
 	struct statfs system;
 	bool in_memory = false;
 
-	/* The clocks are read one right after the other, because
-	 * segment_shares_clock() compares them. */
 	*here = (struct origin){ .base = sys_now(CLOCK_BOOTTIME) };
-	here->wall = sys_now(CLOCK_REALTIME);
 	if (fstatfs(fd, &system) == -1)
 		return FAILED("cannot tell the file system");
 	/* The numbers of linux/magic.h, which not every libc comes with. */
@@ -144,7 +141,6 @@ fill(int fd, const struct segment_dir *dir, const char *key,
 		return FAILED("cannot set the group");
 	if (fchmod(fd, dir->mode) == -1)
 		return FAILED("cannot set the mode");
-	origin.space = sys_space();
 	segment_make(&segment, key, terms, &origin);
 	wrote = write(fd, &segment, sizeof segment);
 	if (wrote == sizeof segment)

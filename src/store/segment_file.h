@@ -66,8 +66,7 @@ struct failure segment_file_judge_removal(
 
 /*
  * Sets *here to the time and the boot, for the file that is open as fd. boot
- * stays "" if the file cannot survive a reboot, unless always; space is not
- * set.
+ * stays "" if the file cannot survive a reboot, unless always.
  */
 struct failure segment_file_origin(int fd, bool always, struct origin *here);
 

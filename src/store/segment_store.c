@@ -23,7 +23,6 @@ static struct failure
 check_header(
     struct segment_store *store, const char *key, enum segment_state *state)
 {
-	const struct header *header = &store->header;
 	struct origin here;
 	struct failure failure = segment_file_origin(store->fd, false, &here);
 	struct segment copy;
@@ -35,22 +34,21 @@ check_header(
 	if (got == -1)
 		return FAILED("cannot read");
 	store->header = copy.header;
-	if (!segment_shares_clock(header, &here))
-		here.space = sys_space();
 	if ((size_t)got != sizeof copy)
 		return REFUSED("of another size");
-	*state = segment_check(header, key, &here);
+	*state = segment_check(&store->header, key, &here);
 	switch (*state) {
 	case SEGMENT_GOOD:
 		return NO_FAILURE;
 	case SEGMENT_STALE:
 		return REFUSED("of an earlier boot");
-	case SEGMENT_FOREIGN:
-		return REFUSED("made in another time namespace");
+	case SEGMENT_FUTURE:
+		return REFUSED("of another clock");
 	case SEGMENT_STRANGE:
 		break;
 	}
-	return REFUSED(segment_check(header, NULL, &here) == SEGMENT_STRANGE
+	return REFUSED(
+	    segment_check(&store->header, NULL, &here) == SEGMENT_STRANGE
 		? "of another version"
 		: "of another key");
 }

@@ -28,9 +28,6 @@
 /* Room for the first lines of /proc/PID/fdinfo/N. */
 #define INFO_ROOM 64
 
-/* The inode of the time namespace that the boot made: PROC_TIME_INIT_INO. */
-#define FIRST_CLOCK 0xeffffffaU
-
 /* One of the kernel's getdents64 records; libc's readdir would allocate. */
 struct entry {
 	uint64_t inode;
@@ -164,18 +161,6 @@ procfs_number(pid_t pid)
 		at = strstr(text, name);
 	close(handle);
 	return at == NULL ? 0 : (pid_t)strtol(at + sizeof name - 1, NULL, 10);
-}
-
-bool
-procfs_same_clock(pid_t pid)
-{
-	char path[PATH_ROOM];
-	struct stat other;
-
-	snprintf(path, sizeof path, "/proc/%d/ns/time", pid);
-	if (stat(path, &other) == 0)
-		return other.st_ino == sys_space();
-	return sys_space() == (errno == ENOENT ? 0 : FIRST_CLOCK);
 }
 
 /* The next name; NULL at the end, or after an error. */

@@ -35,13 +35,6 @@ enum procfs_look procfs_look(struct procfs *proc, pid_t pid);
 pid_t procfs_number(pid_t pid);
 
 /*
- * Whether a process, by its number in /proc, has the CLOCK_BOOTTIME of retry,
- * on which /proc gives its start. Processes of other users do not show their
- * clock; then it counts as the same if retry is in the first time namespace.
- */
-bool procfs_same_clock(pid_t pid);
-
-/*
  * Calls each for every child of all threads of a process. The children of one
  * thread come in order of birth or adoption. False if they cannot be read, and
  * in a PID namespace without a /proc of its own, where the numbers in /proc

@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "text/hash.h"
 
@@ -90,16 +89,6 @@ sys_boot(char id[SYS_BOOT])
 	close(fd);
 	id[SYS_BOOT - 1] = '\0';
 	return got == SYS_BOOT - 1;
-}
-
-uint64_t
-sys_space(void)
-{
-	struct stat clock;
-
-	if (stat("/proc/self/ns/time", &clock) == -1)
-		return 0;
-	return clock.st_ino;
 }
 
 const char *

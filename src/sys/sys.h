@@ -28,14 +28,9 @@ void sys_random(void *bytes, size_t size);
 char *sys_uuid(char room[SYS_UUID]);
 char *sys_uuid_of(char room[SYS_UUID], const uint64_t random[2]);
 
-/*
- * The id of the boot, and the inode of the time namespace, which may shift
- * CLOCK_BOOTTIME: an instant on that clock has a meaning only together with
- * both. Without /proc sys_boot() is false, with errno. sys_space() is 0 without
- * /proc, and if the kernel has no time namespaces.
- */
+/* The id of the boot, without which an instant on CLOCK_BOOTTIME has no
+ * meaning. False, with errno, without /proc. */
 bool sys_boot(char id[SYS_BOOT]);
-uint64_t sys_space(void);
 
 /*
  * The name by which the program was called, as a user would type it; "retry" if

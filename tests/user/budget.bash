@@ -49,10 +49,10 @@
 # Time is never waited for where a segment can be told that it has passed.
 
 # The layout of a segment, as src/budget/segment.h has it.
-SEGMENT_SIZE=2344
-SEGMENT_HEADER=1120
-HOLD_AT=1176
-RING_AT=1264
+SEGMENT_SIZE=2312
+SEGMENT_HEADER=1104
+HOLD_AT=1160
+RING_AT=1248
 RING_WORDS=61
 
 # Users and a group that nobody else has.
@@ -177,20 +177,18 @@ aged() {
 	move_back "$((made - $(nanos "$uptime") + $(nanos "$1")))"
 }
 
-# move_back NANOS: moves the two instants that a segment counts from
+# move_back NANOS: moves the instant that a segment counts from
 move_back() {
-	local instants instant byte bytes=()
-	mapfile -t instants < <(od -An -t d8 -w8 -j 24 -N 16 "$api")
-	for instant in "${instants[@]}"; do
-		((instant >= $1)) || {
-			echo "this machine was started less than $1 ns before"
-			return 1
-		} >&2
-		for byte in {0..56..8}; do
-			bytes+=("$(((instant - $1) >> byte & 255))")
-		done
+	local instant byte bytes=()
+	instant=$(od -An -t d8 -j 24 -N 8 "$api")
+	((instant >= $1)) || {
+		echo "this machine was started less than $1 ns before"
+		return 1
+	} >&2
+	for byte in {0..56..8}; do
+		bytes+=("$(((instant - $1) >> byte & 255))")
 	done
-	[ "${#bytes[@]}" -eq 16 ] && put_bytes 24 "$api" "${bytes[@]}"
+	put_bytes 24 "$api" "${bytes[@]}"
 }
 
 outdate() {

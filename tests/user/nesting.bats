@@ -18,7 +18,7 @@ told() {
 # Sets $tick to the nanoseconds of the unit in which /proc tells when a process
 # began, and $since to when this one began at the earliest, since the boot.
 # $parent is this process as RETRY_PARENT may tell it. $here begins a deadline of
-# this boot and time namespace; $will is what an outer retry may have set besides
+# this boot; $will is what an outer retry may have set besides
 # RETRY_PARENT, with a deadline that is past.
 outer() {
 	local stat fields
@@ -27,7 +27,7 @@ outer() {
 	read -ra fields <<<"${stat##*) }" # from the third field on
 	since=$((fields[19] * tick))
 	parent=$$.$since
-	here=$(</proc/sys/kernel/random/boot_id):$(stat -Lc %i /proc/self/ns/time)
+	here=$(</proc/sys/kernel/random/boot_id)
 	will=(RETRY_DEPTH=5 RETRY_ANCESTOR_RETRY=1 "RETRY_ID=$uuid"
 		"RETRY_DEADLINE=$here:1")
 }
@@ -56,10 +56,10 @@ heir() {
 }
 
 # under SCRIPT: runs SCRIPT in an attempt of a retry that has 100 s to
-# its deadline; in it, $boot, $space and $end are the parts of RETRY_DEADLINE
+# its deadline; in it, $boot and $end are the parts of RETRY_DEADLINE
 under() {
 	run --separate-stderr timeout --foreground 20 "$RETRY" -n 1 -T 100 bash -c '
-		IFS=: read -r boot space end <<<"$RETRY_DEADLINE"
+		IFS=: read -r boot end <<<"$RETRY_DEADLINE"
 		[ "$end" -gt 0 ] || exit 99
 		'"$1"
 }
@@ -110,7 +110,7 @@ under() {
 	    "$RETRY" -q -n 2 -d 0 sh -c 'echo "$RETRY_ID"
 	        "$RETRY" -q -n 2 -d 0 sh -c "echo \$RETRY_ID; exit 7"' >same || :
 	    [ "$(lines same) $(sort -u same | grep -c '')" = '6 1' ]
-	RETRY_DEADLINE is this boot, this time namespace and the instant
+	RETRY_DEADLINE is this boot and the instant
 	    told RETRY_DEADLINE -n 3 -T 1000 >seen
 	    [ "$(lines seen) $(sort -u seen | grep -c '')" = '3 1' ]
 	    read -r first <seen
@@ -135,14 +135,12 @@ under() {
 
 @test "the variables of a process count if it lives, and began when they say" {
 	outer
-	local most=9223372036854775806 later=$here:4000000000000000000 oldest=1
-	# One is as old as the machine, but has another clock than a time namespace.
-	[ "${here#*:}" = 4026531834 ] || oldest=$$
+	local most=9223372036854775806 later=$here:4000000000000000000
 	table heir <<-'END'
 		"6 1 $uuid $later" RETRY_PARENT=$parent "${will[@]:0:3}" "RETRY_DEADLINE=$later"
 		# It may have begun in the same tick or long before.
 		'6 none NEW none' RETRY_PARENT=$$.$((since + 1)) RETRY_DEPTH=5
-		'6 none NEW none' RETRY_PARENT=$oldest.$(uptime) RETRY_DEPTH=5
+		'6 none NEW none' RETRY_PARENT=$$.$(uptime) RETRY_DEPTH=5
 		# A large depth saturates; what is too late for a deadline is none.
 		'9223372036854775807 none NEW none' RETRY_PARENT=$parent RETRY_DEPTH=99999999999999999999
 		"1 none NEW $here:$most" RETRY_PARENT=$parent "RETRY_DEADLINE=$here:$most"
@@ -175,7 +173,6 @@ under() {
 
 @test "a variable of a living retry that is malformed is ignored" {
 	outer
-	local boot=${here%:*} space=${here#*:}
 	# Each variable of a row is ignored for itself.
 	table heir "'1 none NEW none' RETRY_PARENT=$parent" <<-'END'
 		RETRY_DEPTH= RETRY_ID= RETRY_ANCESTOR_RETRY= RETRY_DEADLINE=
@@ -188,13 +185,11 @@ under() {
 		RETRY_ID=${uuid/-/a} RETRY_DEADLINE="$here: 1"
 		RETRY_ID=$'\n'${uuid%?} RETRY_DEADLINE=$here:1:1
 		RETRY_ID=${uuid/a/é} RETRY_DEADLINE=" $here:1"
-		RETRY_DEADLINE=${boot}0:$space:1
 		RETRY_DEADLINE=${here}0:1
-		RETRY_DEADLINE=$space:$boot:1
+		RETRY_DEADLINE=1:$here
 		RETRY_DEADLINE="$here 1"
-		# Of another boot, and of another time namespace.
-		RETRY_DEADLINE=$(tr 0-9a-f 1-9a-f0 <<<"$boot"):$space:1
-		RETRY_DEADLINE=$boot:$((space + 1)):1
+		# Of another boot.
+		RETRY_DEADLINE=$(tr 0-9a-f 1-9a-f0 <<<"$here"):1
 	END
 }
 
@@ -281,13 +276,10 @@ daemon='setsid sh -c "
 	[ "$output" = 1 ]
 }
 
-@test "variables from outside of a time namespace, or of another clock, are ignored" {
+@test "in a time namespace variables count if the clock is the same" {
 	isolate -T -f
-	run -0 "$RETRY" sh -c '"$RETRY" sh -c "echo \$RETRY_DEPTH"
-		"$@"' sh "${isolate[@]}" "$RETRY" sh -c 'echo "$RETRY_DEPTH"
-		"$RETRY" sh -c "echo \$RETRY_DEPTH"'
-	[ "$output" = $'2\n1\n2' ]
-	for offset in -1 1; do
+	gives 0 2 "$RETRY" "${isolate[@]}" "$RETRY" sh -c 'echo "$RETRY_DEPTH"'
+	for offset in -9 9; do
 		isolate -T --boottime "$offset" -f
 		gives 0 1 "$RETRY" "${isolate[@]}" "$RETRY" sh -c 'echo "$RETRY_DEPTH"'
 	done
@@ -295,9 +287,6 @@ daemon='setsid sh -c "
 
 @test "variables of another user's retry count" {
 	is_root || skip 'only root can become another user'
-	outer
-	[ "${here#*:}" = 4026531834 ] || # the number of the first time namespace
-		skip 'another user cannot tell that it has the same clock'
 	cp "$RETRY" retry
 	chmod 755 . retry
 	gives 0 2 "$RETRY" -n 1 "$ACTOR" as 65534 ./retry sh -c 'echo "$RETRY_DEPTH"'
@@ -409,14 +398,14 @@ RETRY_NESTED=add" seen "${own[@]}" "$RETRY" --budget 'a key/%' --budget-ratio 02
 	        "$RETRY" sh -c "echo \$RETRY_DEADLINE"
 	        "$RETRY" -T 1000d sh -c "echo \$RETRY_DEADLINE"'
 	    [ "$status" -eq 0 ]
-	    [[ ${lines[0]} =~ ^[0-9a-f-]{36}:[0-9]+:[0-9]+$ ]]
+	    [[ ${lines[0]} =~ ^[0-9a-f-]{36}:[0-9]+$ ]]
 	    [ "${lines[*]}" = "${lines[0]} ${lines[0]} ${lines[0]}" ]
 	after an earlier one
 	    under 'echo "$end"; "$RETRY" -T 10 sh -c "echo \$RETRY_DEADLINE"'
 	    [ $((lines[0] - ${lines[1]##*:})) -gt 80000000000 ]
 	it ends an attempt
 	    began=$(now)
-	    under 'export RETRY_DEADLINE=$boot:$space:$((end - 99600000000))
+	    under 'export RETRY_DEADLINE=$boot:$((end - 99600000000))
 	        "$RETRY" -T 50 sleep 20'
 	    [ "$status" -eq 124 ]
 	    [ $(($(now) - began)) -ge 390 ]
@@ -428,13 +417,13 @@ RETRY_NESTED=add" seen "${own[@]}" "$RETRY" --budget 'a key/%' --budget-ratio 02
 	    [ "${stderr_lines[0]}" = 'retry: attempt 1/5 failed (exit 7), giving up: deadline' ]
 	where it is past nothing runs
 	    for end in 0 '$((end - 100000000000 - 1))'; do
-	        under 'export RETRY_DEADLINE=$boot:$space:'"$end"'
+	        under 'export RETRY_DEADLINE=$boot:'"$end"'
 	            "$RETRY" -T 50 -v touch ran'
 	        [ "$status" -eq 124 ]
 	        [ "${stderr_lines[0]}" = 'retry: giving up before attempt 1: deadline' ]
 	        [[ ${stderr_lines[1]} == 'retry: ended after 0 attempts in '*': deadline' ]]
 	    done
-	    under 'RETRY_DEADLINE=$boot:$space:1 "$RETRY" -q touch ran'
+	    under 'RETRY_DEADLINE=$boot:1 "$RETRY" -q touch ran'
 	    [ "$status" -eq 124 ]
 	    [[ $stderr != *'giving up before'* ]]
 	    [ ! -e ran ]

@@ -177,7 +177,7 @@ FAKE(void, free, void *memory) {
 
 void file_start(const char *key, nanos window) {
 	struct terms terms = { .ratio = -1, .min = -1, .window = window };
-	struct origin origin = { .base = kernel_boottime(), .wall = kernel_boottime() };
+	struct origin origin = { .base = kernel_boottime() };
 
 	segment_make(&kernel.segment, key, &terms, &origin);
 }

@@ -9,12 +9,10 @@
 #define BOOT "0a1b2c3d-0000-4000-8000-000000000001"
 #define OTHER "0a1b2c3d-0000-4000-8000-000000000002"
 #define MADE (1000 * NANOS_SECOND)
-#define WALL (1700000000 * NANOS_SECOND)
-#define SPACE 4026531834U
 
 /* Slices of a second; all else is the default. */
 static const struct terms minute = { -1, -1, NANOS_MINUTE };
-static const struct origin origin = { .base = MADE, .wall = WALL, .boot = BOOT, .space = SPACE };
+static const struct origin origin = { .base = MADE, .boot = BOOT };
 
 #define TEN(c) c c c c c c c c c c
 #define HUNDRED(c) TEN(TEN(c))
@@ -148,23 +146,19 @@ TEST(longest_key) {
 	.bytes = &(const uint32_t) { \
 		value \
 	}
-#define LATER(span) .now = (span), .wall = (span)
-#define UNKNOWN (-1)
-#define USED_UP(left) LATER((WINDOW_EPOCHS - (left)) * NANOS_SECOND)
+#define USED_UP(left) .now = (WINDOW_EPOCHS - (left)) * NANOS_SECOND
 
 static const struct {
 	const char *row;
 	enum segment_state state;
-	nanos now, wall; /* since it was made */
+	nanos now; /* since it was made */
 	const char *boot;
-	int64_t space; /* 0: the same */
 	size_t at, size;
 	const void *bytes; /* NULL: zeros */
 } checks[] = {
-	{ "as made", SEGMENT_GOOD, LATER(0) },
+	{ "as made", SEGMENT_GOOD, .now = 0 },
 	{ "boot not compared", SEGMENT_GOOD, .boot = "" },
-	{ "namespace not compared", SEGMENT_GOOD, .space = UNKNOWN },
-	{ "an hour later", SEGMENT_GOOD, LATER(NANOS_HOUR) },
+	{ "an hour later", SEGMENT_GOOD, .now = NANOS_HOUR },
 
 	{ "another version", SEGMENT_STRANGE, AT(magic), .bytes = "retry-v3" },
 	{ "a larger one", SEGMENT_STRANGE, AT(size), WORD(sizeof(struct segment) + 8) },
@@ -173,7 +167,6 @@ static const struct {
 	{ "too short a slice", SEGMENT_STRANGE, AT(slice), INT(16666665) },
 	{ "too long a slice", SEGMENT_STRANGE, AT(slice), INT(24 * NANOS_MINUTE + 1) },
 	{ "before the boot", SEGMENT_STRANGE, AT(origin.base), INT(-1) },
-	{ "before 1970", SEGMENT_STRANGE, AT(origin.wall), INT(INT64_MIN) },
 	{ "no length", SEGMENT_STRANGE, AT(length), WORD(0) },
 	{ "no key", SEGMENT_STRANGE, AT(key) },
 	{ "neither length nor key", SEGMENT_STRANGE, .at = offsetof(struct header, length),
@@ -185,26 +178,11 @@ static const struct {
 	{ "epochs used up", SEGMENT_STALE, USED_UP(1 << 20) },
 
 	/* Clocks. */
-	{ "another namespace, the same clock", SEGMENT_GOOD, LATER(NANOS_HOUR), .space = 7 },
-	{ "another namespace, clocks nearly the same", SEGMENT_GOOD, .now = NANOS_HOUR,
-	    .wall = NANOS_HOUR + 10 * NANOS_MS, .space = 7 },
-	{ "another namespace, its clock ahead", SEGMENT_FOREIGN, .now = NANOS_HOUR,
-	    .wall = NANOS_MINUTE, .space = 7 },
-	{ "another namespace, its clock late", SEGMENT_FOREIGN, .now = NANOS_MINUTE,
-	    .wall = NANOS_HOUR, .space = 7 },
-	{ "the wall clock was set to 1970", SEGMENT_GOOD, .now = NANOS_HOUR, .wall = -WALL },
-	{ "clocks differ, the namespace unknown here", SEGMENT_GOOD, .now = NANOS_HOUR,
-	    .space = UNKNOWN },
-	{ "clocks differ, the namespace unknown there", SEGMENT_GOOD, AT(origin.space), INT(0),
-	    .now = NANOS_HOUR, .space = 7 },
 	{ "two long slices behind", SEGMENT_GOOD, AT(slice), INT(24 * NANOS_MINUTE),
 	    .now = 5 - MADE },
 	{ "as far behind as can be", SEGMENT_GOOD, .now = -62 * NANOS_SECOND },
-	{ "further behind, of the same number", SEGMENT_STALE, .now = -62 * NANOS_SECOND - 1 },
-	{ "further behind, of unknown number", SEGMENT_FOREIGN, .now = -62 * NANOS_SECOND - 1,
-	    .space = UNKNOWN },
-	{ "made at the end of time", SEGMENT_STALE, AT(origin.base), INT(INT64_MAX) },
-	{ "the wall clock at the end of time", SEGMENT_GOOD, AT(origin.wall), INT(INT64_MAX) },
+	{ "further behind", SEGMENT_FUTURE, .now = -62 * NANOS_SECOND - 1 },
+	{ "made at the end of time", SEGMENT_FUTURE, AT(origin.base), INT(INT64_MAX) },
 };
 
 TEST(checks) {
@@ -213,11 +191,9 @@ TEST(checks) {
 
 	for (size_t i = 0; i < LENGTH(checks); i++) {
 		const char *boot = checks[i].boot == NULL ? BOOT : checks[i].boot;
-		struct origin here = { MADE + checks[i].now, WALL + checks[i].wall, "", SPACE };
+		struct origin here = { .base = MADE + checks[i].now };
 
 		snprintf(here.boot, sizeof here.boot, "%s", boot);
-		if (checks[i].space != 0)
-			here.space = checks[i].space == UNKNOWN ? 0 : (uint64_t)checks[i].space;
 		segment_make(&new, "key", &minute, &origin);
 		memset((char *)header + checks[i].at, 0, checks[i].size);
 		if (checks[i].bytes != NULL)
@@ -345,36 +321,34 @@ static const struct {
 	const char *row;
 	size_t got, want;
 } layout[] = {
-	{ "segment", sizeof(struct segment), 2328 },
-	{ "header", sizeof(struct header), 1120 },
+	{ "segment", sizeof(struct segment), 2312 },
+	{ "header", sizeof(struct header), 1104 },
 	{ "slice", offsetof(struct header, slice), 16 },
 	{ "base", offsetof(struct header, origin.base), 24 },
-	{ "wall", offsetof(struct header, origin.wall), 32 },
-	{ "boot", offsetof(struct header, origin.boot), 40 },
-	{ "space", offsetof(struct header, origin.space), 80 },
-	{ "length", offsetof(struct header, length), 88 },
-	{ "key", offsetof(struct header, key), 92 },
-	{ "limits", offsetof(struct segment, terms), 1120 },
-	{ "breaker", offsetof(struct segment, breaker), 1128 },
-	{ "rate", offsetof(struct segment, breaker.rate), 1144 },
-	{ "cooldown", offsetof(struct segment, cooldown), 1152 },
-	{ "waiting", offsetof(struct segment, waiting), 1160 },
-	{ "guarded", offsetof(struct segment, guarded), 1168 },
-	{ "hold", offsetof(struct segment, hold), 1176 },
-	{ "probes", offsetof(struct segment, probes), 1184 },
-	{ "turns", offsetof(struct segment, turns), 1192 },
-	{ "limited", offsetof(struct segment, limited), 1200 },
-	{ "firsts", offsetof(struct segment, firsts), 1208 },
-	{ "denied", offsetof(struct segment, denied), 1232 },
-	{ "throttled", offsetof(struct segment, throttled), 1240 },
-	{ "gave up", offsetof(struct segment, gave_up), 1256 },
-	{ "window", offsetof(struct segment, window), 1264 },
-	{ "lease", offsetof(struct segment, fleet.lease), 1752 },
-	{ "denied by the fleet", offsetof(struct segment, fleet.denied), 1760 },
-	{ "offset", offsetof(struct segment, fleet.offset), 1776 },
-	{ "link", offsetof(struct segment, fleet.link), 1800 },
-	{ "alone", offsetof(struct segment, fleet.alone), 1808 },
-	{ "told", offsetof(struct segment, fleet.successes_told), 2296 },
+	{ "boot", offsetof(struct header, origin.boot), 32 },
+	{ "length", offsetof(struct header, length), 72 },
+	{ "key", offsetof(struct header, key), 76 },
+	{ "limits", offsetof(struct segment, terms), 1104 },
+	{ "breaker", offsetof(struct segment, breaker), 1112 },
+	{ "rate", offsetof(struct segment, breaker.rate), 1128 },
+	{ "cooldown", offsetof(struct segment, cooldown), 1136 },
+	{ "waiting", offsetof(struct segment, waiting), 1144 },
+	{ "guarded", offsetof(struct segment, guarded), 1152 },
+	{ "hold", offsetof(struct segment, hold), 1160 },
+	{ "probes", offsetof(struct segment, probes), 1168 },
+	{ "turns", offsetof(struct segment, turns), 1176 },
+	{ "limited", offsetof(struct segment, limited), 1184 },
+	{ "firsts", offsetof(struct segment, firsts), 1192 },
+	{ "denied", offsetof(struct segment, denied), 1216 },
+	{ "throttled", offsetof(struct segment, throttled), 1224 },
+	{ "gave up", offsetof(struct segment, gave_up), 1240 },
+	{ "window", offsetof(struct segment, window), 1248 },
+	{ "lease", offsetof(struct segment, fleet.lease), 1736 },
+	{ "denied by the fleet", offsetof(struct segment, fleet.denied), 1744 },
+	{ "offset", offsetof(struct segment, fleet.offset), 1760 },
+	{ "link", offsetof(struct segment, fleet.link), 1784 },
+	{ "alone", offsetof(struct segment, fleet.alone), 1792 },
+	{ "told", offsetof(struct segment, fleet.successes_told), 2280 },
 };
 
 TEST(layout) {
