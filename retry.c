@@ -219,7 +219,7 @@ seek_admission(struct run *run, const struct step *planned)
 		return attempt(run);
 	now = sys_now(CLOCK_BOOTTIME);
 	/* The deadline has ended the question to the fleet. */
-	if (admission.answer == ADMISSION_OPEN)
+	if (admission.answer == ADMISSION_PENDING)
 		return plan_wake(&run->history, planned, now);
 	step = plan_denied(run->policy, &run->history, &admission, now);
 	if (!step.again)

@@ -184,8 +184,8 @@ admit(struct fleet *fleet, struct fleet_member *member,
 	leave(&fleet->caller, member);
 	if (admission.fleet.decision == HOST_ASK)
 		send_question(fleet, member, visit->now);
-	if (admission.answer == ADMISSION_HELD ||
-	    admission.answer == ADMISSION_DENIED)
+	if (admission.answer == ADMISSION_BREAKER ||
+	    admission.answer == ADMISSION_BUDGET)
 		disconnect(fleet, member);
 	return admission;
 }
@@ -467,7 +467,7 @@ wake(struct storm *storm, uint32_t who, nanos now)
 		admission = has_fleet(storm)
 		    ? admit(&storm->fleet, &client->member, &visit, retry)
 		    : admission_ask(&visit, retry, false);
-	if (admission.answer == ADMISSION_OPEN) {
+	if (admission.answer == ADMISSION_PENDING) {
 		/* Until the answer comes, or the host asks again. */
 		put(storm,
 		    client->member.sent != NULL ? client->member.sent->at

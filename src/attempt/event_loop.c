@@ -167,7 +167,7 @@ event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
 		budget_client_visit(&loop->budget, now, ask, &question);
 		*admission = question.admission;
 		question.granted = false;
-		if (admission->answer != ADMISSION_OPEN)
+		if (admission->answer != ADMISSION_PENDING)
 			break;
 		if (admission->fleet.decision == HOST_ASK) {
 			link_ask(link, &link->caller.question, false, now);

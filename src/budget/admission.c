@@ -45,7 +45,7 @@ deny(const struct visit *visit, struct admission *admission, nanos next)
 	if (has_breaker(visit->caller))
 		breaker_starve(
 		    &segment->breaker, &visit->caller->config->breaker, age);
-	admission->answer = ADMISSION_DENIED;
+	admission->answer = ADMISSION_BUDGET;
 	admission->never =
 	    admission->terms.ratio == 0 && admission->terms.min == 0;
 	admission->next = number_greater(next, segment_cooldown(segment, age));
@@ -60,7 +60,7 @@ limit_retry(
 	struct caller *caller = visit->caller;
 	struct segment *segment = visit->segment;
 	const struct header *header = visit->header;
-	const struct terms *limits = &admission->terms;
+	const struct terms *terms = &admission->terms;
 	enum window_answer answer = WINDOW_DENIED;
 	nanos age = visit->age;
 	int64_t epoch = window_epoch(header->slice, age);
@@ -73,7 +73,7 @@ limit_retry(
 	} else if (caller->fleet != NULL && !admission->cooling) {
 		admission->sums = window_look(&segment->window, epoch);
 		if (admission->sums.retries <
-		    window_limit(limits, admission->sums.successes))
+		    window_limit(terms, admission->sums.successes))
 			admission->fleet = fleet_host_ask(&segment->fleet,
 			    &segment->window, caller->fleet, age);
 	}
@@ -89,7 +89,7 @@ limit_retry(
 		return;
 	case HOST_WAIT:
 	case HOST_ASK:
-		admission->answer = ADMISSION_OPEN;
+		admission->answer = ADMISSION_PENDING;
 		return;
 	case HOST_CORRUPT:
 		admission->answer = ADMISSION_CORRUPT;
@@ -102,13 +102,13 @@ limit_retry(
 	    (caller->fleet == NULL ||
 		admission->fleet.decision != HOST_UNASKED))
 		answer = window_withdraw(
-		    &segment->window, limits, epoch, &admission->sums);
+		    &segment->window, terms, epoch, &admission->sums);
 	if (answer == WINDOW_GRANTED) {
 		add_one(&segment->retries);
 		caller->paid = admission->sums.epoch + 1;
 	} else if (answer == WINDOW_DENIED)
 		deny(visit, admission,
-		    window_next(&segment->window, limits, header->slice, age,
+		    window_next(&segment->window, terms, header->slice, age,
 			&admission->sums));
 	else
 		admission->answer = ADMISSION_CORRUPT;
@@ -143,21 +143,21 @@ admission_ask(const struct visit *visit, bool retry, bool granted)
 		.terms = visit->terms };
 	enum breaker_pass pass = BREAKER_PASSED;
 	nanos age = visit->age;
-	bool waited = caller->waits, throttled = caller->throttled;
+	bool waited = caller->waits, held = caller->held;
 
 	caller->began = visit->now;
 	caller->renewal = visit->now + BREAKER_RENEWAL;
 	caller->lease = 0;
 	caller->paid = 0;
-	caller->lost_lease = caller->waits = caller->throttled = false;
+	caller->lost_lease = caller->waits = caller->held = false;
 	/* The hold comes first: nothing is counted for an attempt that waits.
 	 */
 	admission.next = hold_left(&segment->hold, age);
 	if (admission.next > 0) {
-		admission.answer = ADMISSION_THROTTLED;
+		admission.answer = ADMISSION_HOLD;
 		caller->waits = waited;
-		caller->throttled = true;
-		if (!throttled)
+		caller->held = true;
+		if (!held)
 			add_one(&segment->throttled);
 		return admission;
 	}
@@ -166,13 +166,13 @@ admission_ask(const struct visit *visit, bool retry, bool granted)
 		/* Read first: a write would contend for the cache line. */
 		if (atomic_load(&segment->guarded) == 0)
 			atomic_store(&segment->guarded, 1);
-		pass = BREAKER_HELD;
+		pass = BREAKER_REFUSED;
 		if (retry || !yields(&admission, segment, age))
 			pass = breaker_enter(&segment->breaker, age,
 			    &caller->lease, &admission.breaker);
 	}
-	if (pass == BREAKER_HELD) {
-		admission.answer = ADMISSION_HELD;
+	if (pass == BREAKER_REFUSED) {
+		admission.answer = ADMISSION_BREAKER;
 		admission.next = admission.breaker.next;
 		if (retry && caller->config->wait > 0)
 			atomic_store(&segment->waiting, (uint64_t)age);
@@ -191,7 +191,7 @@ admission_ask(const struct visit *visit, bool retry, bool granted)
 	else if (retry && pass == BREAKER_PROBE)
 		add_one(&segment->probes);
 
-	if (admission.answer == ADMISSION_OPEN ||
+	if (admission.answer == ADMISSION_PENDING ||
 	    admission.answer == ADMISSION_CORRUPT) {
 		caller->waits = waited;
 		return admission;

@@ -57,23 +57,23 @@ struct budget_config {
 
 enum admission_answer {
 	ADMISSION_GRANTED,
-	ADMISSION_HELD, /* the breaker holds the attempt back */
-	ADMISSION_THROTTLED, /* a server asked to be left alone until next */
-	ADMISSION_DENIED, /* the budget or its fleet denies the retry */
-	ADMISSION_OPEN, /* the fleet has to be asked, or waited for */
+	ADMISSION_HOLD, /* no: a server asked to be left alone until next */
+	ADMISSION_BREAKER, /* no: the breaker is open, or has no turn left */
+	ADMISSION_BUDGET, /* no: the budget or its fleet denies the retry */
+	ADMISSION_PENDING, /* the fleet has to be asked, or waited for */
 	ADMISSION_CORRUPT, /* so is the segment: see window_withdraw() */
 };
 
 /* What the budget says about the next attempt. */
 struct admission {
 	enum admission_answer answer;
-	nanos next; /* if held, throttled or denied: how long until it may be
-		       admitted; NANOS_MAX: only after a success */
+	nanos next; /* if not: how long until it may be admitted; NANOS_MAX:
+		       only after a success */
 	bool never; /* the limits never allow a retry */
 	bool cooling; /* the pause after a denial is not over */
 	struct terms terms; /* in force */
 	struct window_sums sums;
-	struct breaker_view breaker; /* its state, if it held the attempt */
+	struct breaker_view breaker; /* its state, if it said no */
 	struct host_step fleet; /* what the fleet says, if it was asked */
 	struct host_view view; /* what is known of the fleet, if it denied */
 	const char *silence; /* why the server gave this invocation no answer,
@@ -87,9 +87,10 @@ struct caller {
 	bool uses_breaker; /* asks the breaker, and tells it results */
 	bool counted; /* its first attempt has been counted */
 	bool limited; /* its last attempt met a limit, and made a hold */
-	bool throttled; /* its last question was, by a hold */
-	bool waits; /* its last question was denied or held */
-	bool lost_lease; /* its attempt was the probe, another one is now */
+	bool held; /* a hold was the answer to its last question */
+	bool waits; /* the answer to its last question was no */
+	bool lost_lease; /* its attempt was the probe until it lost the lease:
+			    the breaker is not told how it ends */
 	int64_t paid; /* 1 + the epoch of the slice that counts its attempt as a
 			 retry; 0: none does */
 	uint64_t lease; /* of the probe; 0: it is not the probe */

@@ -215,7 +215,7 @@ breaker_enter(struct breaker *breaker, nanos now, uint64_t *lease,
 		if (state_of(word) == BREAKER_CLOSED)
 			return BREAKER_PASSED;
 		if (view->next > 0)
-			return BREAKER_HELD;
+			return BREAKER_REFUSED;
 
 		/* The lease of a probe. */
 		if (state_of(word) != BREAKER_RECOVERING) {

@@ -110,7 +110,7 @@ enum breaker_pass {
 	BREAKER_PASSED, /* admitted: the breaker is closed */
 	BREAKER_TURN, /* admitted, while the breaker recovers */
 	BREAKER_PROBE, /* admitted as the probe: *lease is set */
-	BREAKER_HELD, /* not admitted: *view says why */
+	BREAKER_REFUSED, /* not admitted: *view says why */
 };
 
 /* What the outcome of an attempt says about the dependency. */

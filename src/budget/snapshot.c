@@ -35,7 +35,7 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
     const struct header *header, nanos now)
 {
 	static const struct terms none = { 0, 0, 0 };
-	struct terms limits = segment_terms(segment, header);
+	struct terms terms = segment_terms(segment, header);
 	nanos age = segment_age(header, now);
 	struct breaker_view view;
 	struct window_sums sums;
@@ -49,17 +49,17 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 	for (size_t i = 0; i < WINDOW_WORDS; i++)
 		atomic_init(
 		    &window.words[i], atomic_load(&segment->window.words[i]));
-	if (limits.ratio < 0)
+	if (terms.ratio < 0)
 		return false;
 	snapshot->next =
-	    window_next(&window, &limits, header->slice, age, &sums);
-	snapshot->ratio = limits.ratio;
-	snapshot->min = limits.min;
+	    window_next(&window, &terms, header->slice, age, &sums);
+	snapshot->ratio = terms.ratio;
+	snapshot->min = terms.min;
 	snapshot->retries = sums.retries;
 	snapshot->successes = sums.successes;
-	snapshot->limit = window_limit(&limits, sums.successes);
+	snapshot->limit = window_limit(&terms, sums.successes);
 	snapshot->left = number_greater(snapshot->limit - sums.retries, 0);
-	snapshot->window = limits.window;
+	snapshot->window = terms.window;
 	snapshot->cooldown = segment_cooldown(segment, age);
 	snapshot->held = hold_left(&segment->hold, age);
 	if (snapshot->next == NANOS_MAX)

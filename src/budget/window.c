@@ -78,10 +78,10 @@ add(struct window_sums *sums, int64_t epoch, int64_t slice, uint64_t word)
 /* Whether one more retry may be counted in word. sums include this word. */
 static bool
 affordable(
-    const struct terms *limits, const struct window_sums *sums, uint64_t word)
+    const struct terms *terms, const struct window_sums *sums, uint64_t word)
 {
 	return retries_of(word) < COUNT_MOST &&
-	    sums->retries < window_limit(limits, sums->successes);
+	    sums->retries < window_limit(terms, sums->successes);
 }
 
 int64_t
@@ -100,16 +100,16 @@ window_length(nanos slice)
 }
 
 int64_t
-window_limit(const struct terms *limits, int64_t successes)
+window_limit(const struct terms *terms, int64_t successes)
 {
 	/* In two parts: the whole product may be too large for 64 bits. */
 	int64_t whole =
-	    number_multiply(successes / WINDOW_RATIO_ONE, limits->ratio);
+	    number_multiply(successes / WINDOW_RATIO_ONE, terms->ratio);
 	int64_t rest =
-	    number_multiply(successes % WINDOW_RATIO_ONE, limits->ratio);
+	    number_multiply(successes % WINDOW_RATIO_ONE, terms->ratio);
 	int64_t paid = number_add(whole, rest / WINDOW_RATIO_ONE);
 
-	return paid > limits->min ? paid : limits->min;
+	return paid > terms->min ? paid : terms->min;
 }
 
 /* The last epoch that another clock may have reached if epoch is the present.
@@ -128,7 +128,7 @@ latest(int64_t epoch)
  * becomes that, and the answer means nothing.
  */
 static enum window_answer
-withdraw_at(struct window *window, const struct terms *limits, int64_t *present,
+withdraw_at(struct window *window, const struct terms *terms, int64_t *present,
     struct window_sums *sums)
 {
 	int64_t epoch = *present;
@@ -155,7 +155,7 @@ withdraw_at(struct window *window, const struct terms *limits, int64_t *present,
 				/* Another process has seen the next slice. */
 				*present = epoch + 1;
 				return WINDOW_DENIED;
-			} else if (!affordable(limits, &all, next)) {
+			} else if (!affordable(terms, &all, next)) {
 				*sums = all;
 				return WINDOW_DENIED;
 			} else {
@@ -170,15 +170,15 @@ withdraw_at(struct window *window, const struct terms *limits, int64_t *present,
 }
 
 enum window_answer
-window_withdraw(struct window *window, const struct terms *limits,
-    int64_t epoch, struct window_sums *sums)
+window_withdraw(struct window *window, const struct terms *terms, int64_t epoch,
+    struct window_sums *sums)
 {
 	int64_t last = latest(epoch), present = epoch;
 
 	*sums = (struct window_sums){ .epoch = epoch };
 	while (present <= last) {
 		enum window_answer answer =
-		    withdraw_at(window, limits, &present, sums);
+		    withdraw_at(window, terms, &present, sums);
 
 		if (present == epoch)
 			return answer;
@@ -293,8 +293,8 @@ window_look(const struct window *window, int64_t epoch)
 }
 
 nanos
-window_next(const struct window *window, const struct terms *limits,
-    nanos slice, nanos age, struct window_sums *sums)
+window_next(const struct window *window, const struct terms *terms, nanos slice,
+    nanos age, struct window_sums *sums)
 {
 	uint64_t words[WINDOW_WORDS];
 	int64_t present = copy(window, window_epoch(slice, age), words);
@@ -303,7 +303,7 @@ window_next(const struct window *window, const struct terms *limits,
 	for (int64_t wait = 0; wait <= WINDOW_WORDS; wait++) {
 		struct window_sums left = count(words, present + wait);
 
-		if (affordable(limits, &left, copied(words, present + wait)))
+		if (affordable(terms, &left, copied(words, present + wait)))
 			return wait == 0 ? 0 : wait * slice - age % slice;
 	}
 	return NANOS_MAX;

@@ -98,7 +98,7 @@ int64_t window_epoch(nanos slice, nanos age);
 nanos window_length(nanos slice);
 
 /* How many retries a window with so many successes may have; saturates. */
-int64_t window_limit(const struct terms *limits, int64_t successes);
+int64_t window_limit(const struct terms *terms, int64_t successes);
 
 /*
  * Asks for a retry at an epoch in [0, WINDOW_EPOCHS), and counts it if it is
@@ -111,7 +111,7 @@ int64_t window_limit(const struct terms *limits, int64_t successes);
  * window looks corrupt, too.
  */
 enum window_answer window_withdraw(struct window *window,
-    const struct terms *limits, int64_t epoch, struct window_sums *sums);
+    const struct terms *terms, int64_t epoch, struct window_sums *sums);
 
 /*
  * Counts a success: WINDOW_GRANTED, or WINDOW_CORRUPT (as above). A success
@@ -140,7 +140,7 @@ struct window_sums window_look(const struct window *window, int64_t epoch);
  * only after a success. *sums becomes what counts at that age. Changes nothing
  * in the window. Corrupt words count as empty.
  */
-nanos window_next(const struct window *window, const struct terms *limits,
+nanos window_next(const struct window *window, const struct terms *terms,
     nanos slice, nanos age, struct window_sums *sums);
 
 #endif

@@ -29,8 +29,8 @@ plan_end(const struct history *history, enum reason reason)
 	struct step step = { .reason = reason };
 
 	if (history->made == 0) {
-		step.status = history->admission.answer == ADMISSION_HELD ||
-			history->admission.answer == ADMISSION_THROTTLED
+		step.status = history->admission.answer == ADMISSION_BREAKER ||
+			history->admission.answer == ADMISSION_HOLD
 		    ? EXIT_STATUS_HELD
 		    : EXIT_STATUS_TIMEOUT;
 		return step;
@@ -268,15 +268,15 @@ plan_denied(const struct policy *policy, struct history *history,
 	nanos left = time_left(history, now), least = ASK_LEAST, nap;
 
 	history->admission = *admission;
-	if (admission->answer == ADMISSION_THROTTLED)
+	if (admission->answer == ADMISSION_HOLD)
 		return wait_for_hold(policy, history, admission->next, now);
 	if (history->waits_until == 0)
 		history->waits_until = number_add(now, policy->budget.wait);
 	if (now >= history->waits_until || admission->never)
 		return plan_end(history,
-		    admission->answer == ADMISSION_HELD ? REASON_BREAKER
-							: REASON_BUDGET);
-	if (admission->answer == ADMISSION_HELD &&
+		    admission->answer == ADMISSION_BREAKER ? REASON_BREAKER
+							   : REASON_BUDGET);
+	if (admission->answer == ADMISSION_BREAKER &&
 	    admission->breaker.state == BREAKER_RECOVERING)
 		least = number_greater(least,
 		    number_lesser(

@@ -684,10 +684,10 @@ say_denied(struct message *message, bool attempted)
 	number_put_decimal(window, admission->terms.window, NANOS_SECOND);
 
 	message->strings[0] = NULL;
-	if (admission->answer == ADMISSION_THROTTLED) {
+	if (admission->answer == ADMISSION_HOLD) {
 		snprintf(
 		    text, sizeof text, "': the server asked to wait %s", next);
-	} else if (admission->answer == ADMISSION_HELD) {
+	} else if (admission->answer == ADMISSION_BREAKER) {
 		kind = "breaker '";
 		if (breaker->state == BREAKER_RECOVERING)
 			snprintf(text, sizeof text,
@@ -752,7 +752,7 @@ messages_step(struct event_loop *loop, const struct history *history,
 {
 	const struct policy *policy = loop->log.policy;
 	const struct outcome *last = &history->last;
-	bool held = history->admission.answer == ADMISSION_THROTTLED;
+	bool held = history->admission.answer == ADMISSION_HOLD;
 	bool denied = step->again
 	    ? !attempted
 	    : step->reason == REASON_BREAKER || step->reason == REASON_BUDGET ||

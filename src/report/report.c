@@ -127,9 +127,9 @@ report_admission(struct report *report, const struct admission *admission)
 	/* Before the first attempt, there is no entry to note it in. */
 	if (entry == NULL)
 		return;
-	if (admission->answer == ADMISSION_DENIED)
+	if (admission->answer == ADMISSION_BUDGET)
 		entry->budget_exhausted = true;
-	if (admission->answer == ADMISSION_THROTTLED)
+	if (admission->answer == ADMISSION_HOLD)
 		entry->throttled = true;
 	if (decision == entry->fleet ||
 	    (decision != HOST_DENIED &&

@@ -602,7 +602,7 @@ static void judge_pass(const struct actor *actor) {
 	explore_expect(run.pass != BREAKER_TURN || turn, "admitted without a turn");
 	explore_expect(run.pass != BREAKER_PROBE || (changed && state == BREAKER_HALF_OPEN),
 	    "admitted without a lease");
-	explore_expect(run.pass != BREAKER_HELD || actor->swapped == 0,
+	explore_expect(run.pass != BREAKER_REFUSED || actor->swapped == 0,
 	    "held, but something was changed");
 }
 
@@ -664,7 +664,7 @@ static const char *ask_alone(struct breaker breaker) {
 			return "held for too long";
 		now += view.next;
 		lease = operate(&breaker, ENTER, 0, now);
-		if (run.pass == BREAKER_HELD)
+		if (run.pass == BREAKER_REFUSED)
 			return "stuck";
 		if (lease != 0)
 			operate(&breaker, PROBE_HEALTHY, lease, now);

@@ -195,10 +195,10 @@ static bool acts(struct world *world, struct script *script) {
 	if (script_is(script, "retry") || script_is(script, "first")) {
 		static const char answers[][10] = {
 			[ADMISSION_GRANTED] = "granted",
-			[ADMISSION_HELD] = "held",
-			[ADMISSION_THROTTLED] = "throttled",
-			[ADMISSION_DENIED] = "denied",
-			[ADMISSION_OPEN] = "open",
+			[ADMISSION_BREAKER] = "held",
+			[ADMISSION_HOLD] = "throttled",
+			[ADMISSION_BUDGET] = "denied",
+			[ADMISSION_PENDING] = "open",
 			[ADMISSION_CORRUPT] = "corrupt",
 		};
 		const char *row = script->rest;
@@ -219,7 +219,7 @@ static bool acts(struct world *world, struct script *script) {
 
 		world->admission = admission_foresee(&here, script_span(script));
 		EQUAL(script->rest, world->admission.answer,
-		    grant ? ADMISSION_GRANTED : ADMISSION_DENIED);
+		    grant ? ADMISSION_GRANTED : ADMISSION_BUDGET);
 	} else if (script_is(script, "renews"))
 		admission_renew(&here);
 	else if (script_is(script, "looks"))

@@ -77,7 +77,7 @@ TEST_ROWS(pauses) {
 		EQUAL(row, breaker_look(&breaker, now).next, pause);
 		now += pause;
 		if (pause > 0)
-			EQUAL(row, entered(&breaker, now - 1, &lease), BREAKER_HELD);
+			EQUAL(row, entered(&breaker, now - 1, &lease), BREAKER_REFUSED);
 		EQUAL(row, entered(&breaker, now, &lease), BREAKER_PROBE);
 		breaker_probed(&breaker, &config, RESULT_FAILURE, lease, 0, now);
 	}
@@ -137,8 +137,8 @@ static void check_healing(const char *row, struct breaker breaker, nanos now) {
 	HOLDS(row, view.next <= most);
 	HOLDS(row, (view.rate > 0) == (view.state == BREAKER_RECOVERING));
 	pass = entered(&breaker, now, &lease);
-	HOLDS(row, (pass == BREAKER_HELD) == (view.next > 0));
-	if (pass == BREAKER_HELD) {
+	HOLDS(row, (pass == BREAKER_REFUSED) == (view.next > 0));
+	if (pass == BREAKER_REFUSED) {
 		now += view.next;
 		pass = entered(&breaker, now, &lease);
 	}

@@ -748,9 +748,10 @@ TEST_ROWS(plans) {
 				else if (script.word[0] == 'x')
 					repeat = atoi(script.word + 1) - 1;
 				else {
-					denied.answer = script_is(&script, "held") ? ADMISSION_HELD
-					    : script_is(&script, "throttled") ? ADMISSION_THROTTLED
-									      : ADMISSION_DENIED;
+					denied.answer = script_is(&script, "held")
+					    ? ADMISSION_BREAKER
+					    : script_is(&script, "throttled") ? ADMISSION_HOLD
+									      : ADMISSION_BUDGET;
 					denied.next = script_span(&script);
 				}
 		}
@@ -842,7 +843,7 @@ static const char *const drawn[] = {
 };
 
 TEST_ROWS(drawn) {
-	struct admission held = { .answer = ADMISSION_HELD };
+	struct admission held = { .answer = ADMISSION_BREAKER };
 	struct script script = script_of(row);
 	nanos least = NANOS_MAX, most = 0, low, high, tenth;
 	struct outcome outcome = { .code = 0 };
@@ -857,7 +858,7 @@ TEST_ROWS(drawn) {
 		outcome = read_outcome(&script, NULL);
 	if (asks) {
 		if (script_is(&script, "throttled"))
-			held.answer = ADMISSION_THROTTLED;
+			held.answer = ADMISSION_HOLD;
 		held.breaker.state =
 		    script_is(&script, "recovering") ? BREAKER_RECOVERING : BREAKER_OPEN;
 		held.next = script_span(&script);
@@ -1068,7 +1069,7 @@ TEST_ROWS(tells) {
 /* Holds before one attempt are waited for up to max_retry_after in all, unless
  * there is a deadline, or no limit of attempts. */
 TEST(many_holds) {
-	static const struct admission held = { .answer = ADMISSION_THROTTLED, .next = SECONDS(8) };
+	static const struct admission held = { .answer = ADMISSION_HOLD, .next = SECONDS(8) };
 	struct script script = script_of("max-retry-after=20s");
 	struct history history;
 	struct asked asked;

@@ -130,22 +130,22 @@ TEST(what_was_slept_saturates) {
 
 TEST(each_verdict_of_the_fleet_counts_once) {
 	fill(0);
-	ask(HOST_DENIED, ADMISSION_DENIED);
+	ask(HOST_DENIED, ADMISSION_BUDGET);
 	EQUAL("before the first", report.fleet[HOST_DENIED], 0);
 	add(1);
-	ask(HOST_WAIT, ADMISSION_OPEN);
+	ask(HOST_WAIT, ADMISSION_PENDING);
 	EQUAL("open", report_entry(&report, 0)->fleet, HOST_UNASKED);
-	ask(HOST_DENIED, ADMISSION_DENIED);
-	ask(HOST_DENIED, ADMISSION_DENIED);
+	ask(HOST_DENIED, ADMISSION_BUDGET);
+	ask(HOST_DENIED, ADMISSION_BUDGET);
 	ask(HOST_UNASKED, ADMISSION_GRANTED);
 	EQUAL("nobody asked it", report.fleet[HOST_GRANTED], 0);
-	ask(HOST_GRANTED, ADMISSION_DENIED);
+	ask(HOST_GRANTED, ADMISSION_BUDGET);
 	EQUAL("not by the window", report.fleet[HOST_GRANTED], 0);
 	ask(HOST_GRANTED, ADMISSION_GRANTED);
 	EQUAL("latest", report_entry(&report, 0)->fleet, HOST_GRANTED);
 	HOLDS("denied", report_entry(&report, 0)->budget_exhausted);
 	add(1);
-	ask(HOST_ALONE, ADMISSION_DENIED);
+	ask(HOST_ALONE, ADMISSION_BUDGET);
 	EQUAL("no share", report.fleet[HOST_ALONE], 0);
 	ask(HOST_ALONE, ADMISSION_GRANTED);
 	ask(HOST_DENIED, ADMISSION_GRANTED);
