@@ -153,7 +153,6 @@ attempt(struct run *run)
 	struct attempt_end end;
 	struct admission foreseen;
 	struct step step;
-	bool planned;
 
 	if (run->report != NULL)
 		report_wake(run->report, began);
@@ -164,11 +163,11 @@ attempt(struct run *run)
 	step = plan_next(run->policy, &run->history, ended);
 	event_loop_await(&run->loop, event_loop_budget, NANOS_MAX);
 	step = ask(run, &step, ended);
-	planned = run->loop.ending_signal == 0 && step.again &&
-	    plan_is_retry(&run->history);
 	end = plan_tell(run->policy, &run->history, &step);
-	foreseen = budget_client_tell(
-	    &run->loop.budget, &end, planned ? step.delay : -1, ended);
+	if (run->loop.ending_signal == 0 && step.again &&
+	    plan_is_retry(&run->history))
+		end.delay = step.delay;
+	foreseen = budget_client_tell(&run->loop.budget, &end, ended);
 	if (foreseen.answer != ADMISSION_GRANTED)
 		step =
 		    plan_denied(run->policy, &run->history, &foreseen, ended);

@@ -404,6 +404,7 @@ finish(struct storm *storm, uint32_t who, nanos now)
 	struct outcome outcome = { .end = END_EXITED,
 		.code = client->status == 200 ? 0 : 1 };
 	struct attempt_end end;
+	struct admission foreseen;
 	struct step step;
 
 	if (policy->http)
@@ -420,7 +421,7 @@ finish(struct storm *storm, uint32_t who, nanos now)
 	if (has_fleet(storm))
 		enter(&storm->fleet, &client->member, segment);
 	if (segment != NULL)
-		admission_tell(&visit, &end);
+		admission_tell(&visit, &end, &foreseen);
 	if (has_fleet(storm))
 		tell(&storm->fleet, &client->member, segment,
 		    step.reason == REASON_SUCCEEDED, now);

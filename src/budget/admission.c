@@ -8,18 +8,6 @@ add_one(_Atomic uint64_t *counter)
 	atomic_fetch_add(counter, 1);
 }
 
-bool
-admission_look(const struct visit *visit)
-{
-	/* A withdrawal that is always denied, and so counts nothing. */
-	static const struct terms none = { 0, 0, 0 };
-	struct window_sums sums;
-
-	return window_withdraw(&visit->segment->window, &none,
-		   window_epoch(visit->header->slice, visit->age),
-		   &sums) != WINDOW_CORRUPT;
-}
-
 /* Whether the caller asks a breaker. */
 static bool
 has_breaker(const struct caller *caller)
@@ -33,22 +21,18 @@ static void
 deny(const struct visit *visit, struct admission *admission, nanos next)
 {
 	struct segment *segment = visit->segment;
-	nanos cooldown = visit->caller->config->cooldown;
+	const struct budget_config *config = visit->caller->config;
 	nanos age = visit->age;
-	uint64_t was = atomic_load(&segment->cooldown);
 
-	while (cooldown > 0 && !admission->cooling &&
-	    segment_cooldown(segment, age) < cooldown &&
-	    !atomic_compare_exchange_weak(
-		&segment->cooldown, &was, (uint64_t)(age + cooldown)))
-		;
+	if (!admission->cooling)
+		hold_extend(&segment->cooldown, config->cooldown, age);
 	if (has_breaker(visit->caller))
-		breaker_starve(
-		    &segment->breaker, &visit->caller->config->breaker, age);
+		breaker_starve(&segment->breaker, &config->breaker, age);
 	admission->answer = ADMISSION_BUDGET;
 	admission->never =
 	    admission->terms.ratio == 0 && admission->terms.min == 0;
-	admission->next = number_greater(next, segment_cooldown(segment, age));
+	admission->next =
+	    number_greater(next, hold_left(&segment->cooldown, age));
 }
 
 /* Asks the fleet and the window, which limit a retry. The window counts a retry
@@ -65,7 +49,7 @@ limit_retry(
 	nanos age = visit->age;
 	int64_t epoch = window_epoch(header->slice, age);
 
-	admission->cooling = segment_cooldown(segment, age) > 0;
+	admission->cooling = hold_left(&segment->cooldown, age) > 0;
 
 	/* The fleet is asked for a retry that the window would grant. */
 	if (granted) {
@@ -204,8 +188,15 @@ admission_ask(const struct visit *visit, bool retry, bool granted)
 	return admission;
 }
 
-struct admission
-admission_foresee(const struct visit *visit, nanos delay)
+/*
+ * Denies, and counts so, a retry that has been planned for the end of delay if
+ * the window has none left and will have none then: no slice that leaves it
+ * frees one, and successes do not pay for one if they come as often as in the
+ * window. A caller that may wait for the budget, or that asks the breaker, is
+ * never denied here.
+ */
+static struct admission
+foresee(const struct visit *visit, nanos delay)
 {
 	const struct caller *caller = visit->caller;
 	struct segment *segment = visit->segment;
@@ -214,7 +205,8 @@ admission_foresee(const struct visit *visit, nanos delay)
 	nanos age = visit->age, next, window;
 	int64_t coming;
 
-	if (caller->config->wait > 0 || has_breaker(caller) || caller->limited)
+	if (delay < 0 || caller->config->wait > 0 || has_breaker(caller) ||
+	    caller->limited)
 		return admission;
 	delay = number_greater(delay, hold_left(&segment->hold, age));
 	next = window_next(&segment->window, &admission.terms,
@@ -224,7 +216,7 @@ admission_foresee(const struct visit *visit, nanos delay)
 	coming = (number_multiply(admission.sums.successes, delay / NANOS_MS) +
 		     window - 1) /
 	    window;
-	admission.cooling = segment_cooldown(segment, age) > delay;
+	admission.cooling = hold_left(&segment->cooldown, age) > delay;
 	if (!admission.cooling &&
 	    (next <= delay ||
 		window_limit(
@@ -237,7 +229,8 @@ admission_foresee(const struct visit *visit, nanos delay)
 }
 
 bool
-admission_tell(const struct visit *visit, const struct attempt_end *end)
+admission_tell(const struct visit *visit, const struct attempt_end *end,
+    struct admission *foreseen)
 {
 	struct caller *caller = visit->caller;
 	struct segment *segment = visit->segment;
@@ -253,10 +246,11 @@ admission_tell(const struct visit *visit, const struct attempt_end *end)
 	    window_deposit(&segment->window,
 		window_epoch(header->slice, age)) == WINDOW_CORRUPT)
 		return false;
-	hold_extend(&segment->hold, end->hold, age);
-	caller->limited = end->limited && end->hold >= HOLD_LEAST;
-	if (caller->limited)
-		result = RESULT_IGNORED;
+	if (end->hold >= HOLD_LEAST)
+		hold_extend(&segment->hold, end->hold, age);
+	caller->limited = result == RESULT_LIMIT && end->hold >= HOLD_LEAST;
+	if (result == RESULT_LIMIT)
+		result = caller->limited ? RESULT_IGNORED : RESULT_FAILURE;
 	if (result == RESULT_SUCCESS && caller->paid > 0) {
 		window_refund(&segment->window, caller->paid - 1);
 		if (caller->fleet != NULL)
@@ -280,13 +274,8 @@ admission_tell(const struct visit *visit, const struct attempt_end *end)
 	caller->counted = true;
 	caller->lease = 0;
 	caller->paid = 0;
+	*foreseen = foresee(visit, end->delay);
 	return true;
-}
-
-void
-admission_give_up(const struct visit *visit)
-{
-	add_one(&visit->segment->gave_up);
 }
 
 nanos

@@ -113,13 +113,10 @@ struct attempt_end {
 	enum attempt_result result;
 	bool completed; /* the invocation has succeeded with it */
 	bool rescued; /* it has, after an attempt that failed */
-	bool limited; /* it failed only because the server limits its clients */
 	nanos hold; /* how long the server wants to be left alone; 0: it said
 		       nothing */
+	nanos delay; /* of the retry that is planned; -1: none is */
 };
-
-/* Whether the window is sound. */
-bool admission_look(const struct visit *visit);
 
 /*
  * Whether the next attempt may begin. A retry that may begin is counted: in the
@@ -129,23 +126,13 @@ struct admission
 admission_ask(const struct visit *visit, bool retry, bool granted);
 
 /*
- * Denies, and counts so, a retry that has been planned for the end of delay if
- * the window has none left and will have none then: no slice that leaves it
- * frees one, and successes do not pay for one if they come as often as in the
- * window. Admits and counts nothing else. A caller that may wait for the
- * budget, or that asks the breaker, is never denied here.
- */
-struct admission admission_foresee(const struct visit *visit, nanos delay);
-
-/*
  * Counts the end of an attempt, pays back a retry that has succeeded, and
  * extends the hold. False if the window is corrupt: then nothing was counted.
+ * *foreseen: whether the retry that is planned is denied already, and counted
+ * so, because the window will have none left at the end of the delay.
  */
-bool admission_tell(const struct visit *visit, const struct attempt_end *end);
-
-/* Counts an invocation that ended without a success but wanted another attempt.
- */
-void admission_give_up(const struct visit *visit);
+bool admission_tell(const struct visit *visit, const struct attempt_end *end,
+    struct admission *foreseen);
 
 /* How long until the lease has to be renewed; NANOS_MAX without a lease. */
 nanos admission_nap(const struct caller *caller, nanos now);

@@ -118,6 +118,8 @@ enum attempt_result {
 	RESULT_SUCCESS,
 	RESULT_HEALTHY, /* it responds, with an error */
 	RESULT_FAILURE, /* a failure for which a retry is made */
+	RESULT_LIMIT, /* one by which the server, which is well, limits its
+			 clients: not for the breaker (admission.h) */
 	RESULT_IGNORED, /* nothing: interrupted, or not started */
 };
 

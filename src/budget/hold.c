@@ -24,7 +24,7 @@ hold_extend(struct hold *hold, nanos wait, nanos now)
 	uint64_t until = atomic_load(&hold->until);
 
 	wait = number_lesser(wait, HOLD_MOST);
-	while (wait >= HOLD_LEAST && left_of(until, now) < wait &&
+	while (left_of(until, now) < wait &&
 	    !atomic_compare_exchange_strong(
 		&hold->until, &until, (uint64_t)number_add(now, wait)))
 		;

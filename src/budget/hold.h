@@ -1,11 +1,13 @@
 /*
- * hold: until when a server asked to be left alone.
+ * hold: an instant until which all processes wait.
  *
  * A server that limits its clients says when to come back: 429 with a
  * Retry-After (RFC 6585, RFC 9110). It would refuse the others as well, so its
  * word holds for all that share a budget, first attempts included.
  *
- * The hold is one word: the age of the segment at which it ends, in
+ * The pause after a denial (--budget-cooldown) is such an instant as well.
+ *
+ * A hold is one word: the age of the segment at which it ends, in
  * nanoseconds; 0: none. Each change is one compare-and-swap that makes it
  * later, and it ends by the clock: so a process may be killed or stopped at any
  * instruction. A hold that ends later than the longest possible one is corrupt,
@@ -42,7 +44,7 @@ struct hold {
 nanos hold_left(const struct hold *hold, nanos now);
 
 /* Makes the hold last for wait from now on, HOLD_MOST at most, unless it lasts
- * longer. Does nothing if wait is less than HOLD_LEAST. */
+ * longer. */
 void hold_extend(struct hold *hold, nanos wait, nanos now);
 
 /*

@@ -161,14 +161,6 @@ segment_age(const struct header *header, nanos now)
 	return now > header->origin.base ? now - header->origin.base : 0;
 }
 
-nanos
-segment_cooldown(const struct segment *segment, nanos age)
-{
-	nanos until = (nanos)(atomic_load(&segment->cooldown) & INT64_MAX);
-
-	return until > age && until - age <= NANOS_DAY ? until - age : 0;
-}
-
 struct terms
 segment_terms(const struct segment *segment, const struct header *header)
 {

@@ -65,11 +65,11 @@ struct segment {
 	struct header header;
 	_Atomic uint64_t terms; /* [ratio:32 | min:32]; never gets laxer */
 	struct breaker breaker;
-	_Atomic uint64_t cooldown; /* until when: ns since base */
+	struct hold cooldown; /* of retries, after a denial */
 	_Atomic uint64_t waiting; /* when a retry that waits for the breaker
 				     last asked: ns since base; 0: never */
 	_Atomic uint64_t guarded; /* 1: a process has asked the breaker */
-	struct hold hold;
+	struct hold hold; /* of all attempts: a server asked for it */
 	/* Totals for reports only. */
 	_Atomic uint64_t probes, turns; /* retries admitted by the breaker */
 	_Atomic uint64_t limited; /* retries after a limit of a server */
@@ -119,12 +119,6 @@ enum segment_state segment_check(
 
 /* The time since the segment was made, 0 if retry's clock is behind. */
 nanos segment_age(const struct header *header, nanos now);
-
-/*
- * What is left of the pause after a denied retry. 0 if it is over, or corrupt:
- * longer than a day.
- */
-nanos segment_cooldown(const struct segment *segment, nanos age);
 
 /* The limits in force. Their ratio is -1 if they are corrupt. */
 struct terms

@@ -34,25 +34,21 @@ bool
 snapshot_take(struct snapshot *snapshot, const struct segment *segment,
     const struct header *header, nanos now)
 {
-	static const struct terms none = { 0, 0, 0 };
 	struct terms terms = segment_terms(segment, header);
 	nanos age = segment_age(header, now);
 	struct breaker_view view;
 	struct window_sums sums;
-	struct window window;
 	int64_t attempts, firsts;
 	bool abandoned;
 
 	snapshot->length = header->length;
 	memcpy(snapshot->key, header->key, sizeof snapshot->key);
-	/* Nothing changes the copy while it is read. */
-	for (size_t i = 0; i < WINDOW_WORDS; i++)
-		atomic_init(
-		    &window.words[i], atomic_load(&segment->window.words[i]));
-	if (terms.ratio < 0)
+	if (terms.ratio < 0 ||
+	    !window_is_sound(
+		&segment->window, window_epoch(header->slice, age)))
 		return false;
 	snapshot->next =
-	    window_next(&window, &terms, header->slice, age, &sums);
+	    window_next(&segment->window, &terms, header->slice, age, &sums);
 	snapshot->ratio = terms.ratio;
 	snapshot->min = terms.min;
 	snapshot->retries = sums.retries;
@@ -60,17 +56,13 @@ snapshot_take(struct snapshot *snapshot, const struct segment *segment,
 	snapshot->limit = window_limit(&terms, sums.successes);
 	snapshot->left = number_greater(snapshot->limit - sums.retries, 0);
 	snapshot->window = terms.window;
-	snapshot->cooldown = segment_cooldown(segment, age);
+	snapshot->cooldown = hold_left(&segment->cooldown, age);
 	snapshot->held = hold_left(&segment->hold, age);
 	if (snapshot->next == NANOS_MAX)
 		snapshot->next = SNAPSHOT_NONE;
 	else
 		snapshot->next = number_greater(snapshot->next,
 		    number_greater(snapshot->cooldown, snapshot->held));
-	/* This changes the copy. */
-	if (window_withdraw(&window, &none, window_epoch(header->slice, age),
-		&sums) == WINDOW_CORRUPT)
-		return false;
 
 	view = breaker_look(&segment->breaker, age);
 	snapshot->guarded =

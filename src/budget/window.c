@@ -234,6 +234,19 @@ window_refund(struct window *window, int64_t epoch)
 		;
 }
 
+bool
+window_is_sound(const struct window *window, int64_t epoch)
+{
+	for (int64_t i = 0; i < WINDOW_WORDS; i++) {
+		uint64_t word = atomic_load(&window->words[i]);
+
+		if (is_strange(word, i) ||
+		    epoch_of(word) + sealed(word) > latest(epoch))
+			return false;
+	}
+	return true;
+}
+
 struct window_sums
 window_slice(const struct window *window, int64_t epoch)
 {

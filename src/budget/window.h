@@ -129,6 +129,12 @@ void window_note(struct window *window, int64_t epoch);
  */
 void window_refund(struct window *window, int64_t epoch);
 
+/*
+ * Whether no word is corrupt, as seen at an epoch. Changes nothing. If not,
+ * read the clock and ask again, as after the first WINDOW_CORRUPT.
+ */
+bool window_is_sound(const struct window *window, int64_t epoch);
+
 /* What was counted in one slice; 0 if it is too old, or of the future. */
 struct window_sums window_slice(const struct window *window, int64_t epoch);
 

@@ -214,17 +214,16 @@ plan_tell(const struct policy *policy, const struct history *history,
 	const struct outcome *last = &history->last;
 	const struct judgement *judgement = &history->judgement;
 	struct attempt_end end = {
-		.result = verdict_result(judgement, last),
+		.result = verdict_result(&policy->rules, judgement, last),
 		.completed = judgement->verdict == VERDICT_DONE,
-		.limited = judgement->verdict == VERDICT_RETRY &&
-		    verdict_is_limit(&policy->rules, last),
+		.delay = -1,
 	};
 
 	end.rescued = end.completed && history->made > history->successes;
 	if (end.result == RESULT_SUCCESS)
 		return end;
 	end.hold = verdict_wait(last);
-	if (end.limited && end.hold < 0 && step->again)
+	if (end.result == RESULT_LIMIT && end.hold < 0 && step->again)
 		end.hold = step->delay;
 	end.hold = number_lesser(end.hold, policy->max_retry_after);
 	return end;

@@ -210,8 +210,26 @@ verdict_of(const struct rules *rules, const struct request *request,
 	return judgement;
 }
 
+/*
+ * Whether a failure is a limit of the server, which is well but serves no more
+ * for now: HTTP status 429, or 403 with a wait; without a status, words that
+ * say so.
+ */
+static bool
+is_limit(const struct rules *rules, const struct outcome *outcome)
+{
+	const struct http_status *http = &outcome->http;
+
+	/* A 403 that names a wait is that of an API, as of GitHub's. */
+	if (http->known && http->code != 0)
+		return http->code == VERDICT_TOO_MANY_REQUESTS ||
+		    (http->code == 403 && http->after.given);
+	return (rules->limited.watches & outcome->seen) != 0;
+}
+
 enum attempt_result
-verdict_result(const struct judgement *judgement, const struct outcome *outcome)
+verdict_result(const struct rules *rules, const struct judgement *judgement,
+    const struct outcome *outcome)
 {
 	enum reason reason = judgement->reason;
 
@@ -224,22 +242,12 @@ verdict_result(const struct judgement *judgement, const struct outcome *outcome)
 	    outcome->interrupted != 0 ||
 	    (reason == REASON_NOT_RETRYABLE && is_meant(outcome)))
 		return RESULT_IGNORED;
-	return reason == REASON_STOP_RULE || reason == REASON_NOT_RETRYABLE ||
-		reason == REASON_RETRY_IF
-	    ? RESULT_HEALTHY
+	if (reason == REASON_STOP_RULE || reason == REASON_NOT_RETRYABLE ||
+	    reason == REASON_RETRY_IF)
+		return RESULT_HEALTHY;
+	return judgement->verdict == VERDICT_RETRY && is_limit(rules, outcome)
+	    ? RESULT_LIMIT
 	    : RESULT_FAILURE;
-}
-
-bool
-verdict_is_limit(const struct rules *rules, const struct outcome *outcome)
-{
-	const struct http_status *http = &outcome->http;
-
-	/* A 403 that names a wait is that of an API, as of GitHub's. */
-	if (http->known && http->code != 0)
-		return http->code == VERDICT_TOO_MANY_REQUESTS ||
-		    (http->code == 403 && http->after.given);
-	return (rules->limited.watches & outcome->seen) != 0;
 }
 
 int

@@ -134,17 +134,9 @@ struct judgement verdict_of(const struct rules *rules,
 bool
 verdict_fails_by(const struct conditions *set, const struct outcome *outcome);
 
-/* What an outcome that is judged so says about the dependency, for a breaker.
- */
-enum attempt_result verdict_result(
+/* What an outcome that is judged so says about the dependency. */
+enum attempt_result verdict_result(const struct rules *rules,
     const struct judgement *judgement, const struct outcome *outcome);
-
-/*
- * Whether a failure is a limit of the server, which is well but serves no more
- * for now: HTTP status 429, or 403 with a wait; without a status, words that
- * say so.
- */
-bool verdict_is_limit(const struct rules *rules, const struct outcome *outcome);
 
 /*
  * The exit status for an outcome: the command's own, 128+n for a signal, 124

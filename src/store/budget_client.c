@@ -26,7 +26,7 @@ budget_client_start(struct budget_client *budget,
 	budget->caller.uses_breaker = admitted == NULL || config->key == NULL ||
 	    strcmp(admitted, config->key) != 0;
 	budget->log = log;
-	budget->private = budget->said_limits = false;
+	budget->private = budget->said_terms = false;
 	budget->waits = 0;
 	budget->store = (struct segment_store){ .fd = -1 };
 }
@@ -97,19 +97,19 @@ enter(struct budget_client *budget)
 
 /* Says once that the limits in force are others than the user's. */
 static void
-say_limits(struct budget_client *budget, const struct terms *limits)
+say_terms(struct budget_client *budget, const struct terms *terms)
 {
 	char ratio[NUMBER_ROOM], min[NUMBER_ROOM], window[NUMBER_ROOM];
 
-	if (budget->said_limits)
+	if (budget->said_terms)
 		return;
-	budget->said_limits = true;
+	budget->said_terms = true;
 	log_warn(budget->log,
 	    STRINGS("budget '", budget->caller.config->key,
 		"': already in use with other limits; using ratio ",
-		number_put_decimal(ratio, limits->ratio, WINDOW_RATIO_ONE),
-		", min ", number_put(min, limits->min), ", window ",
-		number_put_decimal(window, limits->window, NANOS_SECOND), "s"));
+		number_put_decimal(ratio, terms->ratio, WINDOW_RATIO_ONE),
+		", min ", number_put(min, terms->min), ", window ",
+		number_put_decimal(window, terms->window, NANOS_SECOND), "s"));
 }
 
 /*
@@ -140,7 +140,7 @@ act_once(struct budget_client *budget, nanos now, budget_act *act, void *with)
 	if (!sound)
 		return "segment is corrupt";
 	if (differs)
-		say_limits(budget, &visit.terms);
+		say_terms(budget, &visit.terms);
 	return NULL;
 }
 
@@ -170,7 +170,8 @@ static bool
 look(const struct visit *visit, void *unused)
 {
 	(void)unused;
-	return admission_look(visit);
+	return window_is_sound(&visit->segment->window,
+	    window_epoch(visit->header->slice, visit->age));
 }
 
 bool
@@ -185,7 +186,6 @@ budget_client_ready(struct budget_client *budget)
 /* An attempt that has ended, and what the budget says about its retry. */
 struct told {
 	const struct attempt_end *end;
-	nanos delay;
 	struct admission foreseen;
 };
 
@@ -194,19 +194,14 @@ tell(const struct visit *visit, void *with)
 {
 	struct told *told = with;
 
-	told->foreseen = (struct admission){ .answer = ADMISSION_GRANTED };
-	if (!admission_tell(visit, told->end))
-		return false;
-	if (told->delay >= 0)
-		told->foreseen = admission_foresee(visit, told->delay);
-	return true;
+	return admission_tell(visit, told->end, &told->foreseen);
 }
 
 struct admission
-budget_client_tell(struct budget_client *budget, const struct attempt_end *end,
-    nanos delay, nanos now)
+budget_client_tell(
+    struct budget_client *budget, const struct attempt_end *end, nanos now)
 {
-	struct told told = { end, delay, { .answer = ADMISSION_GRANTED } };
+	struct told told = { end, { .answer = ADMISSION_GRANTED } };
 
 	if (budget->caller.config->key != NULL)
 		budget_client_visit(budget, now, tell, &told);
@@ -231,7 +226,7 @@ static bool
 give_up(const struct visit *visit, void *unused)
 {
 	(void)unused;
-	admission_give_up(visit);
+	atomic_fetch_add(&visit->segment->gave_up, 1);
 	return true;
 }
 

@@ -19,7 +19,7 @@ struct budget_client {
 	struct caller caller; /* without a budget its config has no key */
 	bool private; /* no other process uses the segment */
 	int waits; /* how often this process has waited for another one */
-	bool said_limits; /* that others are in force than the user's */
+	bool said_terms; /* that others are in force than the user's */
 	struct segment_store store;
 };
 
@@ -48,12 +48,10 @@ nanos budget_client_open(struct budget_client *budget);
  */
 bool budget_client_ready(struct budget_client *budget);
 
-/*
- * Tells the segment how an attempt ended. delay: of the retry that is planned;
- * -1: none is. Returns what admission_foresee() says about that retry.
- */
-struct admission budget_client_tell(struct budget_client *budget,
-    const struct attempt_end *end, nanos delay, nanos now);
+/* Tells the segment how an attempt ended. Returns whether the retry that is
+ * planned is denied already. */
+struct admission budget_client_tell(
+    struct budget_client *budget, const struct attempt_end *end, nanos now);
 
 /* Tells it that a server wants to be left alone for wait from now on, before
  * the rest of how an attempt ended is known. */

@@ -165,22 +165,23 @@ static bool acts(struct world *world, struct script *script) {
 		const char *word;
 		enum attempt_result result;
 		bool completed;
-		bool rescued, limited;
+		bool rescued;
 		nanos hold;
 	} ends[] = {
-		{ "succeeds", RESULT_SUCCESS, true, false, false, 0 },
-		{ "is-rescued", RESULT_SUCCESS, true, true, false, 0 },
-		{ "repeats", RESULT_SUCCESS, false, false, false, 0 },
-		{ "answers", RESULT_HEALTHY, false, false, false, 0 },
-		{ "fails", RESULT_FAILURE, false, false, false, 0 },
-		{ "aborts", RESULT_IGNORED, false, false, false, 0 },
+		{ "succeeds", RESULT_SUCCESS, true, false, 0 },
+		{ "is-rescued", RESULT_SUCCESS, true, true, 0 },
+		{ "repeats", RESULT_SUCCESS, false, false, 0 },
+		{ "answers", RESULT_HEALTHY, false, false, 0 },
+		{ "fails", RESULT_FAILURE, false, false, 0 },
+		{ "aborts", RESULT_IGNORED, false, false, 0 },
 		/* A 503 and a 429 with a Retry-After, and one that is short. */
-		{ "is-put-off", RESULT_FAILURE, false, false, false, SECONDS(5) },
-		{ "is-limited", RESULT_FAILURE, false, false, true, SECONDS(5) },
-		{ "is-slowed", RESULT_FAILURE, false, false, true, NANOS_SECOND - 1 },
+		{ "is-put-off", RESULT_FAILURE, false, false, SECONDS(5) },
+		{ "is-limited", RESULT_LIMIT, false, false, SECONDS(5) },
+		{ "is-slowed", RESULT_LIMIT, false, false, NANOS_SECOND - 1 },
 	};
 	struct caller *caller = world->caller;
 	struct visit here = visit_of(world, caller);
+	struct admission foreseen = { .answer = ADMISSION_GRANTED };
 
 	for (size_t i = 0; i < LENGTH(ends); i++)
 		if (script_is(script, ends[i].word)) {
@@ -188,8 +189,11 @@ static bool acts(struct world *world, struct script *script) {
 			    &(struct attempt_end){ .result = ends[i].result,
 				.completed = ends[i].completed,
 				.rescued = ends[i].rescued,
-				.limited = ends[i].limited,
-				.hold = ends[i].hold });
+				.hold = ends[i].hold,
+				.delay = ends[i].result == RESULT_LIMIT ? 0 : -1 },
+			    &foreseen);
+			/* The server has invited a retry after its limit. */
+			EQUAL(script->rest, foreseen.answer, ADMISSION_GRANTED);
 			return true;
 		}
 	if (script_is(script, "retry") || script_is(script, "first")) {
@@ -212,18 +216,19 @@ static bool acts(struct world *world, struct script *script) {
 		    world->admission.breaker.state == BREAKER_RECOVERING);
 		EQUAL(row, world->admission.terms.min, world->terms.min);
 		EQUAL(row, world->admission.terms.ratio, world->terms.ratio);
-	} else if (script_is(script, "gives-up"))
-		admission_give_up(&here);
-	else if (script_is(script, "foresees-grant") || script_is(script, "foresees-denial")) {
+	} else if (script_is(script, "foresees-grant") || script_is(script, "foresees-denial")) {
 		bool grant = script_is(script, "foresees-grant");
 
-		world->admission = admission_foresee(&here, script_span(script));
+		admission_tell(&here,
+		    &(struct attempt_end){ .result = RESULT_IGNORED, .delay = script_span(script) },
+		    &world->admission);
 		EQUAL(script->rest, world->admission.answer,
 		    grant ? ADMISSION_GRANTED : ADMISSION_BUDGET);
 	} else if (script_is(script, "renews"))
 		admission_renew(&here);
 	else if (script_is(script, "looks"))
-		world->corrupt = !admission_look(&here);
+		world->corrupt = !window_is_sound(&here.segment->window,
+		    window_epoch(here.header->slice, here.age));
 	else
 		return caller->fleet != NULL && settles(world, script);
 	return true;
@@ -238,10 +243,12 @@ static bool disturbs(struct world *world, struct script *script) {
 			struct caller other = invocation('Z');
 			struct visit here = visit_of(world, &other);
 
-			admission_tell(&here, &(struct attempt_end){ .result = RESULT_FAILURE });
+			admission_tell(&here,
+			    &(struct attempt_end){ .result = RESULT_FAILURE, .delay = -1 },
+			    &world->admission);
 		}
 	else if (script_is(script, "pauses"))
-		segment->cooldown = (uint64_t)(world->now + SECONDS(2));
+		segment->cooldown.until = (uint64_t)(world->now + SECONDS(2));
 	else if (script_is(script, "used"))
 		world->used = (int64_t)segment->retries;
 	else if (script_is(script, "loses-lease"))
@@ -249,7 +256,7 @@ static bool disturbs(struct world *world, struct script *script) {
 	else if (script_is(script, "has-old-lease"))
 		world->caller->lease = 7;
 	else if (script_is(script, "paused-until"))
-		segment->cooldown = (uint64_t)script_span(script);
+		segment->cooldown.until = (uint64_t)script_span(script);
 	else if (script_is(script, "waited-at"))
 		segment->waiting = (uint64_t)script_span(script);
 	else if (script_is(script, "others-retry"))
@@ -305,12 +312,11 @@ static void check_fact(struct world *world, struct script *script) {
 		{ "throttled", (int64_t)segment->throttled, NULL },
 		{ "limited", (int64_t)segment->limited, NULL },
 		{ "rescued", (int64_t)segment->rescued, NULL },
-		{ "gave-up", (int64_t)segment->gave_up, NULL },
 		{ "firsts", (int64_t)segment->firsts, NULL },
 		{ "successes", (int64_t)segment->successes, NULL },
 		{ "probes", (int64_t)segment->probes, NULL },
 		{ "turns", (int64_t)segment->turns, NULL },
-		{ "pause", (int64_t)segment->cooldown, NULL },
+		{ "pause", (int64_t)segment->cooldown.until, NULL },
 		{ "waiting", (int64_t)segment->waiting, NULL },
 		{ "failures", view.failures, NULL },
 		{ "next", view.next, NULL },
@@ -569,7 +575,7 @@ static const char *const scenes[] = {
 	"aborts, probes=1 turns=0",
 	/* A pause of more than a day is corrupt. */
 	"0/1: paused-until 24h, U retry denied",
-	"0/1: paused-until 86400000000001ns, U retry granted",
+	"0/1: paused-until 86460000000001ns, U retry granted",
 	"0/1: paused-until -1ns, U retry granted",
 
 	/* A denial is foreseen, after a minute: it begins the pause, and
@@ -622,8 +628,7 @@ static const char *const scenes[] = {
 	/* A retry after a limit is not counted, and needs no permission; also
 	 * not that of a fleet. The limit tells the breaker nothing. */
 	"0/0: Y fails, A is-limited failures=1, 5s A retry granted limited=1 "
-	"admitted=0 refused=0, A is-limited, 10s A foresees-grant 0, A retry "
-	"granted "
+	"admitted=0 refused=0, A is-limited, 10s A retry granted "
 	"limited=2 admitted=0, A fails failures=2, A retry denied",
 	"0/0: F is-limited, 5s F retry granted fleet=unasked limited=1",
 	/* What becomes free while it lasts is foreseen. */
@@ -644,8 +649,7 @@ static const char *const scenes[] = {
 	 * so is what is put off. */
 	"0/0: Y fails, A is-slowed failures=2, A retry denied limited=0",
 	"0/0: Y fails, A is-put-off failures=2, 5s A retry denied limited=0",
-	"U is-rescued rescued=1 successes=1, u succeeds rescued=1, u gives-up "
-	"gave-up=1",
+	"U is-rescued rescued=1 successes=1, u succeeds rescued=1",
 
 	/* A retry that succeeds is paid back, and any other one stays counted;
 	 * also if more successes in a row are wanted. */

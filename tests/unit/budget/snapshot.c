@@ -38,7 +38,7 @@ static const char *const scenes[] = {
 	/* A pause, the longest one, and words that are corrupt. */
 	"cooldown 5s cooldown=5s next=5s !idle, 5s cooldown=0 next=0 idle",
 	"cooldown 24h cooldown=24h next=24h !idle",
-	"cooldown 86400000000001ns cooldown=0 next=0 idle",
+	"cooldown 86460000000001ns cooldown=0 next=0 idle",
 	"cooldown -1ns cooldown=0 next=0 idle",
 
 	"retries 5 attempts=5 amplification=-1",
@@ -125,7 +125,7 @@ act(struct script *script, struct segment *segment, struct fleet_caller *caller,
 	else if (script_is(script, "lower-min"))
 		segment_agree(segment, &segment->header, &(struct terms){ -1, 1, -1 }, &differs);
 	else if (script_is(script, "cooldown"))
-		segment->cooldown = (uint64_t)script_span(script);
+		segment->cooldown.until = (uint64_t)script_span(script);
 	else if (script_is(script, "failure"))
 		breaker_tell(&segment->breaker, &config, RESULT_FAILURE, age, age);
 	else if (script_is(script, "enter"))
@@ -250,7 +250,7 @@ TEST(garbage) {
 		HOLDS("limit", a.left >= 0 && a.left <= a.limit);
 		HOLDS("next", a.next >= SNAPSHOT_NONE);
 		HOLDS("ratio", a.ratio >= 0 && a.min >= 0);
-		HOLDS("cooldown", a.cooldown >= 0 && a.cooldown <= NANOS_DAY);
+		HOLDS("cooldown", a.cooldown >= 0 && a.cooldown <= HOLD_MOST + HOLD_BEHIND);
 		HOLDS("totals",
 		    a.all_firsts >= 0 && a.all_retries >= 0 && a.all_denied >= 0 &&
 			a.all_successes >= 0);

@@ -985,6 +985,7 @@ TEST(results_for_the_breaker) {
 		{ REASON_INTERRUPTED, "exit 1 interrupted", RESULT_IGNORED },
 		{ REASON_STOP_RULE, "exit 1 interrupted", RESULT_IGNORED },
 	};
+	static const struct rules no_rules = { .transient = { .fail = false } };
 	struct outcome success = outcome_of("exit 0");
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -994,10 +995,11 @@ TEST(results_for_the_breaker) {
 										     : VERDICT_STOP,
 			.reason = reason };
 
-		EQUAL(rows[i].outcome, verdict_result(&judgement, &outcome), rows[i].result);
+		EQUAL(rows[i].outcome, verdict_result(&no_rules, &judgement, &outcome),
+		    rows[i].result);
 	}
 	EQUAL("one of several successes",
-	    verdict_result(&(struct judgement){ .verdict = VERDICT_REPEAT }, &success),
+	    verdict_result(&no_rules, &(struct judgement){ .verdict = VERDICT_REPEAT }, &success),
 	    RESULT_SUCCESS);
 }
 
@@ -1015,25 +1017,26 @@ TEST(timeouts) {
 	EQUAL("behind it", plan_timeout(&policy, 9), 5);
 }
 
-/* How an attempt ended, and what the budget is told: the result, whether that
- * is a limit, and for how long the server wants to be left alone. */
+/* How an attempt ended, and what the budget is told: the result, and for how
+ * long the server wants to be left alone. */
 static const char *const tells[] = {
 	"| 0 -> success",
 	"| 7 -> failure",
-	"| http 429 wait 5s -> failure limited 5s",
-	"max-retry-after=3s | http 429 wait 5s -> failure limited 3s",
-	"attempts=1 | http 429 wait 5s -> failure limited 5s",
+	"| http 429 wait 5s -> limit 5s",
+	"max-retry-after=3s | http 429 wait 5s -> limit 3s",
+	"attempts=1 | http 429 wait 5s -> limit 5s",
 	"| http 503 wait 5s -> failure 5s",
 	"| http 404 wait 5s -> healthy 5s",
-	"| http 403 wait 5s -> failure limited 5s",
+	"| http 403 wait 5s -> limit 5s",
 	/* Without a time, the delay that follows. */
-	"jitter=none | http 429 -> failure limited 1s",
+	"jitter=none | http 429 -> limit 1s",
 	"jitter=none | http 503 -> failure",
-	"attempts=1 | http 429 -> failure limited",
+	"attempts=1 | http 429 -> limit",
 };
 
 TEST_ROWS(tells) {
-	static const char *const results[] = { "success", "healthy", "failure", "ignored" };
+	static const char *const results[] = { "success", "healthy", "failure", "limit",
+		"ignored" };
 	struct script script = script_of(row);
 	struct asked asked;
 	struct history history;
@@ -1056,9 +1059,6 @@ TEST_ROWS(tells) {
 	script_next(&script);
 	SAME(row, results[end.result], script.word);
 	script_next(&script);
-	EQUAL(row, end.limited, script_is(&script, "limited"));
-	if (end.limited)
-		script_next(&script);
 	if (!duration_parse(script.word, strlen(script.word), &hold))
 		hold = 0;
 	EQUAL(row, number_greater(end.hold, 0), hold);
