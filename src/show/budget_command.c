@@ -9,7 +9,6 @@
 #include "budget/snapshot.h"
 #include "sys/sys.h"
 #include "output/writer.h"
-#include "store/segment_file.h"
 #include "store/segment_store.h"
 #include "show/budget_show.h"
 #include "exit_status.h"
@@ -160,7 +159,6 @@ static void
 show_one(struct command *command)
 {
 	const char *key = command->policy->subject;
-	struct segment_dir dir;
 	struct snapshot snapshot;
 	struct segment_store store;
 	struct failure failure =
@@ -184,12 +182,7 @@ show_one(struct command *command)
 		/* Other hosts of the fleet may have it. */
 		snapshot_clear(&snapshot, key);
 	} else {
-		snapshot.file[0] = '\0';
-		if (segment_file_find(&dir, command->directory).why == NULL) {
-			segment_file_name(&dir, key);
-			snprintf(snapshot.file, sizeof snapshot.file, "%s",
-			    dir.path + dir.stem);
-		}
+		segment_store_name(snapshot.file, command->directory, key);
 	}
 	answered = show(command, &snapshot, 1);
 	if (failure.why != NULL)
@@ -301,7 +294,7 @@ sweep(struct found *found, void *with)
 		 * small: a process sees at its next use that the file is gone,
 		 * and so loses one retry's count.
 		 */
-		if (failure.why == NULL && unlink(found->dir->path) == -1)
+		if (failure.why == NULL && unlink(found->path) == -1)
 			failure = FAILED("cannot remove");
 	}
 	segment_store_close(&found->store);

@@ -1,16 +1,20 @@
 #include "store/segment_store.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
+#include "sys/procfs.h"
 #include "sys/sys.h"
+#include "text/number.h"
 
 /* How often to look again while other processes replace the file. */
 #define TRIES 8
@@ -18,13 +22,260 @@
 /* The maker of a younger leftover may still be at work. */
 #define LEFTOVER_AGE NANOS_MINUTE
 
+/* RENAME_NOREPLACE of linux/fs.h, which not every libc comes with. */
+#define NO_REPLACE 1
+
+/* In the place of a key, in the name of a file that make_file() has not
+ * completed. No encoded key begins with "~". */
+#define LEFTOVER "~tmp"
+
+struct dir {
+	const char *directory;
+	bool shared; /* the segments belong to the directory's group */
+	uid_t user; /* the effective user of this process */
+	gid_t group; /* of the files, if shared */
+	mode_t mode; /* the most that a file may permit */
+	size_t stem, key; /* where the file name begins in path, and its part
+			     for a key */
+	char path[PATH_MAX];
+};
+
+/*
+ * Files
+ */
+
+/* Sets path to the file of a key. */
+static void
+set_key(struct dir *dir, const char *key)
+{
+	segment_name(
+	    dir->path + dir->stem, dir->shared ? -1 : (int64_t)dir->user, key);
+}
+
+/* Examines a directory, and sets dir; path ends with the prefix of all names
+ * of segments. */
+static struct failure
+find_dir(struct dir *dir, const char *directory)
+{
+	struct stat status = { .st_uid = 0 };
+	size_t length = strlen(directory);
+
+	dir->directory = directory;
+	dir->user = geteuid();
+	dir->mode = 0600;
+	dir->stem = length + 1;
+	if (dir->stem + SEGMENT_NAME > sizeof dir->path) {
+		errno = ENAMETOOLONG;
+		return FAILED("cannot use the directory");
+	}
+	memcpy(dir->path, directory, length);
+	dir->path[length] = '/';
+	/* stat(2) is saved: the default directory is one for all users. */
+	if (strcmp(directory, SEGMENT_DIRECTORY) != 0 &&
+	    stat(directory, &status) == -1)
+		return FAILED("cannot use the directory");
+	dir->shared = (status.st_uid == 0 || status.st_uid == dir->user) &&
+	    (status.st_mode & (S_ISGID | S_IWOTH)) == S_ISGID;
+	if (dir->shared) {
+		dir->group = status.st_gid;
+		dir->mode = 0660;
+	}
+	set_key(dir, "");
+	dir->key = strlen(dir->path);
+	return NO_FAILURE;
+}
+
+/*
+ * Whether a file may be used as a segment: its owner, mode, size and so on must
+ * be as make_file() makes them. Root uses only its own files. ENOENT if the
+ * file was removed after it had been opened.
+ */
+static struct failure
+judge(const struct dir *dir, const struct stat *file)
+{
+	if (file->st_nlink == 0)
+		return (struct failure){ "has just been removed", ENOENT };
+	if (!S_ISREG(file->st_mode))
+		return REFUSED("not a regular file");
+	if (file->st_uid != dir->user && (!dir->shared || dir->user == 0))
+		return REFUSED("owned by another user");
+	if (file->st_nlink > 1)
+		return REFUSED("has other links");
+	if (dir->shared && file->st_gid != dir->group)
+		return REFUSED("of another group");
+	if ((file->st_mode & 07777 & ~dir->mode) != 0)
+		return REFUSED(
+		    dir->shared ? "mode is not 0660" : "mode is not 0600");
+	if (file->st_size != sizeof(struct segment))
+		return REFUSED("of another size");
+	return NO_FAILURE;
+}
+
+/*
+ * Whether a file may be removed, whatever it contains: it is a regular file of
+ * this user with a single name, or may be used. file must come from lstat, so
+ * that no symbolic link is followed.
+ */
+static struct failure
+judge_removal(const struct dir *dir, const struct stat *file)
+{
+	if (S_ISREG(file->st_mode) && file->st_uid == dir->user &&
+	    file->st_nlink == 1)
+		return NO_FAILURE;
+	return judge(dir, file);
+}
+
+/*
+ * Sets *here to the time and the boot, for the file that is open as fd. boot
+ * stays "" if the file cannot survive a reboot, unless always.
+ */
+static struct failure
+find_origin(int fd, bool always, struct origin *here)
+{
+	struct statfs system;
+	bool in_memory = false;
+
+	*here = (struct origin){ .base = sys_now(CLOCK_BOOTTIME) };
+	if (fstatfs(fd, &system) == -1)
+		return FAILED("cannot tell the file system");
+	/* The numbers of linux/magic.h, which not every libc comes with. */
+	switch ((uint32_t)system.f_type) {
+	case 0x01021994: /* tmpfs */
+	case 0x858458f6: /* ramfs */
+		in_memory = true;
+		break;
+	/* Each host would take the segments of the others for segments of an
+	 * earlier boot. */
+	case 0x6969: /* NFS */
+	case 0x517b: /* SMB */
+	case 0xff534d42: /* CIFS */
+	case 0xfe534d42: /* SMB2 */
+	case 0x5346414f: /* AFS */
+	case 0x73757245: /* Coda */
+	case 0x00c36400: /* Ceph */
+	case 0x0bd00bd0: /* Lustre */
+		return REFUSED("on a network file system");
+	default:
+		break;
+	}
+	if ((in_memory && !always) || sys_boot(here->boot))
+		return NO_FAILURE;
+	memset(here->boot, 0, sizeof here->boot);
+	if (in_memory)
+		return NO_FAILURE;
+	/* To a caller, ENOENT would mean that there is no segment. */
+	return errno == ENOENT ? REFUSED("cannot tell one boot from another")
+			       : FAILED("cannot tell one boot from another");
+}
+
+/* Writes a whole segment to an empty file, so that all its pages exist. */
+static struct failure
+fill(int fd, const struct dir *dir, const char *key, const struct terms *terms)
+{
+	struct origin origin;
+	struct failure failure = find_origin(fd, true, &origin);
+	struct segment segment;
+	struct stat file;
+	ssize_t wrote;
+
+	if (failure.why != NULL)
+		return failure;
+	if (dir->shared &&
+	    (fstat(fd, &file) == -1 ||
+		(file.st_gid != dir->group &&
+		    fchown(fd, (uid_t)-1, dir->group) == -1)))
+		return FAILED("cannot set the group");
+	if (fchmod(fd, dir->mode) == -1)
+		return FAILED("cannot set the mode");
+	segment_make(&segment, key, terms, &origin);
+	wrote = write(fd, &segment, sizeof segment);
+	if (wrote == sizeof segment)
+		return NO_FAILURE;
+	if (wrote != -1)
+		errno = ENOSPC;
+	return FAILED("cannot write");
+}
+
+/* The first call needs a capability, the second needs /proc. */
+static bool
+give_name(int fd, const char *path)
+{
+	char name[PROCFS_NAME];
+
+	if (linkat(fd, "", AT_FDCWD, path, AT_EMPTY_PATH) == 0)
+		return true;
+	if (errno == EEXIST)
+		return false;
+	if (linkat(AT_FDCWD, procfs_name(name, fd), AT_FDCWD, path,
+		AT_SYMLINK_FOLLOW) == 0)
+		return true;
+	if (errno != EEXIST)
+		errno = EOPNOTSUPP;
+	return false;
+}
+
+/* For file systems without O_TMPFILE: under a name that no key has at first. */
+static struct failure
+make_named(const struct dir *dir, const char *key, const struct terms *terms)
+{
+	struct dir temporary = *dir;
+	char *end = temporary.path + dir->key;
+	struct failure failure;
+	int fd;
+
+	memcpy(end, LEFTOVER, strlen(LEFTOVER));
+	number_put(end + strlen(LEFTOVER), (int64_t)(sys_seed() >> 1));
+	fd = open(temporary.path,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd == -1)
+		return FAILED("cannot make");
+	failure = fill(fd, dir, key, terms);
+	if (failure.why == NULL &&
+	    syscall(SYS_renameat2, AT_FDCWD, temporary.path, AT_FDCWD,
+		dir->path, NO_REPLACE) == -1)
+		failure = FAILED("cannot name");
+	close(fd);
+	if (failure.why != NULL)
+		unlink(temporary.path);
+	return failure;
+}
+
+/*
+ * Makes the file of a key at path. The file gets its name when it is complete,
+ * so that a process which is killed here leaves no partial segment. Succeeds as
+ * well if another process made that file first.
+ */
+static struct failure
+make_file(const struct dir *dir, const char *key, const struct terms *terms)
+{
+	int fd = open(dir->directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	struct failure failure = NO_FAILURE;
+
+	if (fd == -1) {
+		failure = FAILED("cannot make");
+	} else {
+		failure = fill(fd, dir, key, terms);
+		if (failure.why == NULL && !give_name(fd, dir->path))
+			failure = FAILED("cannot name");
+		close(fd);
+	}
+	if (failure.error == EOPNOTSUPP || failure.error == EISDIR ||
+	    failure.error == ENOENT)
+		failure = make_named(dir, key, terms);
+	return failure.error == EEXIST ? NO_FAILURE : failure;
+}
+
+/*
+ * Segments
+ */
+
 /* Copies and checks the header, and sets *state. */
 static struct failure
 check_header(
     struct segment_store *store, const char *key, enum segment_state *state)
 {
 	struct origin here;
-	struct failure failure = segment_file_origin(store->fd, false, &here);
+	struct failure failure = find_origin(store->fd, false, &here);
 	struct segment copy;
 	ssize_t got;
 
@@ -59,7 +310,7 @@ check_header(
  * that it can be locked; that of any other is closed.
  */
 static struct failure
-open_existing(struct segment_store *store, const struct segment_dir *dir,
+open_existing(struct segment_store *store, const struct dir *dir,
     const char *key, enum segment_state *state)
 {
 	struct failure failure;
@@ -74,16 +325,15 @@ open_existing(struct segment_store *store, const struct segment_dir *dir,
 		failure = FAILED("cannot open");
 		/* The file itself may explain this better than errno. */
 		if (failure.error != ENOENT && lstat(dir->path, &file) == 0) {
-			struct failure judged = segment_file_judge(dir, &file);
+			struct failure judged = judge(dir, &file);
 
 			if (judged.why != NULL)
 				failure = judged;
 		}
 		return failure;
 	}
-	failure = fstat(store->fd, &file) == -1
-	    ? FAILED("cannot open")
-	    : segment_file_judge(dir, &file);
+	failure = fstat(store->fd, &file) == -1 ? FAILED("cannot open")
+						: judge(dir, &file);
 	if (failure.why == NULL)
 		failure = check_header(store, key, state);
 	if (*state == SEGMENT_GOOD) {
@@ -104,11 +354,11 @@ open_existing(struct segment_store *store, const struct segment_dir *dir,
 
 /* Whether an open file still has its name. False, with errno; ENOENT if not. */
 static bool
-is_in_place(int fd, const struct segment_dir *dir)
+is_in_place(int fd, const char *path)
 {
 	struct stat ours, there;
 
-	if (fstat(fd, &ours) == -1 || lstat(dir->path, &there) == -1)
+	if (fstat(fd, &ours) == -1 || lstat(path, &there) == -1)
 		return false;
 	errno = ENOENT;
 	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
@@ -126,14 +376,14 @@ struct failure
 segment_store_open(struct segment_store *store, const char *directory,
     const char *key, const struct terms *terms)
 {
-	struct segment_dir dir;
+	struct dir dir;
 	enum segment_state state;
-	struct failure failure = segment_file_find(&dir, directory);
+	struct failure failure = find_dir(&dir, directory);
 
 	*store = (struct segment_store){ .fd = -1 };
 	if (failure.why != NULL)
 		return failure;
-	segment_file_name(&dir, key);
+	set_key(&dir, key);
 	for (int i = 0; i < TRIES; i++) {
 		failure = open_existing(store, &dir, key, &state);
 		if (failure.why == NULL ||
@@ -146,12 +396,13 @@ segment_store_open(struct segment_store *store, const char *directory,
 		}
 		failure = NO_FAILURE;
 		if (store->fd == -1)
-			failure = segment_file_make(&dir, key, terms);
+			failure = make_file(&dir, key, terms);
 		else if (flock(store->fd, LOCK_EX | LOCK_NB) == -1)
 			failure =
 			    (struct failure){ "being replaced all the time",
 				    EAGAIN };
-		else if (is_in_place(store->fd, &dir) && unlink(dir.path) == -1)
+		else if (is_in_place(store->fd, dir.path) &&
+		    unlink(dir.path) == -1)
 			failure = FAILED("cannot remove");
 		segment_store_close(store);
 		if (failure.why != NULL)
@@ -251,19 +502,32 @@ segment_store_close(struct segment_store *store)
 	store->fd = -1;
 }
 
+void
+segment_store_name(
+    char room[SEGMENT_NAME], const char *directory, const char *key)
+{
+	struct dir dir;
+
+	room[0] = '\0';
+	if (find_dir(&dir, directory).why != NULL)
+		return;
+	set_key(&dir, key);
+	memcpy(room, dir.path + dir.stem, strlen(dir.path + dir.stem) + 1);
+}
+
 struct failure
 segment_store_remove(const char *directory, const char *key)
 {
-	struct segment_dir dir;
+	struct dir dir;
 	struct stat file;
-	struct failure failure = segment_file_find(&dir, directory);
+	struct failure failure = find_dir(&dir, directory);
 
 	if (failure.why != NULL)
 		return failure;
-	segment_file_name(&dir, key);
+	set_key(&dir, key);
 	if (lstat(dir.path, &file) == -1)
 		return FAILED("cannot remove");
-	failure = segment_file_judge_removal(&dir, &file);
+	failure = judge_removal(&dir, &file);
 	if (failure.why != NULL || unlink(dir.path) == 0)
 		return failure;
 	return FAILED("cannot remove");
@@ -271,23 +535,23 @@ segment_store_remove(const char *directory, const char *key)
 
 /* Opens the file at dir->path, and calls each for it. */
 static void
-visit_file(const struct segment_dir *dir, void (*each)(struct found *, void *),
-    void *with)
+show_file(
+    const struct dir *dir, void (*each)(struct found *, void *), void *with)
 {
 	struct found found = { .name = dir->path + dir->stem,
-		.dir = dir,
-		.leftover = strncmp(dir->path + dir->key, SEGMENT_LEFTOVER,
-				strlen(SEGMENT_LEFTOVER)) == 0,
+		.path = dir->path,
+		.leftover = strncmp(dir->path + dir->key, LEFTOVER,
+				strlen(LEFTOVER)) == 0,
 		.state = SEGMENT_STRANGE,
 		.store = { .fd = -1 } };
 	char key[SEGMENT_KEY + 1] = { 0 };
-	struct segment_dir expected = *dir;
+	struct dir expected = *dir;
 	struct failure failure;
 	struct stat file;
 
 	if (found.leftover) {
 		if (lstat(dir->path, &file) == 0 &&
-		    segment_file_judge_removal(dir, &file).why == NULL &&
+		    judge_removal(dir, &file).why == NULL &&
 		    sys_now(CLOCK_REALTIME) -
 			    file.st_ctim.tv_sec * NANOS_SECOND >
 			LEFTOVER_AGE)
@@ -301,7 +565,7 @@ visit_file(const struct segment_dir *dir, void (*each)(struct found *, void *),
 	/* The name has to be that of the key. */
 	if (found.state == SEGMENT_GOOD) {
 		memcpy(key, found.store.header.key, SEGMENT_KEY);
-		segment_file_name(&expected, key);
+		set_key(&expected, key);
 		if (strcmp(expected.path, dir->path) != 0) {
 			found.refused = REFUSED("of another key");
 			found.state = SEGMENT_STRANGE;
@@ -316,12 +580,12 @@ bool
 segment_store_walk(const char *directory,
     void (*each)(struct found *found, void *with), void *with)
 {
-	struct segment_dir dir;
+	struct dir dir;
 	const struct dirent *entry;
 	DIR *stream;
 	int error;
 
-	if (segment_file_find(&dir, directory).why != NULL)
+	if (find_dir(&dir, directory).why != NULL)
 		return false;
 	stream = opendir(directory);
 	if (stream == NULL)
@@ -334,7 +598,7 @@ segment_store_walk(const char *directory,
 			continue;
 		memcpy(dir.path + dir.stem, entry->d_name,
 		    strlen(entry->d_name) + 1);
-		visit_file(&dir, each, with);
+		show_file(&dir, each, with);
 	}
 	error = errno;
 	closedir(stream);
@@ -357,5 +621,5 @@ segment_store_claim(struct found *found)
 			return false;
 		nanosleep(&(struct timespec){ 0, (long)NANOS_MS << i }, NULL);
 	}
-	return is_in_place(fd, found->dir);
+	return is_in_place(fd, found->path);
 }

@@ -1,16 +1,30 @@
 /*
- * segment_store: opens, uses, lists and removes the segments in a directory.
+ * segment_store: makes, opens, uses, lists and removes the segments in a
+ * directory.
  *
- * The directory is in memory as a rule. It has one file for each segment, which
- * segment_file makes. A file is used only if it is exactly as retry would have
- * made it for this user.
+ * The directory is in memory as a rule. It has one file for each segment. A
+ * file is used only if it is exactly as retry would have made it for this user.
+ *
+ * A segment belongs to one user, except in a directory that has the setgid bit,
+ * is owned by root or by the user, and is not writable by all: there it belongs
+ * to the directory's group.
  */
 #ifndef SEGMENT_STORE_H
 #define SEGMENT_STORE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include "budget/segment.h"
-#include "store/segment_file.h"
+
+/* Why something failed; why is NULL if it succeeded. */
+struct failure {
+	const char *why;
+	int error; /* an errno, or 0 if why is the whole explanation */
+};
+
+#define NO_FAILURE ((struct failure){ NULL, 0 })
+#define REFUSED(why) ((struct failure){ (why), 0 })
+#define FAILED(why) ((struct failure){ (why), errno })
 
 /* One segment: of a mapped file, or in the memory of this process alone. */
 struct segment_store {
@@ -24,8 +38,7 @@ struct segment_store {
  * SEGMENT_GOOD or SEGMENT_STALE.
  */
 struct found {
-	const char *name;
-	const struct segment_dir *dir;
+	const char *name, *path;
 	bool leftover; /* a segment that its maker did not complete */
 	struct failure refused; /* why the segment cannot be used */
 	enum segment_state state; /* unless it is a leftover */
@@ -54,9 +67,14 @@ bool segment_store_leave(struct segment_store *store);
 
 void segment_store_close(struct segment_store *store);
 
+/* The name of the file of a key; "" if the directory cannot be used. */
+void segment_store_name(
+    char room[SEGMENT_NAME], const char *directory, const char *key);
+
 /*
- * Removes the file that has the name of a key's segment, if
- * segment_file_judge_removal allows it. ENOENT if there is none.
+ * Removes the file that has the name of a key's segment, if it is a regular
+ * file of this user with a single name, or may be used. ENOENT if there is
+ * none.
  */
 struct failure segment_store_remove(const char *directory, const char *key);
 

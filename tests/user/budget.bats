@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers store/budget_client, store/segment_file.
+# Covers store/budget_client.
 # The budget: how many retries all invocations with a key have together.
 # At most max(min, ratio * successes) in each window. budget_faults.bats tests
 # what happens when something goes wrong.

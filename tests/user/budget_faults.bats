@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers store/segment_file, store/segment_store.
+# Covers store/segment_store.
 # What can go wrong with a budget: its file, the directory, the clock, the
 # processes that share it, other users. The command runs, its status is right,
 # and one line at most says so; where the budget is required, nothing runs.
