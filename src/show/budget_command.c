@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "budget/snapshot.h"
+#include "budget/segment.h"
 #include "sys/sys.h"
 #include "output/writer.h"
 #include "store/segment_store.h"
@@ -102,7 +102,7 @@ take_snapshot(struct segment_store *store, struct snapshot *snapshot)
 	for (int i = 0; i < TRIES && !sound; i++) {
 		if (!segment_store_enter(store))
 			return gone;
-		sound = snapshot_take(snapshot, store->segment, &store->header,
+		sound = segment_look(snapshot, store->segment, &store->header,
 		    sys_now(CLOCK_BOOTTIME));
 		if (!segment_store_leave(store))
 			return gone;
@@ -180,7 +180,7 @@ show_one(struct command *command)
 
 	if (failure.why != NULL) {
 		/* Other hosts of the fleet may have it. */
-		snapshot_clear(&snapshot, key);
+		segment_unknown(&snapshot, key);
 	} else {
 		segment_store_name(snapshot.file, command->directory, key);
 	}
@@ -260,7 +260,7 @@ reset(struct command *command)
 	if (!fleet)
 		return;
 
-	snapshot_clear(&budget, policy->subject);
+	segment_unknown(&budget, policy->subject);
 	if (budget_show_ask(policy, &budget, 1, NULL, reason)) {
 		say_fleet(command, LOUDNESS_VERBOSE, "reset", "");
 	} else {
@@ -332,7 +332,7 @@ budget_command_run(const struct policy *policy)
 	} else if (!gc) {
 		if (command.count > 0)
 			qsort(command.snapshots, command.count,
-			    sizeof *command.snapshots, snapshot_compare);
+			    sizeof *command.snapshots, segment_compare);
 		show(&command, command.snapshots, command.count);
 	}
 	free(command.snapshots);

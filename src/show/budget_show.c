@@ -204,7 +204,7 @@ put_members(
 		}
 		if (figure->kind == KIND_STATE)
 			writer_json_string(writer, figure->name,
-			    snapshot_is_known(snapshot)
+			    segment_is_known(snapshot)
 				? states[snapshot->breaker]
 				: NULL);
 		else
@@ -240,7 +240,7 @@ put_json(struct writer *writer, const struct budget_list *list)
 		writer_json_string(
 		    writer, "file", host->file[0] == '\0' ? NULL : host->file);
 		put_members(writer, host, SCOPE_HOST);
-		if (fleet != NULL && snapshot_is_known(fleet)) {
+		if (fleet != NULL && segment_is_known(fleet)) {
 			writer_json_begin(writer, "fleet", '{');
 			writer_json_string(writer, "url", policy->fleet.text);
 			put_members(writer, fleet, SCOPE_FLEET);
@@ -298,7 +298,7 @@ put_metrics(struct writer *writer, const struct snapshot *snapshots,
 		    strcmp(figure->object, "totals") == 0, figure->help);
 		for (size_t i = 0; i < count; i++)
 			if (scope == SCOPE_VIEW ||
-			    snapshot_is_known(&snapshots[i]))
+			    segment_is_known(&snapshots[i]))
 				put_sample(writer, prefix, figure->metric,
 				    &snapshots[i],
 				    exact(room, &snapshots[i], figure, "NaN"));
@@ -316,7 +316,7 @@ put_prom(struct writer *writer, const struct budget_list *list)
 	    "Whether the server answered.");
 	for (size_t i = 0; i < list->count; i++)
 		put_sample(writer, "retry_fleet_", "up", &list->fleets[i],
-		    snapshot_is_known(&list->fleets[i]) ? "1" : "0");
+		    segment_is_known(&list->fleets[i]) ? "1" : "0");
 	put_metrics(writer, list->snapshots, list->count, SCOPE_VIEW);
 }
 
@@ -448,12 +448,12 @@ put_table(struct writer *writer, const struct budget_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		const struct snapshot *host = &list->snapshots[i];
 
-		if (snapshot_is_known(host)) {
+		if (segment_is_known(host)) {
 			begin_line(writer, &widths, "host", host);
 			put_state(writer, host);
 			writer_put(writer, "\n");
 		}
-		if (fleet && snapshot_is_known(&list->fleets[i])) {
+		if (fleet && segment_is_known(&list->fleets[i])) {
 			begin_line(writer, &widths, "fleet", &list->fleets[i]);
 			put_view(writer, &host->fleet);
 			writer_put(writer, "\n");
@@ -497,7 +497,7 @@ budget_show_ask(const struct policy *policy, const struct snapshot *budgets,
 		memcpy(key, budgets[i].key, budgets[i].length);
 		key[budgets[i].length] = '\0';
 		if (fleets != NULL) {
-			snapshot_clear(&fleets[i], key);
+			segment_unknown(&fleets[i], key);
 			question.terms = fleet->config.terms;
 		}
 		if (!answers)

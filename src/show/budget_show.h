@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "budget/snapshot.h"
+#include "budget/segment.h"
 #include "fleet/link.h"
 #include "policy/policy.h"
 

@@ -533,7 +533,7 @@ put_fleet(struct writer *writer, const struct policy *policy)
 
 	if (policy->fleet.text == NULL)
 		return;
-	snapshot_clear(&budget, policy->budget.key);
+	segment_unknown(&budget, policy->budget.key);
 	if (budget_show_ask(policy, &budget, 1, &fleet, reason))
 		put_line(writer, "Fleet", "answers",
 		    "%" PRId64 " of %" PRId64 " retries used in %s by %" PRId64

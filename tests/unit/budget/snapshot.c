@@ -1,7 +1,11 @@
-/* snapshot: the numbers of a budget, whatever its words contain. */
+/*
+ * Covers budget/segment.
+ *
+ * The snapshot of a segment: the numbers of a budget, whatever its words contain.
+ */
 #include "unit.h"
 #include "script.h"
-#include "budget/snapshot.h"
+#include "budget/segment.h"
 #include "text/hash.h"
 
 /* When the segments here were made. */
@@ -157,7 +161,7 @@ static void check_fact(struct script *script, const struct segment *segment, nan
 	bool sound;
 
 	memcpy(&before, segment, sizeof before);
-	sound = snapshot_take(&a, segment, &segment->header, MADE + age);
+	sound = segment_look(&a, segment, &segment->header, MADE + age);
 	/* To look is not to take. */
 	HOLDS(script->rest, memcmp(&before, segment, sizeof before) == 0);
 	EQUAL(script->rest, sound, !script_is(script, "corrupt"));
@@ -210,7 +214,7 @@ TEST(key) {
 	struct snapshot snapshot;
 
 	HOLDS("api",
-	    snapshot_take(&snapshot, &segment, &segment.header, MADE) && snapshot.length == 3 &&
+	    segment_look(&snapshot, &segment, &segment.header, MADE) && snapshot.length == 3 &&
 		memcmp(snapshot.key, "api", 3) == 0);
 }
 
@@ -242,7 +246,7 @@ TEST(garbage) {
 			if (at < to || at >= offsetof(struct segment, fleet))
 				memcpy((char *)&segment + at, &word, 8);
 		}
-		sound = snapshot_take(&a, &segment, &segment.header, MADE + age);
+		sound = segment_look(&a, &segment, &segment.header, MADE + age);
 		HOLDS("only limits and window count", sound || all);
 		if (!sound)
 			continue;
@@ -274,12 +278,12 @@ TEST(their_order) {
 	for (size_t i = 0; i < LENGTH(keys); i++) {
 		struct segment segment = make(keys[i], -1, -1);
 
-		HOLDS(keys[i], snapshot_take(&snapshots[i], &segment, &segment.header, MADE));
+		HOLDS(keys[i], segment_look(&snapshots[i], &segment, &segment.header, MADE));
 		memcpy(snapshots[i].file, "file", 5);
 	}
 	for (size_t i = 0; i < LENGTH(keys); i++)
 		for (size_t j = 0; j < LENGTH(keys); j++) {
-			int order = snapshot_compare(&snapshots[i], &snapshots[j]);
+			int order = segment_compare(&snapshots[i], &snapshots[j]);
 
 			EQUAL(keys[i], (order > 0) - (order < 0), (i > j) - (i < j));
 		}
