@@ -10,7 +10,7 @@
 #include "cli/options.h"
 #include "exit_status.h"
 #include "output/progress.h"
-#include "show/budget_command.h"
+#include "show/budgets.h"
 #include "show/dry_run.h"
 #include "report/messages.h"
 #include "run.h"
@@ -279,7 +279,7 @@ main(int argc, char **argv)
 	if (policy.action == ACTION_REHEARSE)
 		return dry_run_show(&policy);
 	if (policy.action != ACTION_RUN)
-		return budget_command_run(&policy);
+		return budgets_run(&policy);
 	if (!run_open(&run, &policy, &outer))
 		return EXIT_STATUS_FAILED;
 	status = gather(&run);

@@ -11,7 +11,7 @@
 #include "output/writer.h"
 #include "exit_status.h"
 #include "report/advice.h"
-#include "show/budget_show.h"
+#include "show/budgets.h"
 
 /*
  * The forecast
@@ -528,13 +528,13 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 static void
 put_fleet(struct writer *writer, const struct policy *policy)
 {
-	char window[DURATION_ROOM], reason[BUDGET_SHOW_REASON];
+	char window[DURATION_ROOM], reason[BUDGETS_REASON];
 	struct snapshot budget, fleet;
 
 	if (policy->fleet.text == NULL)
 		return;
 	segment_unknown(&budget, policy->budget.key);
-	if (budget_show_ask(policy, &budget, 1, &fleet, reason))
+	if (budgets_ask(policy, &budget, 1, &fleet, reason))
 		put_line(writer, "Fleet", "answers",
 		    "%" PRId64 " of %" PRId64 " retries used in %s by %" PRId64
 		    "%s",

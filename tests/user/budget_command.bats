@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers show/budget_command, show/budget_show, output/writer.
+# Covers show/budgets, output/writer.
 # --budget-status, --budget-reset and --budget-gc.
 # shellcheck disable=SC2034 # what is set here, budget.bash and the rows read
 

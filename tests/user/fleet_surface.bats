@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers fleet/link, show/budget_show.
+# Covers fleet/link, show/budgets.
 # What a user types and reads of a fleet: options, variables, refusals, and what
 # is shown of the budget that a server keeps.
 

@@ -1,17 +1,41 @@
-#include "show/budget_show.h"
+#include "show/budgets.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "exit_status.h"
 #include "output/writer.h"
+#include "store/segment_store.h"
 #include "sys/signals.h"
 #include "sys/sys.h"
 #include "text/number.h"
 
 /* The columns of the table are not moved for keys longer than this. */
 #define KEY_COLUMN_MOST 40
+
+/* How often to read a segment that seems corrupt: it may be changing. */
+#define TRIES 2
+
+/* What --budget-status, --budget-reset or --budget-gc works with. */
+struct budgets {
+	const struct policy *policy; /* which asks for them, and for a format */
+	const char *directory;
+	struct snapshot *snapshots;
+	/* What the fleet's server knows of the same budgets, if it answered;
+	 * NULL: nobody asked it. */
+	struct snapshot *fleets;
+	const char *error; /* why the server did not answer */
+	size_t count, room;
+	int status; /* the exit status: 0 until something fails */
+};
+
+/*
+ * The figures
+ */
 
 /* What a figure counts, and how programs get it. */
 enum kind {
@@ -217,17 +241,17 @@ put_members(
 
 /* One object a line, so that tools for lines can read it too. */
 static void
-put_json(struct writer *writer, const struct budget_list *list)
+put_json(struct writer *writer, const struct budgets *budgets)
 {
-	const struct policy *policy = list->policy;
+	const struct policy *policy = budgets->policy;
 	bool all = policy->subject == NULL;
 
 	if (all)
 		writer_json_begin(writer, NULL, '[');
-	for (size_t i = 0; i < list->count; i++) {
-		const struct snapshot *host = &list->snapshots[i];
+	for (size_t i = 0; i < budgets->count; i++) {
+		const struct snapshot *host = &budgets->snapshots[i];
 		const struct snapshot *fleet =
-		    list->fleets == NULL ? NULL : &list->fleets[i];
+		    budgets->fleets == NULL ? NULL : &budgets->fleets[i];
 
 		if (all)
 			writer->comma = i == 0 ? "\n" : ",\n";
@@ -248,14 +272,14 @@ put_json(struct writer *writer, const struct budget_list *list)
 			writer_json_string(writer, "error", NULL);
 		} else if (fleet != NULL) {
 			writer_json_string(writer, "fleet", NULL);
-			writer_json_string(writer, "error", list->error);
+			writer_json_string(writer, "error", budgets->error);
 		}
 		if (fleet != NULL)
 			put_members(writer, host, SCOPE_VIEW);
 		writer_json_end(writer, '}');
 	}
 	if (all)
-		writer_put(writer, list->count == 0 ? "]" : "\n]");
+		writer_put(writer, budgets->count == 0 ? "]" : "\n]");
 	writer_put(writer, "\n");
 }
 
@@ -306,18 +330,18 @@ put_metrics(struct writer *writer, const struct snapshot *snapshots,
 }
 
 static void
-put_prom(struct writer *writer, const struct budget_list *list)
+put_prom(struct writer *writer, const struct budgets *budgets)
 {
-	put_metrics(writer, list->snapshots, list->count, SCOPE_HOST);
-	if (list->fleets == NULL)
+	put_metrics(writer, budgets->snapshots, budgets->count, SCOPE_HOST);
+	if (budgets->fleets == NULL)
 		return;
-	put_metrics(writer, list->fleets, list->count, SCOPE_FLEET);
+	put_metrics(writer, budgets->fleets, budgets->count, SCOPE_FLEET);
 	put_description(writer, "retry_fleet_", "up", false,
 	    "Whether the server answered.");
-	for (size_t i = 0; i < list->count; i++)
-		put_sample(writer, "retry_fleet_", "up", &list->fleets[i],
-		    segment_is_known(&list->fleets[i]) ? "1" : "0");
-	put_metrics(writer, list->snapshots, list->count, SCOPE_VIEW);
+	for (size_t i = 0; i < budgets->count; i++)
+		put_sample(writer, "retry_fleet_", "up", &budgets->fleets[i],
+		    segment_is_known(&budgets->fleets[i]) ? "1" : "0");
+	put_metrics(writer, budgets->snapshots, budgets->count, SCOPE_VIEW);
 }
 
 /*
@@ -428,9 +452,9 @@ begin_line(struct writer *writer, const struct widths *widths,
 }
 
 static void
-put_table(struct writer *writer, const struct budget_list *list)
+put_table(struct writer *writer, const struct budgets *budgets)
 {
-	bool fleet = list->fleets != NULL;
+	bool fleet = budgets->fleets != NULL;
 	enum scope shown = fleet ? SCOPE_ANY : SCOPE_HOST;
 	struct widths widths = { .key = strlen("KEY"),
 		.scope = fleet ? strlen("SCOPE") : 0 };
@@ -438,46 +462,52 @@ put_table(struct writer *writer, const struct budget_list *list)
 	for (size_t i = 0; i < FIGURES; i++)
 		if ((figures[i].scope & shown) != 0)
 			widths.figure[i] = strlen(figures[i].title);
-	for (size_t i = 0; i < list->count; i++) {
-		widen(&widths, &list->snapshots[i]);
+	for (size_t i = 0; i < budgets->count; i++) {
+		widen(&widths, &budgets->snapshots[i]);
 		if (fleet)
-			widen(&widths, &list->fleets[i]);
+			widen(&widths, &budgets->fleets[i]);
 	}
 	begin_line(writer, &widths, "SCOPE", NULL);
 	writer_put(writer, "BREAKER\n");
-	for (size_t i = 0; i < list->count; i++) {
-		const struct snapshot *host = &list->snapshots[i];
+	for (size_t i = 0; i < budgets->count; i++) {
+		const struct snapshot *host = &budgets->snapshots[i];
 
 		if (segment_is_known(host)) {
 			begin_line(writer, &widths, "host", host);
 			put_state(writer, host);
 			writer_put(writer, "\n");
 		}
-		if (fleet && segment_is_known(&list->fleets[i])) {
-			begin_line(writer, &widths, "fleet", &list->fleets[i]);
+		if (fleet && segment_is_known(&budgets->fleets[i])) {
+			begin_line(
+			    writer, &widths, "fleet", &budgets->fleets[i]);
 			put_view(writer, &host->fleet);
 			writer_put(writer, "\n");
 		}
 	}
 }
 
-bool
-budget_show(const struct budget_list *list)
+/* Writes them to standard output, which it closes. */
+static bool
+put(const struct budgets *budgets)
 {
 	struct writer writer = { .to = STDOUT_FILENO };
 
-	if (list->policy->format == FORMAT_JSON)
-		put_json(&writer, list);
-	else if (list->policy->format == FORMAT_PROM)
-		put_prom(&writer, list);
+	if (budgets->policy->format == FORMAT_JSON)
+		put_json(&writer, budgets);
+	else if (budgets->policy->format == FORMAT_PROM)
+		put_prom(&writer, budgets);
 	else
-		put_table(&writer, list);
+		put_table(&writer, budgets);
 	return writer_deliver(&writer);
 }
 
+/*
+ * The commands
+ */
+
 bool
-budget_show_ask(const struct policy *policy, const struct snapshot *budgets,
-    size_t count, struct snapshot *fleets, char reason[BUDGET_SHOW_REASON])
+budgets_ask(const struct policy *policy, const struct snapshot *budgets,
+    size_t count, struct snapshot *fleets, char reason[BUDGETS_REASON])
 {
 	const struct fleet_policy *fleet = &policy->fleet;
 	struct fleet_link link;
@@ -486,7 +516,7 @@ budget_show_ask(const struct policy *policy, const struct snapshot *budgets,
 	bool answers = signals_open(&signals);
 
 	if (!answers)
-		snprintf(reason, BUDGET_SHOW_REASON, "%s", strerror(errno));
+		snprintf(reason, BUDGETS_REASON, "%s", strerror(errno));
 	link_open(&link, fleet, policy->loudness == LOUDNESS_VERBOSE, &signals);
 	for (size_t i = 0; i < count; i++) {
 		const struct fleet_answer *answer = &link.dialog.answer;
@@ -542,4 +572,310 @@ budget_show_ask(const struct policy *policy, const struct snapshot *budgets,
 	close(signals.fd);
 	signals_restore(&signals);
 	return answers;
+}
+
+static void
+say(const struct budgets *budgets, enum loudness least,
+    const char *const strings[])
+{
+	struct writer writer = { .to = STDERR_FILENO };
+
+	if (budgets->policy->loudness < least)
+		return;
+	writer_put(&writer, "retry: ");
+	for (; *strings != NULL; strings++)
+		writer_put_escaped(
+		    &writer, ESCAPE_PLAIN, *strings, strlen(*strings));
+	writer_put(&writer, "\n");
+	writer_say(&writer);
+}
+
+static void
+say_none(const struct budgets *budgets, enum loudness least)
+{
+	say(budgets, least,
+	    STRINGS("budget '", budgets->policy->subject,
+		"': no such budget in ", budgets->directory));
+}
+
+/* Notes an exit status, of which that of a failure of retry counts most. */
+static void
+note(struct budgets *budgets, int status)
+{
+	if (budgets->status != EXIT_STATUS_FAILED)
+		budgets->status = status;
+}
+
+/* Says that something failed. A lack of memory or descriptors is a failure of
+ * retry, not of the budget. */
+static void
+fail(struct budgets *budgets, int error, const char *const strings[])
+{
+	say(budgets, LOUDNESS_QUIET, strings);
+	note(budgets,
+	    error == EMFILE || error == ENFILE || error == ENOMEM
+		? EXIT_STATUS_FAILED
+		: BUDGETS_NONE);
+}
+
+/* A file is one of many, with which the command goes on. */
+static void
+fail_budget(struct budgets *budgets, const struct found *file, const char *what,
+    struct failure failure)
+{
+	int error = failure.error;
+
+	fail(budgets, error,
+	    STRINGS(file != NULL ? "budget file '" : "budget '",
+		file != NULL ? file->name : budgets->policy->subject,
+		"': ", what, failure.why, error != 0 ? ": " : "",
+		error != 0 ? strerror(error) : "",
+		file != NULL ? NULL : ", in ", budgets->directory));
+}
+
+static void
+fail_directory(struct budgets *budgets, const char *what)
+{
+	int error = errno;
+
+	fail(budgets, error,
+	    STRINGS(what, budgets->directory, ": ", strerror(error)));
+}
+
+static struct failure
+take_snapshot(struct segment_store *store, struct snapshot *snapshot)
+{
+	static const struct failure gone = { "has just been removed", ENOENT };
+	bool sound = false;
+
+	for (int i = 0; i < TRIES && !sound; i++) {
+		if (!segment_store_enter(store))
+			return gone;
+		sound = segment_look(snapshot, store->segment, &store->header,
+		    sys_now(CLOCK_BOOTTIME));
+		if (!segment_store_leave(store))
+			return gone;
+	}
+	return sound ? NO_FAILURE : REFUSED("segment is corrupt");
+}
+
+static void
+say_fleet(const struct budgets *budgets, enum loudness least, const char *what,
+    const char *why)
+{
+	say(budgets, least,
+	    STRINGS("fleet '", budgets->policy->fleet.text, "': ", what, why));
+}
+
+/* Shows the budgets of this host, and the same budgets of its fleet. False if
+ * the fleet's server did not answer. */
+static bool
+show(struct budgets *budgets)
+{
+	const struct policy *policy = budgets->policy;
+	char reason[BUDGETS_REASON];
+
+	if (policy->fleet.text != NULL) {
+		budgets->fleets =
+		    calloc(budgets->count + 1, sizeof *budgets->fleets);
+		if (budgets->fleets == NULL) {
+			fail(budgets, ENOMEM, STRINGS(strerror(errno)));
+			return true;
+		}
+		if (!budgets_ask(policy, budgets->snapshots, budgets->count,
+			budgets->fleets, reason)) {
+			budgets->error = reason;
+			say_fleet(budgets, LOUDNESS_QUIET,
+			    "cannot be asked: ", reason);
+			note(budgets, BUDGETS_NONE);
+		}
+	}
+	if (!put(budgets))
+		note(budgets, EXIT_STATUS_FAILED);
+	free(budgets->fleets);
+	return budgets->error == NULL;
+}
+
+static void
+show_one(struct budgets *budgets)
+{
+	const char *key = budgets->policy->subject;
+	struct snapshot snapshot;
+	struct segment_store store;
+	struct failure failure =
+	    segment_store_open(&store, budgets->directory, key, NULL);
+	bool answered;
+
+	if (failure.why == NULL)
+		failure = take_snapshot(&store, &snapshot);
+	segment_store_close(&store);
+	if (failure.why != NULL && failure.error != ENOENT) {
+		fail_budget(budgets, NULL, "cannot be used: ", failure);
+		return;
+	}
+	if (failure.why != NULL && budgets->policy->fleet.text == NULL) {
+		say_none(budgets, LOUDNESS_PLAIN);
+		note(budgets, BUDGETS_NONE);
+		return;
+	}
+
+	if (failure.why != NULL) {
+		/* Other hosts of the fleet may have it. */
+		segment_unknown(&snapshot, key);
+	} else {
+		segment_store_name(snapshot.file, budgets->directory, key);
+	}
+	budgets->snapshots = &snapshot;
+	budgets->count = 1;
+	answered = show(budgets);
+	budgets->snapshots = NULL;
+	if (failure.why != NULL)
+		say_none(budgets, answered ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN);
+}
+
+/* Adds a file's budget to those that are shown. */
+static void
+add_found(struct found *found, void *with)
+{
+	struct budgets *budgets = with;
+	struct snapshot *snapshot = budgets->snapshots;
+	struct failure failure;
+
+	if (found->leftover)
+		return;
+	if (budgets->count == budgets->room) {
+		budgets->room = budgets->room == 0 ? 16 : 2 * budgets->room;
+		snapshot = realloc(snapshot, budgets->room * sizeof *snapshot);
+		if (snapshot == NULL) {
+			budgets->room = budgets->count;
+			fail_budget(budgets, found, "", FAILED("not shown"));
+			return;
+		}
+		budgets->snapshots = snapshot;
+	}
+	snapshot += budgets->count;
+	failure = found->refused;
+	if (failure.why == NULL)
+		failure = take_snapshot(&found->store, snapshot);
+	if (failure.why == NULL) {
+		snprintf(
+		    snapshot->file, sizeof snapshot->file, "%s", found->name);
+		budgets->count++;
+	} else if (failure.error == 0) {
+		/* A segment of an earlier boot is replaced when it is used. */
+		say(budgets,
+		    found->state == SEGMENT_STALE ? LOUDNESS_VERBOSE
+						  : LOUDNESS_PLAIN,
+		    STRINGS("budget file '", found->name,
+			"': not shown: ", failure.why));
+	} else if (failure.error != ENOENT) {
+		fail_budget(budgets, found, "not shown: ", failure);
+	}
+}
+
+/* Resets the budget of the host and that of the fleet, also if one fails. */
+static void
+reset(struct budgets *budgets)
+{
+	const struct policy *policy = budgets->policy;
+	struct failure failure =
+	    segment_store_remove(budgets->directory, policy->subject);
+	bool fleet = policy->fleet.text != NULL;
+	char reason[BUDGETS_REASON];
+	struct snapshot budget;
+	/* A budget that is gone already is a success. */
+	bool gone =
+	    failure.error == ENOENT && access(budgets->directory, F_OK) == 0;
+
+	/* Other hosts of the fleet may have it. */
+	if (gone)
+		say_none(budgets, fleet ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN);
+	else if (failure.why != NULL)
+		fail_budget(budgets, NULL, "cannot be reset: ", failure);
+	else
+		say(budgets, LOUDNESS_VERBOSE,
+		    STRINGS("budget '", policy->subject, "': reset"));
+	if (!fleet)
+		return;
+
+	segment_unknown(&budget, policy->subject);
+	if (budgets_ask(policy, &budget, 1, NULL, reason)) {
+		say_fleet(budgets, LOUDNESS_VERBOSE, "reset", "");
+	} else {
+		say_fleet(budgets, LOUDNESS_QUIET, "cannot be reset: ", reason);
+		note(budgets, BUDGETS_NONE);
+	}
+}
+
+/* Checks and removes a file, without a slow call between the two. Then says
+ * whether it was removed, or why not. */
+static void
+remove_idle(struct found *found, void *with)
+{
+	bool stale = found->state == SEGMENT_STALE;
+	struct budgets *budgets = with;
+	struct snapshot snapshot = { .idle = false };
+	struct failure failure = NO_FAILURE;
+
+	if (!segment_store_claim(found)) {
+		failure = FAILED("cannot lock");
+	} else {
+		if (!found->leftover && !stale) {
+			failure = found->refused;
+			if (failure.why == NULL)
+				failure =
+				    take_snapshot(&found->store, &snapshot);
+			if (failure.why == NULL && !snapshot.idle)
+				failure = REFUSED("in use");
+		}
+		/*
+		 * A process may begin to use the segment now. A lock for each
+		 * use would prevent that, but then every process would wait for
+		 * one that is stopped while it holds the lock. The cost is
+		 * small: a process sees at its next use that the file is gone,
+		 * and so loses one retry's count.
+		 */
+		if (failure.why == NULL && unlink(found->path) == -1)
+			failure = FAILED("cannot remove");
+	}
+	segment_store_close(&found->store);
+
+	if (failure.why == NULL && !found->leftover)
+		say(budgets, LOUDNESS_VERBOSE,
+		    STRINGS("budget file '", found->name,
+			"': removed: ", stale ? found->refused.why : "idle"));
+	else if (failure.why != NULL && failure.error == 0)
+		say(budgets, LOUDNESS_VERBOSE,
+		    STRINGS("budget file '", found->name,
+			"': kept: ", failure.why));
+	else if (failure.why != NULL && failure.error != ENOENT)
+		fail_budget(budgets, found, "", failure);
+}
+
+int
+budgets_run(const struct policy *policy)
+{
+	struct budgets budgets = { .policy = policy,
+		.directory = policy->budget.directory };
+	bool gc = policy->action == ACTION_GC;
+
+	if (policy->action == ACTION_RESET) {
+		reset(&budgets);
+	} else if (policy->subject != NULL) {
+		show_one(&budgets);
+	} else if (gc &&
+	    faccessat(AT_FDCWD, budgets.directory, W_OK, AT_EACCESS) == -1) {
+		/* One message for the directory, and not one for each file. */
+		fail_directory(&budgets, "cannot write to ");
+	} else if (!segment_store_walk(budgets.directory,
+		       gc ? remove_idle : add_found, &budgets)) {
+		fail_directory(&budgets, "cannot read ");
+	} else if (!gc) {
+		if (budgets.count > 0)
+			qsort(budgets.snapshots, budgets.count,
+			    sizeof *budgets.snapshots, segment_compare);
+		show(&budgets);
+	}
+	free(budgets.snapshots);
+	return budgets.status;
 }
