@@ -19,6 +19,9 @@
 /* Room for "; this host alone, 3 retries in 60s". */
 #define ALONE_ROOM 80
 
+/* Room for why the next attempt may not begin. */
+#define DENIAL_ROOM 320
+
 /* Input was consumed in spite of --replay-stdin. */
 static const char no_replay[] =
     "standard input was already consumed, and cannot be read again";
@@ -660,20 +663,90 @@ put_alone(char room[ALONE_ROOM], const struct admission *admission)
 	    share, share == 1 ? "retry" : "retries", window);
 }
 
+/* Writes why the breaker admits no attempt before next. */
+static void
+put_breaker(char room[DENIAL_ROOM], const struct breaker_view *breaker,
+    const char *next)
+{
+	if (breaker->state == BREAKER_RECOVERING)
+		snprintf(room, DENIAL_ROOM,
+		    "recovering, %" PRId64
+		    " attempts a second, ask again in %s",
+		    breaker->rate, next);
+	else
+		snprintf(room, DENIAL_ROOM, "open after %" PRId64 "%s%s%s",
+		    breaker->failures,
+		    breaker->failures == 1 ? " failure"
+					   : " consecutive failures",
+		    breaker->state == BREAKER_HALF_OPEN
+			? ", probe under way, ask again in "
+			: ", probe in ",
+		    next);
+}
+
+/* Writes why the fleet denies a retry: what it has used up, or its server is
+ * silent and this host has used up its share. */
+static void
+put_fleet(char room[DENIAL_ROOM], const struct admission *admission,
+    const char *window, const char *next)
+{
+	const struct host_view *view = &admission->view;
+	const char *silence = admission->silence;
+	char alone[ALONE_ROOM];
+
+	put_alone(alone, admission);
+	if (admission->fleet.silent)
+		snprintf(room, DENIAL_ROOM, "%s%s, ask again in about %s",
+		    silence != NULL ? silence : "no answer lately", alone,
+		    next);
+	else
+		snprintf(room, DENIAL_ROOM,
+		    "exhausted, %" PRId64 " of %" PRId64
+		    " retries used in %ss by %" PRId64
+		    "%s, ask again in about %s",
+		    view->retries, view->limit, window, view->hosts,
+		    view->hosts == 1 ? " host" : " hosts", next);
+}
+
+/* Writes why the budget of this host denies a retry. */
+static void
+put_budget(char room[DENIAL_ROOM], const struct admission *admission,
+    const char *window, const char *next)
+{
+	const struct terms *terms = &admission->terms;
+	int64_t successes = admission->sums.successes;
+	bool paid = admission->next == NANOS_MAX;
+	char ratio[NUMBER_ROOM];
+
+	if (admission->cooling) {
+		snprintf(room, DENIAL_ROOM,
+		    "no retries after a denial, next %s%s",
+		    paid ? "after a success" : "in about ", paid ? "" : next);
+		return;
+	}
+	number_put_decimal(ratio, terms->ratio, WINDOW_RATIO_ONE);
+	snprintf(room, DENIAL_ROOM,
+	    "exhausted, %" PRId64 " of %" PRId64
+	    " retries used in %ss (%" PRId64 "%s, ratio %s, min %" PRId64
+	    "), next %s%s",
+	    admission->sums.retries, window_limit(terms, successes), window,
+	    successes, successes == 1 ? " success" : " successes", ratio,
+	    terms->min,
+	    admission->never ? "never"
+		: paid       ? "after a success"
+			     : "in about ",
+	    paid ? "" : next);
+}
+
 /* Says why the next attempt may not begin, and what retry does now. */
 static void
 say_denied(struct message *message, bool attempted)
 {
 	const struct policy *policy = message->policy;
 	const struct admission *admission = &message->history->admission;
-	const struct breaker_view *breaker = &admission->breaker;
-	const struct host_view *view = &admission->view;
-	const struct terms *limits = &admission->terms;
-	int64_t successes = admission->sums.successes;
-	bool paid = admission->next == NANOS_MAX;
-	char next[DURATION_ROOM], window[NUMBER_ROOM], ratio[NUMBER_ROOM];
-	char alone[ALONE_ROOM], text[320];
-	const char *kind = "budget '", *name = policy->budget.key;
+	bool fleet = admission->fleet.decision == HOST_DENIED;
+	bool silent = fleet && admission->fleet.silent;
+	char next[DURATION_ROOM], window[NUMBER_ROOM], why[DENIAL_ROOM];
 	const char *then = "; giving up";
 
 	if (message->step->again)
@@ -682,67 +755,25 @@ say_denied(struct message *message, bool attempted)
 		then = "; command not run";
 	duration_format(next, admission->next);
 	number_put_decimal(window, admission->terms.window, NANOS_SECOND);
+	if (admission->answer == ADMISSION_HOLD)
+		snprintf(why, sizeof why, "the server asked to wait %s", next);
+	else if (admission->answer == ADMISSION_BREAKER)
+		put_breaker(why, &admission->breaker, next);
+	else if (fleet)
+		put_fleet(why, admission, window, next);
+	else
+		put_budget(why, admission, window, next);
 
 	message->strings[0] = NULL;
-	if (admission->answer == ADMISSION_HOLD) {
-		snprintf(
-		    text, sizeof text, "': the server asked to wait %s", next);
-	} else if (admission->answer == ADMISSION_BREAKER) {
-		kind = "breaker '";
-		if (breaker->state == BREAKER_RECOVERING)
-			snprintf(text, sizeof text,
-			    "': recovering, %" PRId64
-			    " attempts a second, ask again in %s",
-			    breaker->rate, next);
-		else
-			snprintf(text, sizeof text,
-			    "': open after %" PRId64 "%s%s%s",
-			    breaker->failures,
-			    breaker->failures == 1 ? " failure"
-						   : " consecutive failures",
-			    breaker->state == BREAKER_HALF_OPEN
-				? ", probe under way, ask again in "
-				: ", probe in ",
-			    next);
-	} else if (admission->fleet.decision == HOST_DENIED &&
-	    admission->fleet.silent) {
-		put_alone(alone, admission);
-		kind = "fleet '";
-		name = policy->fleet.text;
-		snprintf(text, sizeof text, "': %s%s, ask again in about %s",
-		    admission->silence != NULL ? admission->silence
-					       : "no answer lately",
-		    alone, next);
-	} else if (admission->fleet.decision == HOST_DENIED) {
-		/* Until then no process of this host asks the server. */
+	if (fleet)
 		add(message, STRINGS("fleet '", policy->fleet.text, "': "));
-		snprintf(text, sizeof text,
-		    "': exhausted, %" PRId64 " of %" PRId64
-		    " retries used in %ss by %" PRId64
-		    "%s, ask again in about %s",
-		    view->retries, view->limit, window, view->hosts,
-		    view->hosts == 1 ? " host" : " hosts", next);
-	} else if (admission->cooling) {
-		snprintf(text, sizeof text,
-		    "': no retries after a denial, next %s%s",
-		    paid ? "after a success" : "in about ", paid ? "" : next);
-	} else {
-		number_put_decimal(ratio, limits->ratio, WINDOW_RATIO_ONE);
-		snprintf(text, sizeof text,
-		    "': exhausted, %" PRId64 " of %" PRId64
-		    " retries used in %ss (%" PRId64
-		    "%s, ratio %s, min %" PRId64 "), next %s%s",
-		    admission->sums.retries, window_limit(limits, successes),
-		    window, successes,
-		    successes == 1 ? " success" : " successes", ratio,
-		    limits->min,
-		    admission->never ? "never"
-			: paid       ? "after a success"
-				     : "in about ",
-		    paid ? "" : next);
-	}
-	add(message,
-	    STRINGS(kind, name, text, then, attempted ? "" : remedy(message)));
+	/* A silent server has not denied the retry of this budget. */
+	if (!silent)
+		add(message,
+		    STRINGS(admission->answer == ADMISSION_BREAKER ? "breaker '"
+								   : "budget '",
+			policy->budget.key, "': "));
+	add(message, STRINGS(why, then, attempted ? "" : remedy(message)));
 	say(message, message->strings);
 }
 
