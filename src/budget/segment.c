@@ -107,7 +107,7 @@ segment_make(struct segment *segment, const char *key,
 {
 	struct header *header = &segment->header;
 	size_t length = strnlen(key, SEGMENT_KEY);
-	const struct terms limits = {
+	const struct terms made = {
 		.ratio = terms->ratio == -1 ? SEGMENT_RATIO : terms->ratio,
 		.min = terms->min == -1 ? SEGMENT_MIN : terms->min,
 	};
@@ -123,7 +123,7 @@ segment_make(struct segment *segment, const char *key,
 	header->origin = *origin;
 	header->length = (uint32_t)length;
 	memcpy(header->key, key, length);
-	atomic_init(&segment->terms, pack(&limits));
+	atomic_init(&segment->terms, pack(&made));
 }
 
 enum segment_state
@@ -142,7 +142,7 @@ segment_check(
 		return SEGMENT_STRANGE;
 	if (key != NULL &&
 	    (strlen(key) != length || memcmp(header->key, key, length) != 0))
-		return SEGMENT_STRANGE;
+		return SEGMENT_OTHER_KEY;
 	if (here->boot[0] != '\0' &&
 	    strncmp(here->boot, origin->boot, SEGMENT_BOOT) != 0)
 		return SEGMENT_STALE;
@@ -227,7 +227,7 @@ segment_look(struct snapshot *snapshot, const struct segment *segment,
 	nanos age = segment_age(header, now);
 	struct breaker_view view;
 	struct window_sums sums;
-	int64_t attempts, firsts;
+	double share;
 	bool abandoned;
 
 	snapshot->length = header->length;
@@ -291,19 +291,14 @@ segment_look(struct snapshot *snapshot, const struct segment *segment,
 		number_add(snapshot->all_limited,
 		    number_add(snapshot->all_probes, snapshot->all_turns)));
 
-	/* In millionths, to the nearest. Half of the attempts by half of the
-	 * firsts is nearly the same. */
-	attempts = snapshot->all_attempts;
-	firsts = snapshot->all_firsts;
 	snapshot->amplification = SNAPSHOT_NONE;
-	for (; firsts > INT64_MAX / WINDOW_RATIO_ONE; firsts /= 2)
-		attempts /= 2;
-	if (firsts > 0)
-		snapshot->amplification = number_add(
-		    number_multiply(attempts / firsts, WINDOW_RATIO_ONE),
-		    number_add(
-			attempts % firsts * WINDOW_RATIO_ONE, firsts / 2) /
-			firsts);
+	if (snapshot->all_firsts > 0) {
+		share = (double)snapshot->all_attempts /
+		    (double)snapshot->all_firsts * WINDOW_RATIO_ONE;
+		snapshot->amplification = share < (double)INT64_MAX
+		    ? (int64_t)(share + 0.5)
+		    : INT64_MAX;
+	}
 	return true;
 }
 

@@ -89,7 +89,8 @@ enum segment_state {
 	SEGMENT_STALE, /* of an earlier boot, or its epochs are used up: no
 			  process can use it any more */
 	SEGMENT_FUTURE, /* made in the future: by another clock than this */
-	SEGMENT_STRANGE, /* of another version or key, or no segment */
+	SEGMENT_OTHER_KEY,
+	SEGMENT_STRANGE, /* of another version, or no segment */
 };
 
 /*

@@ -274,6 +274,12 @@ static struct failure
 check_header(
     struct segment_store *store, const char *key, enum segment_state *state)
 {
+	static const char why[][24] = {
+		[SEGMENT_STALE] = "of an earlier boot",
+		[SEGMENT_FUTURE] = "of another clock",
+		[SEGMENT_OTHER_KEY] = "of another key",
+		[SEGMENT_STRANGE] = "of another version",
+	};
 	struct origin here;
 	struct failure failure = find_origin(store->fd, false, &here);
 	struct segment copy;
@@ -288,20 +294,7 @@ check_header(
 	if ((size_t)got != sizeof copy)
 		return REFUSED("of another size");
 	*state = segment_check(&store->header, key, &here);
-	switch (*state) {
-	case SEGMENT_GOOD:
-		return NO_FAILURE;
-	case SEGMENT_STALE:
-		return REFUSED("of an earlier boot");
-	case SEGMENT_FUTURE:
-		return REFUSED("of another clock");
-	case SEGMENT_STRANGE:
-		break;
-	}
-	return REFUSED(
-	    segment_check(&store->header, NULL, &here) == SEGMENT_STRANGE
-		? "of another version"
-		: "of another key");
+	return *state == SEGMENT_GOOD ? NO_FAILURE : REFUSED(why[*state]);
 }
 
 /*
@@ -568,7 +561,7 @@ show_file(
 		set_key(&expected, key);
 		if (strcmp(expected.path, dir->path) != 0) {
 			found.refused = REFUSED("of another key");
-			found.state = SEGMENT_STRANGE;
+			found.state = SEGMENT_OTHER_KEY;
 			segment_store_close(&found.store);
 		}
 	}

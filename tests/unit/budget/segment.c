@@ -129,7 +129,7 @@ TEST(longest_key) {
 	segment_make(&new, key, &minute, &origin);
 	HOLDS("longest", segment_check(&new.header, key, &origin) == SEGMENT_GOOD);
 	key[SEGMENT_KEY - 1] = '\0';
-	HOLDS("shorter", segment_check(&new.header, key, &origin) == SEGMENT_STRANGE);
+	HOLDS("shorter", segment_check(&new.header, key, &origin) == SEGMENT_OTHER_KEY);
 }
 
 /*
@@ -204,8 +204,8 @@ TEST(checks) {
 			EQUAL(checks[i].row, segment_check(header, "key", &here), checks[i].state);
 	}
 	segment_make(&new, "key", &minute, &origin);
-	EQUAL("another key", segment_check(header, "kez", &origin), SEGMENT_STRANGE);
-	EQUAL("a shorter key", segment_check(header, "ke", &origin), SEGMENT_STRANGE);
+	EQUAL("another key", segment_check(header, "kez", &origin), SEGMENT_OTHER_KEY);
+	EQUAL("a shorter key", segment_check(header, "ke", &origin), SEGMENT_OTHER_KEY);
 }
 
 /*
