@@ -643,11 +643,14 @@ fail_directory(struct budgets *budgets, const char *what)
 }
 
 static struct failure
-take_snapshot(struct segment_store *store, struct snapshot *snapshot)
+take_snapshot(struct found *found, struct snapshot *snapshot)
 {
 	static const struct failure gone = { "has just been removed", ENOENT };
+	struct segment_store *store = &found->store;
 	bool sound = false;
 
+	if (found->refused.why != NULL)
+		return found->refused;
 	for (int i = 0; i < TRIES && !sound; i++) {
 		if (!segment_store_enter(store))
 			return gone;
@@ -696,81 +699,92 @@ show(struct budgets *budgets)
 	return budgets->error == NULL;
 }
 
-static void
-show_one(struct budgets *budgets)
+/* Makes room for one more. NULL, with errno, without memory. */
+static struct snapshot *
+next_snapshot(struct budgets *budgets)
 {
-	const char *key = budgets->policy->subject;
-	struct snapshot snapshot;
-	struct segment_store store;
-	struct failure failure =
-	    segment_store_open(&store, budgets->directory, key, NULL);
-	bool answered;
+	size_t room = budgets->room == 0 ? 16 : 2 * budgets->room;
+	struct snapshot *snapshots = budgets->snapshots;
 
-	if (failure.why == NULL)
-		failure = take_snapshot(&store, &snapshot);
-	segment_store_close(&store);
-	if (failure.why != NULL && failure.error != ENOENT) {
-		fail_budget(budgets, NULL, "cannot be used: ", failure);
-		return;
+	if (budgets->count == budgets->room) {
+		snapshots = realloc(snapshots, room * sizeof *snapshots);
+		if (snapshots == NULL)
+			return NULL;
+		budgets->snapshots = snapshots;
+		budgets->room = room;
 	}
-	if (failure.why != NULL && budgets->policy->fleet.text == NULL) {
-		say_none(budgets, LOUDNESS_PLAIN);
-		note(budgets, BUDGETS_NONE);
-		return;
-	}
-
-	if (failure.why != NULL) {
-		/* Other hosts of the fleet may have it. */
-		segment_unknown(&snapshot, key);
-	} else {
-		segment_store_name(snapshot.file, budgets->directory, key);
-	}
-	budgets->snapshots = &snapshot;
-	budgets->count = 1;
-	answered = show(budgets);
-	budgets->snapshots = NULL;
-	if (failure.why != NULL)
-		say_none(budgets, answered ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN);
+	return snapshots + budgets->count;
 }
 
-/* Adds a file's budget to those that are shown. */
+/* Adds a file's budget to those that are shown. A segment of an earlier boot is
+ * replaced when it is used. */
 static void
 add_found(struct found *found, void *with)
 {
 	struct budgets *budgets = with;
-	struct snapshot *snapshot = budgets->snapshots;
+	bool one = budgets->policy->subject != NULL;
+	bool stale = found->state == SEGMENT_STALE;
+	struct snapshot *snapshot;
 	struct failure failure;
 
-	if (found->leftover)
+	if (found->leftover || (one && stale))
 		return;
-	if (budgets->count == budgets->room) {
-		budgets->room = budgets->room == 0 ? 16 : 2 * budgets->room;
-		snapshot = realloc(snapshot, budgets->room * sizeof *snapshot);
-		if (snapshot == NULL) {
-			budgets->room = budgets->count;
-			fail_budget(budgets, found, "", FAILED("not shown"));
-			return;
-		}
-		budgets->snapshots = snapshot;
+	snapshot = next_snapshot(budgets);
+	if (snapshot == NULL) {
+		fail_budget(budgets, found, "", FAILED("not shown"));
+		return;
 	}
-	snapshot += budgets->count;
-	failure = found->refused;
-	if (failure.why == NULL)
-		failure = take_snapshot(&found->store, snapshot);
+	failure = take_snapshot(found, snapshot);
 	if (failure.why == NULL) {
 		snprintf(
 		    snapshot->file, sizeof snapshot->file, "%s", found->name);
 		budgets->count++;
+	} else if (failure.error == ENOENT) {
+		return;
+	} else if (one) {
+		fail_budget(budgets, NULL, "cannot be used: ", failure);
 	} else if (failure.error == 0) {
-		/* A segment of an earlier boot is replaced when it is used. */
-		say(budgets,
-		    found->state == SEGMENT_STALE ? LOUDNESS_VERBOSE
-						  : LOUDNESS_PLAIN,
+		say(budgets, stale ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN,
 		    STRINGS("budget file '", found->name,
 			"': not shown: ", failure.why));
-	} else if (failure.error != ENOENT) {
+	} else {
 		fail_budget(budgets, found, "not shown: ", failure);
 	}
+}
+
+static void
+show_one(struct budgets *budgets)
+{
+	const struct policy *policy = budgets->policy;
+	struct snapshot *unknown;
+	bool answered;
+
+	if (!segment_store_walk(
+		budgets->directory, policy->subject, add_found, budgets) &&
+	    errno != ENOENT)
+		fail_budget(budgets, NULL,
+		    "cannot be used: ", FAILED("cannot use the directory"));
+	if (budgets->status != 0)
+		return;
+	if (budgets->count > 0) {
+		show(budgets);
+		return;
+	}
+	if (policy->fleet.text == NULL) {
+		say_none(budgets, LOUDNESS_PLAIN);
+		note(budgets, BUDGETS_NONE);
+		return;
+	}
+	/* Other hosts of the fleet may have it. */
+	unknown = next_snapshot(budgets);
+	if (unknown == NULL) {
+		fail(budgets, errno, STRINGS(strerror(errno)));
+		return;
+	}
+	segment_unknown(unknown, policy->subject);
+	budgets->count = 1;
+	answered = show(budgets);
+	say_none(budgets, answered ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN);
 }
 
 /* Resets the budget of the host and that of the fleet, also if one fails. */
@@ -821,10 +835,7 @@ remove_idle(struct found *found, void *with)
 		failure = FAILED("cannot lock");
 	} else {
 		if (!found->leftover && !stale) {
-			failure = found->refused;
-			if (failure.why == NULL)
-				failure =
-				    take_snapshot(&found->store, &snapshot);
+			failure = take_snapshot(found, &snapshot);
 			if (failure.why == NULL && !snapshot.idle)
 				failure = REFUSED("in use");
 		}
@@ -867,7 +878,7 @@ budgets_run(const struct policy *policy)
 	    faccessat(AT_FDCWD, budgets.directory, W_OK, AT_EACCESS) == -1) {
 		/* One message for the directory, and not one for each file. */
 		fail_directory(&budgets, "cannot write to ");
-	} else if (!segment_store_walk(budgets.directory,
+	} else if (!segment_store_walk(budgets.directory, NULL,
 		       gc ? remove_idle : add_found, &budgets)) {
 		fail_directory(&budgets, "cannot read ");
 	} else if (!gc) {

@@ -382,11 +382,6 @@ segment_store_open(struct segment_store *store, const char *directory,
 		if (failure.why == NULL ||
 		    (state != SEGMENT_STALE && failure.error != ENOENT))
 			return failure;
-		if (terms == NULL) {
-			segment_store_close(store);
-			failure.error = ENOENT;
-			return failure;
-		}
 		failure = NO_FAILURE;
 		if (store->fd == -1)
 			failure = make_file(&dir, key, terms);
@@ -495,19 +490,6 @@ segment_store_close(struct segment_store *store)
 	store->fd = -1;
 }
 
-void
-segment_store_name(
-    char room[SEGMENT_NAME], const char *directory, const char *key)
-{
-	struct dir dir;
-
-	room[0] = '\0';
-	if (find_dir(&dir, directory).why != NULL)
-		return;
-	set_key(&dir, key);
-	memcpy(room, dir.path + dir.stem, strlen(dir.path + dir.stem) + 1);
-}
-
 struct failure
 segment_store_remove(const char *directory, const char *key)
 {
@@ -570,7 +552,7 @@ show_file(
 }
 
 bool
-segment_store_walk(const char *directory,
+segment_store_walk(const char *directory, const char *key,
     void (*each)(struct found *found, void *with), void *with)
 {
 	struct dir dir;
@@ -580,6 +562,11 @@ segment_store_walk(const char *directory,
 
 	if (find_dir(&dir, directory).why != NULL)
 		return false;
+	if (key != NULL) {
+		set_key(&dir, key);
+		show_file(&dir, each, with);
+		return true;
+	}
 	stream = opendir(directory);
 	if (stream == NULL)
 		return false;

@@ -48,9 +48,8 @@ struct found {
 /*
  * Opens the segment of a key in a directory; an existing segment keeps its own
  * terms. If there is none, or one of an earlier boot, the function makes a
- * segment with these terms, or fails with ENOENT if terms is NULL. EAGAIN:
- * another process is just replacing an old segment; try again later. Never
- * waits.
+ * segment with these terms. EAGAIN: another process is just replacing an old
+ * segment; try again later. Never waits.
  */
 struct failure segment_store_open(struct segment_store *store,
     const char *directory, const char *key, const struct terms *terms);
@@ -67,10 +66,6 @@ bool segment_store_leave(struct segment_store *store);
 
 void segment_store_close(struct segment_store *store);
 
-/* The name of the file of a key; "" if the directory cannot be used. */
-void segment_store_name(
-    char room[SEGMENT_NAME], const char *directory, const char *key);
-
 /*
  * Removes the file that has the name of a key's segment, if it is a regular
  * file of this user with a single name, or may be used. ENOENT if there is
@@ -79,12 +74,12 @@ void segment_store_name(
 struct failure segment_store_remove(const char *directory, const char *key);
 
 /*
- * Calls each for every file in a directory that has the name of a segment of
- * this user's, valid or not, and for leftovers that are old enough to be
- * removed. Closes found->store afterwards. False, with errno, if the directory
- * cannot be read.
+ * Calls each for the file of a key, if there is one. Without a key for every
+ * file in a directory that has the name of a segment of this user's, valid or
+ * not, and for leftovers that are old enough to be removed. Closes found->store
+ * afterwards. False, with errno, if the directory cannot be read.
  */
-bool segment_store_walk(const char *directory,
+bool segment_store_walk(const char *directory, const char *key,
     void (*each)(struct found *found, void *with), void *with);
 
 /*
