@@ -219,6 +219,36 @@ segment_is_known(const struct snapshot *snapshot)
 	return snapshot->limit != SNAPSHOT_NONE;
 }
 
+/* Takes what has been counted since the segment was made. */
+static void
+take_totals(struct snapshot *snapshot, const struct segment *segment)
+{
+	double share;
+
+	snapshot->all_firsts = total(&segment->firsts);
+	snapshot->all_successes = total(&segment->successes);
+	snapshot->all_retries = total(&segment->retries);
+	snapshot->all_denied = total(&segment->denied);
+	snapshot->all_probes = total(&segment->probes);
+	snapshot->all_turns = total(&segment->turns);
+	snapshot->all_limited = total(&segment->limited);
+	snapshot->all_throttled = total(&segment->throttled);
+	snapshot->all_rescued = total(&segment->rescued);
+	snapshot->all_gave_up = total(&segment->gave_up);
+	snapshot->all_attempts =
+	    number_add(number_add(snapshot->all_firsts, snapshot->all_retries),
+		number_add(snapshot->all_limited,
+		    number_add(snapshot->all_probes, snapshot->all_turns)));
+	snapshot->amplification = SNAPSHOT_NONE;
+	if (snapshot->all_firsts > 0) {
+		share = (double)snapshot->all_attempts /
+		    (double)snapshot->all_firsts * WINDOW_RATIO_ONE;
+		snapshot->amplification = share < (double)INT64_MAX
+		    ? (int64_t)(share + 0.5)
+		    : INT64_MAX;
+	}
+}
+
 bool
 segment_look(struct snapshot *snapshot, const struct segment *segment,
     const struct header *header, nanos now)
@@ -227,7 +257,6 @@ segment_look(struct snapshot *snapshot, const struct segment *segment,
 	nanos age = segment_age(header, now);
 	struct breaker_view view;
 	struct window_sums sums;
-	double share;
 	bool abandoned;
 
 	snapshot->length = header->length;
@@ -275,30 +304,7 @@ segment_look(struct snapshot *snapshot, const struct segment *segment,
 	    snapshot->fleet.denied == 0 && snapshot->fleet.down == 0 &&
 	    snapshot->fleet.alone == 0 &&
 	    (snapshot->breaker == BREAKER_CLOSED || abandoned);
-
-	snapshot->all_firsts = total(&segment->firsts);
-	snapshot->all_successes = total(&segment->successes);
-	snapshot->all_retries = total(&segment->retries);
-	snapshot->all_denied = total(&segment->denied);
-	snapshot->all_probes = total(&segment->probes);
-	snapshot->all_turns = total(&segment->turns);
-	snapshot->all_limited = total(&segment->limited);
-	snapshot->all_throttled = total(&segment->throttled);
-	snapshot->all_rescued = total(&segment->rescued);
-	snapshot->all_gave_up = total(&segment->gave_up);
-	snapshot->all_attempts =
-	    number_add(number_add(snapshot->all_firsts, snapshot->all_retries),
-		number_add(snapshot->all_limited,
-		    number_add(snapshot->all_probes, snapshot->all_turns)));
-
-	snapshot->amplification = SNAPSHOT_NONE;
-	if (snapshot->all_firsts > 0) {
-		share = (double)snapshot->all_attempts /
-		    (double)snapshot->all_firsts * WINDOW_RATIO_ONE;
-		snapshot->amplification = share < (double)INT64_MAX
-		    ? (int64_t)(share + 0.5)
-		    : INT64_MAX;
-	}
+	take_totals(snapshot, segment);
 	return true;
 }
 

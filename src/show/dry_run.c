@@ -105,7 +105,7 @@ find_cut(struct forecast *forecast, const struct policy *policy)
 	int64_t attempt = 1;
 
 	forecast->quick =
-	    forecast->attempts == POLICY_UNLIMITED && !forecast->limited;
+	    forecast->attempts == POLICY_UNLIMITED && !forecast->timed;
 	left -= number_lesser(policy->splay, left / 2);
 	while (attempt <= FORECAST_ATTEMPTS) {
 		int64_t n = attempt <= forecast->retries ? attempt : 1;
@@ -159,7 +159,7 @@ dry_run_forecast(struct forecast *forecast, const struct policy *policy)
 		    : attempts - 1 - retries,
 		.between = delay(backoff, 1),
 		.splay = { 0, policy->splay / 2, policy->splay },
-		.limited = listed > 0,
+		.timed = listed > 0,
 		.meanless = backoff->jitter == JITTER_DECORRELATED,
 		.worst = NANOS_MAX,
 	};
@@ -167,11 +167,11 @@ dry_run_forecast(struct forecast *forecast, const struct policy *policy)
 		forecast->timeouts = number_multiply(
 		    timeouts->list[timeouts->count - 1], attempts - listed);
 	for (int64_t i = 0; i < listed; i++) {
-		forecast->limited &= timeouts->list[i] > 0;
+		forecast->timed &= timeouts->list[i] > 0;
 		forecast->timeouts =
 		    number_add(forecast->timeouts, timeouts->list[i]);
 	}
-	if (!forecast->limited)
+	if (!forecast->timed)
 		forecast->timeouts = NANOS_MAX;
 	forecast->rows = forecast->retries > FORECAST_ROWS
 	    ? FORECAST_FIRST
@@ -302,7 +302,7 @@ put_worst(struct writer *writer, const struct policy *policy,
 	if (attempts == POLICY_UNLIMITED)
 		put_line(writer, "Worst case", room,
 		    "there is no limit of attempts");
-	else if (!forecast->limited)
+	else if (!forecast->timed)
 		put_line(writer, "Worst case", room,
 		    "an attempt may take for ever (no -t)%s",
 		    policy->idle_timeout > 0 ? " while it writes" : "");
@@ -496,7 +496,7 @@ static void
 put_uncounted(struct writer *writer, const struct policy *policy)
 {
 	const struct budget_config *budget = &policy->budget;
-	bool limited = plan_has_timeout(policy) || policy->idle_timeout > 0;
+	bool timed = plan_has_timeout(policy) || policy->idle_timeout > 0;
 	bool http = policy->http || policy->http_status != NULL;
 	const struct backoff *backoff = &policy->backoff;
 	nanos base = backoff_base(backoff), least = base;
@@ -504,10 +504,10 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 	const char *label = "Not counted";
 	char room[DURATION_ROOM];
 
-	if ((limited || deadline > 0) && policy->kill_after > 0) {
+	if ((timed || deadline > 0) && policy->kill_after > 0) {
 		put_line(writer, label, "kill grace", "up to %s %s",
 		    put_time(room, policy->kill_after),
-		    limited ? "an attempt" : "after the deadline");
+		    timed ? "an attempt" : "after the deadline");
 		label = "";
 	}
 	if (http || policy->watches.hints)

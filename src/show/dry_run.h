@@ -33,7 +33,7 @@ struct forecast {
 	struct span splay;
 	struct span between; /* two successes in a row */
 	struct span total; /* splay and delays, unless retries are unlimited */
-	bool limited; /* each attempt has a timeout */
+	bool timed; /* each attempt has a timeout */
 	nanos timeouts; /* of all attempts; NANOS_MAX if one has none */
 	bool meanless; /* only splay has a mean */
 	nanos worst; /* every attempt takes its timeout, every wait its most;

@@ -253,23 +253,23 @@ static const char *const forecasts[] = {
 	THREE "deadline=399999999ns -> worst=1.25s before 3",
 
 	/* Timeouts; of those above all are in the worst case. */
-	"attempts=1 -> last=0 !timed !limited timeouts=ever",
-	"attempts=3 timeout=0 -> last=0 !timed !limited timeouts=ever",
-	"attempts=1 timeout=7ns -> last=7ns timed limited timeouts=7ns",
-	"attempts=3 timeout=7ns -> last=7ns timed limited timeouts=21ns",
-	"attempts=1 timeout=1ns,3ns,6ns -> last=1ns timed limited timeouts=1ns",
-	"attempts=2 timeout=1ns,3ns,6ns -> last=3ns timed limited timeouts=4ns",
-	"attempts=3 timeout=1ns,3ns,6ns -> last=6ns timed limited "
+	"attempts=1 -> last=0 !last-timed !timed timeouts=ever",
+	"attempts=3 timeout=0 -> last=0 !last-timed !timed timeouts=ever",
+	"attempts=1 timeout=7ns -> last=7ns last-timed timed timeouts=7ns",
+	"attempts=3 timeout=7ns -> last=7ns last-timed timed timeouts=21ns",
+	"attempts=1 timeout=1ns,3ns,6ns -> last=1ns last-timed timed timeouts=1ns",
+	"attempts=2 timeout=1ns,3ns,6ns -> last=3ns last-timed timed timeouts=4ns",
+	"attempts=3 timeout=1ns,3ns,6ns -> last=6ns last-timed timed "
 	"timeouts=10ns",
-	"attempts=5 timeout=1ns,3ns,6ns -> last=6ns timed limited "
+	"attempts=5 timeout=1ns,3ns,6ns -> last=6ns last-timed timed "
 	"timeouts=22ns",
-	"attempts=4 timeout=6ns,3ns -> last=3ns timed limited timeouts=15ns",
-	"attempts=3 timeout=1ns,0,6ns -> last=6ns timed !limited timeouts=ever",
-	"attempts=1 timeout=1ns,0 -> last=1ns timed limited timeouts=1ns",
-	"attempts=9 timeout=1ns,0 -> last=0 timed !limited timeouts=ever",
-	"attempts=2 timeout=9223372036854775806ns,2ns -> last=2ns timed "
-	"limited timeouts=ever",
-	"attempts=9223372036854775806 timeout=2ns -> last=2ns timed limited "
+	"attempts=4 timeout=6ns,3ns -> last=3ns last-timed timed timeouts=15ns",
+	"attempts=3 timeout=1ns,0,6ns -> last=6ns last-timed !timed timeouts=ever",
+	"attempts=1 timeout=1ns,0 -> last=1ns last-timed timed timeouts=1ns",
+	"attempts=9 timeout=1ns,0 -> last=0 last-timed !timed timeouts=ever",
+	"attempts=2 timeout=9223372036854775806ns,2ns -> last=2ns last-timed "
+	"timed timeouts=ever",
+	"attempts=9223372036854775806 timeout=2ns -> last=2ns last-timed timed "
 	"timeouts=ever",
 };
 
@@ -294,8 +294,8 @@ TEST_ROWS(forecasts) {
 		{ "worst", all.worst, NULL },
 		{ "fits", all.fits, NULL },
 		{ "last", plan_timeout(&asked.policy, asked.policy.attempts), NULL },
-		{ "timed", plan_has_timeout(&asked.policy), NULL },
-		{ "limited", all.limited, NULL },
+		{ "last-timed", plan_has_timeout(&asked.policy), NULL },
+		{ "timed", all.timed, NULL },
 		{ "quick", all.quick, NULL },
 		{ "timeouts", all.timeouts, NULL },
 	};
