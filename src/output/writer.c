@@ -204,3 +204,19 @@ writer_json_raw(struct writer *writer, const char *name, const char *json)
 	begin_value(writer, name);
 	writer_put(writer, json);
 }
+
+void
+writer_prom_metric(struct writer *writer, const char *prefix,
+    const char *metric, const char *type, const char *help)
+{
+	writer_format(writer, "# HELP %s%s %s\n# TYPE %s%s %s\n", prefix,
+	    metric, help, prefix, metric, type);
+}
+
+void
+writer_prom_label(struct writer *writer, char before, const char *name,
+    const char *text, size_t length)
+{
+	writer_format(writer, "%c%s=", before, name);
+	writer_put_string(writer, ESCAPE_PROM, text, length);
+}

@@ -71,6 +71,15 @@ writer_json_number(struct writer *writer, const char *name, int64_t number);
 /* A value that is JSON already: true, 0.25; "" if the caller puts the value. */
 void writer_json_raw(struct writer *writer, const char *name, const char *json);
 
+/*
+ * The text format of Prometheus: the HELP and TYPE of a metric, whose name is
+ * the prefix and the rest; and a label of a sample, after "{" or ",".
+ */
+void writer_prom_metric(struct writer *writer, const char *prefix,
+    const char *metric, const char *type, const char *help);
+void writer_prom_label(struct writer *writer, char before, const char *name,
+    const char *text, size_t length);
+
 /* Writes what is in the buffer. Returns writer->error. After an error, or
  * without a descriptor, the bytes in the buffer are dropped. */
 int writer_flush(struct writer *writer);

@@ -358,15 +358,14 @@ put_metric(struct writer *writer, const struct policy *policy,
 
 	if (length > tail && strcmp(name + length - tail, suffix) == 0)
 		length -= tail;
-	writer_format(writer, "# HELP %s %s\n# TYPE %s gauge\n%s{name=", metric,
-	    help, metric, metric);
-	writer_put_string(writer, ESCAPE_PROM, name, length);
-	if (label != NULL) {
-		writer_put(writer, ",label=");
-		writer_put_string(writer, ESCAPE_PROM, label, strlen(label));
-	}
+	writer_prom_metric(writer, "", metric, "gauge", help);
+	writer_put(writer, metric);
+	writer_prom_label(writer, '{', "name", name, length);
+	if (label != NULL)
+		writer_prom_label(writer, ',', "label", label, strlen(label));
 	if (reason != NULL)
-		writer_format(writer, ",reason=\"%s\"", reason);
+		writer_prom_label(
+		    writer, ',', "reason", reason, strlen(reason));
 	writer_format(writer, "} %s\n", number_put_decimal(room, value, scale));
 }
 

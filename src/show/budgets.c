@@ -287,21 +287,12 @@ put_json(struct writer *writer, const struct budgets *budgets)
  * Prometheus
  */
 
-/* The HELP and TYPE of a metric. The totals are counters. */
-static void
-put_description(struct writer *writer, const char *prefix, const char *metric,
-    bool total, const char *help)
-{
-	writer_format(writer, "# HELP %s%s %s\n# TYPE %s%s %s\n", prefix,
-	    metric, help, prefix, metric, total ? "counter" : "gauge");
-}
-
 static void
 put_sample(struct writer *writer, const char *prefix, const char *metric,
     const struct snapshot *snapshot, const char *value)
 {
-	writer_format(writer, "%s%s{key=", prefix, metric);
-	writer_put_string(writer, ESCAPE_PROM, snapshot->key, snapshot->length);
+	writer_format(writer, "%s%s", prefix, metric);
+	writer_prom_label(writer, '{', "key", snapshot->key, snapshot->length);
 	writer_format(writer, "} %s\n", value);
 }
 
@@ -318,8 +309,9 @@ put_metrics(struct writer *writer, const struct snapshot *snapshots,
 	     figure++) {
 		if ((figure->scope & scope) == 0)
 			continue;
-		put_description(writer, prefix, figure->metric,
-		    strcmp(figure->object, "totals") == 0, figure->help);
+		writer_prom_metric(writer, prefix, figure->metric,
+		    strcmp(figure->object, "totals") == 0 ? "counter" : "gauge",
+		    figure->help);
 		for (size_t i = 0; i < count; i++)
 			if (scope == SCOPE_VIEW ||
 			    segment_is_known(&snapshots[i]))
@@ -336,7 +328,7 @@ put_prom(struct writer *writer, const struct budgets *budgets)
 	if (budgets->fleets == NULL)
 		return;
 	put_metrics(writer, budgets->fleets, budgets->count, SCOPE_FLEET);
-	put_description(writer, "retry_fleet_", "up", false,
+	writer_prom_metric(writer, "retry_fleet_", "up", "gauge",
 	    "Whether the server answered.");
 	for (size_t i = 0; i < budgets->count; i++)
 		put_sample(writer, "retry_fleet_", "up", &budgets->fleets[i],
