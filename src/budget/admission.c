@@ -1,5 +1,6 @@
 #include "budget/admission.h"
 
+#include "budget/hold.h"
 #include "text/number.h"
 
 static void

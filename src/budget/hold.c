@@ -29,9 +29,3 @@ hold_extend(struct hold *hold, nanos wait, nanos now)
 		&hold->until, &until, (uint64_t)number_add(now, wait)))
 		;
 }
-
-nanos
-hold_spread(nanos left)
-{
-	return number_lesser(left / 2, HOLD_SPREAD);
-}

@@ -32,9 +32,6 @@
 #define HOLD_BEHIND NANOS_MINUTE
 #endif
 
-/* The longest time over which those that waited come back. */
-#define HOLD_SPREAD (2 * NANOS_SECOND)
-
 /* All zero: no hold. */
 struct hold {
 	_Atomic uint64_t until;
@@ -46,12 +43,5 @@ nanos hold_left(const struct hold *hold, nanos now);
 /* Makes the hold last for wait from now on, HOLD_MOST at most, unless it lasts
  * longer. */
 void hold_extend(struct hold *hold, nanos wait, nanos now);
-
-/*
- * The most that a process should wait at random beyond a hold that lasts for
- * left. If all came back at once, a fixed window of the server would refuse as
- * many as without the hold. But after the first refusal the others wait again.
- */
-nanos hold_spread(nanos left);
 
 #endif

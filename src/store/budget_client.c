@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "budget/hold.h"
 #include "sys/sys.h"
 #include "text/number.h"
 #include "text/hash.h"

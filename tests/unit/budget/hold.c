@@ -38,9 +38,3 @@ TEST(extend) {
 		EQUAL(extensions[i].row, hold_left(&hold, NOW), extensions[i].after);
 	}
 }
-
-TEST(spread) {
-	EQUAL("half of a short one", hold_spread(SECONDS(1)), SECONDS(1) / 2);
-	EQUAL("two seconds", hold_spread(SECONDS(4)), SECONDS(2));
-	EQUAL("at most", hold_spread(HOLD_MOST), SECONDS(2));
-}
