@@ -7,10 +7,9 @@
 #include "text/number.h"
 #include "text/hash.h"
 
-/* How often to open the segment anew that was removed, and to act on one that
- * is removed meanwhile, or corrupt, before the process goes on alone. */
-#define TRIES 3
-#define PASSES 2
+/* How often to act on a segment that is removed meanwhile, or corrupt, before
+ * the process goes on alone. */
+#define PASSES 3
 
 /*
  * How often to wait for a process that is replacing the segment, and how long
@@ -82,20 +81,6 @@ budget_client_open(struct budget_client *budget)
 	return 0;
 }
 
-/* Enters the segment, which is opened if it was not, or was removed since. */
-static void
-enter(struct budget_client *budget)
-{
-	for (int tries = 1; !segment_store_enter(&budget->store); tries++) {
-		struct failure failure = tries > TRIES
-		    ? REFUSED("removed again and again")
-		    : open_shared(budget);
-
-		if (failure.why != NULL)
-			go_private(budget, failure);
-	}
-}
-
 /* Says once that the limits in force are others than the user's. */
 static void
 say_terms(struct budget_client *budget, const struct terms *terms)
@@ -115,17 +100,23 @@ say_terms(struct budget_client *budget, const struct terms *terms)
 
 /*
  * Acts on the segment. Returns why that means nothing, or NULL: the segment was
- * removed meanwhile, or is corrupt.
+ * removed, or is corrupt. Then what was done to the caller is undone.
  */
 static const char *
 act_once(struct budget_client *budget, nanos now, budget_act *act, void *with)
 {
+	static const char removed[] = "removed again and again";
 	struct segment_store *store = &budget->store;
-	struct caller *caller = &budget->caller;
+	struct caller *caller = &budget->caller, before;
 	struct visit visit = { .caller = caller, .now = now };
-	bool differs, sound;
+	struct failure failure = open_shared(budget);
+	bool differs, sound, there;
 
-	enter(budget);
+	if (failure.why != NULL)
+		go_private(budget, failure);
+	if (!segment_store_enter(store))
+		return removed;
+	before = *caller;
 	visit.segment = store->segment;
 	visit.header = &store->header;
 	visit.age = segment_age(visit.header, now);
@@ -136,31 +127,26 @@ act_once(struct budget_client *budget, nanos now, budget_act *act, void *with)
 		caller->fleet->random = hash_draw(&caller->fleet->seed);
 	}
 	sound = visit.terms.ratio >= 0 && act(&visit, with);
-	if (!segment_store_leave(store))
-		return "removed again and again";
-	if (!sound)
-		return "segment is corrupt";
-	if (differs)
-		say_terms(budget, &visit.terms);
-	return NULL;
+	there = segment_store_leave(store);
+	if (there && sound) {
+		if (differs)
+			say_terms(budget, &visit.terms);
+		return NULL;
+	}
+	*caller = before;
+	return there ? "segment is corrupt" : removed;
 }
 
 void
 budget_client_visit(
     struct budget_client *budget, nanos now, budget_act *act, void *with)
 {
-	struct caller *caller = &budget->caller;
-	const struct caller before = *caller;
 	const char *why;
 
-	for (int pass = 1;; pass++) {
-		why = act_once(budget, now, act, with);
-		if (why == NULL)
-			return;
-		/* What was done means nothing, so it is undone. */
-		*caller = before;
-		if (pass == PASSES)
-			go_private(budget, (struct failure){ why, 0 });
+	for (int pass = 1; (why = act_once(budget, now, act, with)) != NULL;
+	     pass++) {
+		if (pass >= PASSES)
+			go_private(budget, REFUSED(why));
 		/* The process may have been stopped since it read the clock,
 		 * and so takes the segment for one of the future. */
 		now = sys_now(CLOCK_BOOTTIME);
