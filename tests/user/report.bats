@@ -8,31 +8,12 @@ load actor
 load budget
 load json
 
-# ends STATUS [OPTION]... COMMAND...: so ends retry, which has no delays unless
-# the options say so, below the command $guard. What it writes is in ./out and
-# ./err.
-guard=()
-ends() {
-	local want=$1
-	shift
-	: >out
-	: >err
-	is "$want" "${guard[@]}" "$RETRY" -d 0 "$@"
-}
+usual=(-d 0)
 
 # report [@FILE|CHECK]...: json of reports; the first one is ./r.json, or a FILE
 report() {
 	[[ $1 == @* ]] || set -- @r.json "$@"
 	json report "$@"
-}
-
-# reports STATUS CHECKS [OPTION]... COMMAND...: retry ends so, and these checks of
-# its report hold
-reports() {
-	local want=$1 checks=$2
-	shift 2
-	: >r.json
-	ends "$want" --report r.json "$@" && report $checks
 }
 
 # metrics [@FILE|LINE]...: the FILE before a line (./m.prom for want of one) has
@@ -70,33 +51,12 @@ only() {
 seven=(sh -c 'exit 7')
 
 @test "the report of a success has every field, and nothing else" {
-	local version
-	version=$("$RETRY" --version | head -n 1)
-	ends 0 --report r.json true
-	[ "$(sed -E 's/"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"/ID/
-		s/"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z"/TIME/
-		s/("(started|elapsed)_ms": )[0-9]+/\1N/g' r.json)" = "$(
-		echo '{"version": "'"${version#retry }"'", "id": ID,' \
-		    '"command": ["true"], "label": null, "attempts_max": 5,' \
-		    '"consecutive": 1, "timeout_ms": null,' \
-		    '"idle_timeout_ms": null, "deadline_ms": null,' \
-		    '"budget": null, "fleet": null, "reason": "succeeded",' \
-		    '"limit": null, "why": null,' \
-		    '"message": "attempt 1/5 succeeded (exit 0)",' \
-		    '"status": 0, "signal": null,' \
-		    '"started_at": TIME, "elapsed_ms": N, "slept_ms": 0,' \
-		    '"attempt_count": 1, "attempts_omitted": 0, "attempts":' \
-		    '[{"attempt": 1, "started_ms": N, "elapsed_ms": N,' \
-		    '"timeout_ms": null, "end": "exited", "status": 0,' \
-		    '"signal": null, "http_status": null,' \
-		    '"retry_after_ms": null, "verdict": "done",' \
-		    '"rule": "exit-status", "why": null,' \
-		    '"message": "attempt 1/5 succeeded (exit 0)", "delay_ms": null,' \
-		    '"slept_ms": null, "budget_exhausted": false,' \
-		    '"throttled": false, "fleet": null}]}')" ]
-	report 'each.elapsed_ms>=1' 'each.started_ms>=0'
-	[ ! -s err ]
-	only r.json
+	session <<-'END'
+		$ retry --report r.json true && cat r.json
+		{"version": VERSION, "id": "ID", "command": ["true"], "label": null, "attempts_max": 5, "consecutive": 1, "timeout_ms": null, "idle_timeout_ms": null, "deadline_ms": null, "budget": null, "fleet": null, "reason": "succeeded", "limit": null, "why": null, "message": "attempt 1/5 succeeded (exit 0)", "status": 0, "signal": null, "started_at": "TIME", "elapsed_ms": N, "slept_ms": 0, "attempt_count": 1, "attempts_omitted": 0, "attempts": [{"attempt": 1, "started_ms": N, "elapsed_ms": N, "timeout_ms": null, "end": "exited", "status": 0, "signal": null, "http_status": null, "retry_after_ms": null, "verdict": "done", "rule": "exit-status", "why": null, "message": "attempt 1/5 succeeded (exit 0)", "delay_ms": null, "slept_ms": null, "budget_exhausted": false, "throttled": false, "fleet": null}]}
+	END
+	report 'each.elapsed_ms>=1' 'each.started_ms>=0' \
+	    version="$("$RETRY" --version | sed -n '1s/retry //p')"
 }
 
 # All other tests read a report as text.
@@ -104,16 +64,16 @@ seven=(sh -c 'exit 7')
 	local all
 	all=$(printf '\\%03o' {1..255})
 	all=$(printf "$all.")
-	ends 0 --report bytes.json -B $'k\xff"\n\\' --label 'a "b", ü' true \
+	try --report bytes.json -B $'k\xff"\n\\' --label 'a "b", ü' true \
 	    "$all" '' 'ü€😀' $'\xed\xa0\x80' '"quoted"' '\back' $'a\nb\tc' \
 	    $'\e[31m'
-	ends 139 --report killed.json -n 2 -t 10,0 -T 1m sh -c 'kill -SEGV $$'
-	ends 22 --report http.json --http-status status -T 10 sh -c '
+	try status=139 --report killed.json -n 2 -t 10,0 -T 1m sh -c 'kill -SEGV $$'
+	try status=22 --report http.json --http-status status -T 10 sh -c '
 		printf "HTTP/1.1 503 X\r\nRetry-After: 3600\r\n\r\n" >status
 		exit 22'
-	ends 1 --report limit.json -q --limit 1:1,7 -n inf false
+	try status=1 --report limit.json -q --limit 1:1,7 -n inf false
 	is 7 "$RETRY" -q -n 1 -B api --breaker 1,60s "${seven[@]}"
-	ends 75 --report none.json -B api --breaker 1,60s true
+	try status=75 --report none.json -B api --breaker 1,60s true
 	"$PYTHON" -IS - <<-'END'
 		import json
 		def unique(pairs):
@@ -149,54 +109,54 @@ seven=(sh -c 'exit 7')
 }
 
 @test "the report tells what was asked for, and what became of it" {
-	table reports <<-'END'
+	table try <<-'END'
 		# The options, with times in milliseconds.
-		0 'attempts_max=null timeout_ms=1500 deadline_ms=60000 budget=api' -n inf -t 1.5 -T 1m -B api true
-		0 'attempts_max=1 deadline_ms=259200000 budget=null' --retries 0 -T 3d -B '' true
-		3 'timeout_ms=10000 each.timeout_ms=10000,null,60000' -n 3 -t 10,0,1m sh -c 'exit 3'
+		report='attempts_max=null timeout_ms=1500 deadline_ms=60000 budget=api' -n inf -t 1.5 -T 1m -B api true
+		report='attempts_max=1 deadline_ms=259200000 budget=null' --retries 0 -T 3d -B '' true
+		status=3 report='timeout_ms=10000 each.timeout_ms=10000,null,60000' -n 3 -t 10,0,1m sh -c 'exit 3'
 		# A delay that is shorter than a millisecond is not none.
-		7 'each.delay_ms=1,null' -n 2 -d 0.01ms -j none "${seven[@]}"
+		status=7 report='each.delay_ms=1,null' -n 2 -d 0.01ms -j none "${seven[@]}"
 		# The rule that decided, its verdict, and the reason.
-		0 'each.rule=success-on each.verdict=done reason=succeeded status=0 each.status=3' --success-on 3 sh -c 'exit 3'
-		1 'each.rule=default,default each.verdict=retry,retry reason=attempts limit=null each.delay_ms=0,null each.budget_exhausted=false,false' -n 2 --limit 1:1 false
-		1 'each.rule=stop-on each.verdict=stop reason=stop-rule' --stop-on fail false
-		127 'each.rule=not-executable each.verdict=stop reason=not-executable status=127 each.end=not-started each.status=127 each.signal=null' ./none
+		report='each.rule=success-on each.verdict=done reason=succeeded status=0 each.status=3' --success-on 3 sh -c 'exit 3'
+		status=1 report='each.rule=default,default each.verdict=retry,retry reason=attempts limit=null each.delay_ms=0,null each.budget_exhausted=false,false' -n 2 --limit 1:1 false
+		status=1 report='each.rule=stop-on each.verdict=stop reason=stop-rule' --stop-on fail false
+		status=127 report='each.rule=not-executable each.verdict=stop reason=not-executable status=127 each.end=not-started each.status=127 each.signal=null' ./none
 		# The limit that was reached.
-		1 'reason=limit limit=1:1,7 attempt_count=2' -n 9 --limit 5:2 --limit 1:1,7 false
+		status=1 report='reason=limit limit=1:1,7 attempt_count=2' -n 9 --limit 5:2 --limit 1:1,7 false
 		# The status of retry, and that of each attempt.
-		3 'status=3 each.status=3' --keep-status --success-on 3 sh -c 'exit 3'
-		0 'status=0 signal=null each.status=143 each.signal=SIGTERM' --success-on TERM sh -c 'kill $$'
+		status=3 report='status=3 each.status=3' --keep-status --success-on 3 sh -c 'exit 3'
+		report='status=0 signal=null each.status=143 each.signal=SIGTERM' --success-on TERM sh -c 'kill $$'
 		# How the command ended.
-		139 'status=139 signal=SIGSEGV reason=attempts each.end=killed,killed each.status=139,139 each.signal=SIGSEGV,SIGSEGV each.rule=default,default' -n 2 sh -c 'kill -SEGV $$'
-		124 'reason=attempts status=124 signal=null each.end=timed-out,timed-out each.status=124,124 each.elapsed_ms>=50' -n 2 -t 50ms sleep 60
-		124 'idle_timeout_ms=50 each.end=idle status=124 each.status=124 each.elapsed_ms>=50' -n 1 --idle-timeout 50ms sleep 60
-		124 'reason=deadline status=124 deadline_ms=200 each.end=deadline each.rule=deadline elapsed_ms>=200' -T 200ms sleep 60
+		status=139 report='status=139 signal=SIGSEGV reason=attempts each.end=killed,killed each.status=139,139 each.signal=SIGSEGV,SIGSEGV each.rule=default,default' -n 2 sh -c 'kill -SEGV $$'
+		status=124 report='reason=attempts status=124 signal=null each.end=timed-out,timed-out each.status=124,124 each.elapsed_ms>=50' -n 2 -t 50ms sleep 60
+		status=124 report='idle_timeout_ms=50 each.end=idle status=124 each.status=124 each.elapsed_ms>=50' -n 1 --idle-timeout 50ms sleep 60
+		status=124 report='reason=deadline status=124 deadline_ms=200 each.end=deadline each.rule=deadline elapsed_ms>=200' -T 200ms sleep 60
 		# A delay that would pass the deadline is none.
-		7 'reason=deadline status=7 each.delay_ms=null each.slept_ms=null each.verdict=retry' -T 10 -d 60 -j none "${seven[@]}"
+		status=7 report='reason=deadline status=7 each.delay_ms=null each.slept_ms=null each.verdict=retry' -T 10 -d 60 -j none "${seven[@]}"
 		# What the server answered.
-		0 'each.http_status=503,204 each.rule=http,exit-status each.verdict=retry,done' --http-status status sh -c '[ "$RETRY_ATTEMPT" = 1 ] || { echo 204 >status; exit 0; }; echo 503 >status; exit 22'
-		22 each.http_status=null --http-status status -n 1 sh -c 'echo 000 >status; exit 22'
-		22 'reason=retry-after each.retry_after_ms=3600000' --http-status status -T 10 sh -c 'printf "HTTP/1.1 503 X\r\nRetry-After: 3600\r\n\r\n" >status; exit 22'
+		report='each.http_status=503,204 each.rule=http,exit-status each.verdict=retry,done' --http-status status sh -c '[ "$RETRY_ATTEMPT" = 1 ] || { echo 204 >status; exit 0; }; echo 503 >status; exit 22'
+		status=22 report=each.http_status=null --http-status status -n 1 sh -c 'echo 000 >status; exit 22'
+		status=22 report='reason=retry-after each.retry_after_ms=3600000' --http-status status -T 10 sh -c 'printf "HTTP/1.1 503 X\r\nRetry-After: 3600\r\n\r\n" >status; exit 22'
 		# Where the budget or its breaker held a retry back.
-		7 'reason=budget status=7 budget=api each.budget_exhausted=false,true' -B api --budget-min 1 --budget-ratio 0 "${seven[@]}"
-		7 'reason=breaker status=7 each.budget_exhausted=false' -B other --breaker 1,60s "${seven[@]}"
+		status=7 report='reason=budget status=7 budget=api each.budget_exhausted=false,true' -B api --budget-min 1 --budget-ratio 0 "${seven[@]}"
+		status=7 report='reason=breaker status=7 each.budget_exhausted=false' -B other --breaker 1,60s "${seven[@]}"
 		# That breaker is open now: no attempt is made.
-		75 'reason=breaker status=75 attempt_count=0 attempts_omitted=0' -B other --breaker 1,60s true
+		status=75 report='reason=breaker status=75 attempt_count=0 attempts_omitted=0' -B other --breaker 1,60s true
 	END
 }
 
 @test "the report has who, when, and each attempt" {
 	rows row scene <<-'END'
 	the id that the command got, and a retry within another that
-	    ends 0 --report r.json "$RETRY" --report inner.json sh -c 'echo "$RETRY_ID"'
+	    try --report r.json "$RETRY" --report inner.json sh -c 'echo "$RETRY_ID"'
 	    report id="$(<out)" @inner.json id="$(<out)"
 	the time of the start, in UTC
 	    before=$(date -u +%FT%T)
-	    ends 0 --report r.json true
+	    try --report r.json true
 	    at=$(sed 's/.*"started_at": "\([^.]*\).*/\1/' r.json)
 	    [[ ! $at < $before && ! $at > $(date -u +%FT%T) ]]
 	each delay as planned and as slept
-	    ends 9 --report r.json -n 3 -d 30ms -j none \
+	    try status=9 --report r.json -n 3 -d 30ms -j none \
 	        sh -c 'sleep 0.02; exit $((6 + RETRY_ATTEMPT))'
 	    report reason=attempts status=9 each.attempt=1,2,3 \
 	        each.status=7,8,9 each.delay_ms=30,60,null \
@@ -214,13 +174,13 @@ seven=(sh -c 'exit 7')
 	    near "$(report slept_ms)" "$((slept[0] + slept[1]))"
 	    report "elapsed_ms>=$((began[2] + took[2] - 2))"
 	a delay that was interrupted with its real length
-	    ends 1 -q -n 2 -T 1 -d 200ms -j none --on-retry 'sleep 30' \
+	    try status=1 -q -n 2 -T 1 -d 200ms -j none --on-retry 'sleep 30' \
 	        --report r.json false
 	    report reason=deadline
 	    # Each rounded, hence the 2.
 	    (($(report each.started_ms each.elapsed_ms each.slept_ms | paste -sd+) >= 998))
 	of 102 attempts the first 10 and the last 90
-	    ends 1 --report r.json --trace t -n 102 -q false
+	    try status=1 --report r.json --trace t -n 102 -q false
 	    report "each.attempt=$(seq -s, 10),$(seq -s, 13 102)" attempt_count=102 \
 	        attempts_omitted=2 attempts_max=102 \
 	        "each.delay_ms=$(printf '0,%.0s' {1..99})null"
@@ -231,7 +191,7 @@ seven=(sh -c 'exit 7')
 	the command as it was typed, and no key
 	    printf '#!/bin/sh\nprintf "%%s\\n" "$@"\n' >curl
 	    chmod +x curl
-	    ends 0 --report r.json --http --idempotency-key s3cret -- \
+	    try --report r.json --http --idempotency-key s3cret -- \
 	        timeout 20 ./curl -q -d x URL --next URL
 	    report 'command=["timeout", "20", "./curl", "-q", "-d", "x", "URL", "--next", "URL"]'
 	    [ "$(grep -c -- --dump-header out)" -eq 2 ]
@@ -239,16 +199,16 @@ seven=(sh -c 'exit 7')
 	many and long words
 	    mapfile -t words < <(seq 5000)
 	    printf -v long '%0100000d' 7
-	    ends 0 --report r.json true "${words[@]}" "$long"
+	    try --report r.json true "${words[@]}" "$long"
 	    report status=0
 	    words=("${words[@]/#/\"}")
 	    printf -v text '%s, ' "${words[@]/%/\"}"
 	    [[ $(<r.json) == *"\"command\": [\"true\", $text\"$long\"], "* ]]
 	a command that could not be run
-	    ends 125 -q -I --stdin-max 1 --report r.json --metrics m.prom true \
+	    try status=125 -q -I --stdin-max 1 --report r.json --metrics m.prom true \
 	        < <(echo hello)
 	    metrics 'success{name="m"} 0'
-	    ends 69 -q -B api --budget-required --budget-dir "$PWD/none" \
+	    try status=69 -q -B api --budget-required --budget-dir "$PWD/none" \
 	        --report unusable.json true
 	    report reason=internal status=125 attempt_count=0 \
 	        @unusable.json reason=internal status=69 attempt_count=0
@@ -258,7 +218,7 @@ seven=(sh -c 'exit 7')
 @test "a report to - is a line of its own on standard error, at the end" {
 	rows beside scene <<-'END'
 	after what the command and retry write
-	    ends 7 --report - -n 2 sh -c 'echo out; echo err >&2; exit 7'
+	    try status=7 --report - -n 2 sh -c 'echo out; echo err >&2; exit 7'
 	    [ "$(cat out)" = $'out\nout' ]
 	    [ "$(lines err)" -eq 5 ]
 	    ! sed -n '1,4p' err | grep '^{' || exit
@@ -267,12 +227,12 @@ seven=(sh -c 'exit 7')
 	    rm r.json
 	    only
 	alone under -q
-	    ends 7 --report - -q "${seven[@]}"
+	    try status=7 --report - -q "${seven[@]}"
 	    report @err status=7
 	alone after a success under -E
-	    ends 0 --report - -E sh -c 'echo err >&2; [ "$RETRY_ATTEMPT" = 2 ]'
+	    try --report - -E sh -c 'echo err >&2; [ "$RETRY_ATTEMPT" = 2 ]'
 	    report @err status=0 attempt_count=2
-	    ends 7 --report - -E sh -c 'echo err >&2; exit 7'
+	    try status=7 --report - -E sh -c 'echo err >&2; exit 7'
 	    [ "$(head -n 1 err)" = err ]
 	    grep '^{' err >r.json
 	    report status=7
@@ -347,7 +307,7 @@ because() {
 		null "$spent" false
 		null "cannot run 'nosuch': No such file or directory" nosuch
 	END
-	ends 1 -n 2 --report r.json -B api --budget-min 0 false
+	try status=1 -n 2 --report r.json -B api --budget-min 0 false
 	[ "$(report reason each.message message)" = "budget
 attempt 1/2 failed (exit 1)$gave budget exhausted (--budget-wait waits for it)
 $(tail -n 1 err | sed 's/^retry: //')" ]
@@ -382,22 +342,22 @@ $(tail -n 1 err | sed 's/^retry: //')" ]
 	[ "$(lines log.jsonl)" -eq 8 ]
 	values label log.jsonl | tr ' ' '\n' | sort | xargs >labels
 	holds labels '1 2 3 4 5 6 7 8'
-	ends 7 -q -n 1 --report .jsonl --metrics log.jsonl "${seven[@]}"
-	ends 7 -q -n 1 --report .jsonl "${seven[@]}"
+	try status=7 -q -n 1 --report .jsonl --metrics log.jsonl "${seven[@]}"
+	try status=7 -q -n 1 --report .jsonl "${seven[@]}"
 	[ "$(lines .jsonl) $(grep -c reason log.jsonl)" = '2 3' ]
 	printf '{"cut off' >.jsonl
-	ends 7 -q -n 1 --report .jsonl "${seven[@]}"
+	try status=7 -q -n 1 --report .jsonl "${seven[@]}"
 	tail -n 1 .jsonl >r.json
 	report status=7
 	[ "$(head -n 1 .jsonl)" = '{"cut off' ]
 }
 
 @test "a report goes to what a name leads to" {
-	guard=(timeout --foreground -s KILL 60)
+	under=(timeout --foreground -s KILL 60)
 	rows row scene <<-'END'
 	a descriptor, after the command's output
 	    for name in /dev/stdout /proc/self/fd/1; do
-	        ends 7 --report "$name" -n 1 -q sh -c 'echo hello; exit 7'
+	        try status=7 --report "$name" -n 1 -q sh -c 'echo hello; exit 7'
 	        [ "$(head -n 1 out)" = hello ]
 	        tail -n 1 out >r.json
 	        report status=7
@@ -411,40 +371,40 @@ $(tail -n 1 err | sed 's/^retry: //')" ]
 	    report status=0 @fd4 status=7
 	not a closed one, nor those that retry has for itself
 	    for fd in 8 {10..16}; do
-	        ends 0 --report "/dev/fd/$fd" true
+	        try --report "/dev/fd/$fd" true
 	        unwritten "/dev/fd/$fd" '' 'Bad file descriptor'
 	    done
 	a link to a descriptor's name
 	    ln -s /dev/stdout link
-	    ends 0 --report link -q echo before
+	    try --report link -q echo before
 	    [ "$(head -n 1 out)" = before ]
 	    tail -n 1 out >r.json
 	    report status=0
 	    [ "$(readlink link)" = /dev/stdout ]
 	a pipe by its name in another process's part of /proc
 	    exec 7> >(exec cat >r.json 3>&-)
-	    ends 0 --report "/proc/$BASHPID/fd/7" true
+	    try --report "/proc/$BASHPID/fd/7" true
 	    exec 7>&-
 	    wait_for report status=0
 	a FIFO with a reader, which stays
 	    mkfifo pipe
 	    exec 9<>pipe
-	    ends 0 --report pipe --metrics pipe true
+	    try --report pipe --metrics pipe true
 	    head -n 1 <&9 >r.json
 	    report status=0
 	    [ -p pipe ]
 	not a FIFO without one, for which it does not wait
 	    mkfifo pipe
-	    ends 0 --report pipe --metrics pipe true
+	    try --report pipe --metrics pipe true
 	    unwritten pipe pipe 'No such device or address'
 	    [ -p pipe ]
 	    only pipe
 	a device, which is not replaced
 	    ln -s /dev/null null
 	    ln -s /dev/full full
-	    ends 0 --report null --metrics null true
+	    try --report null --metrics null true
 	    [ ! -s err ]
-	    ends 0 --report full --metrics full true
+	    try --report full --metrics full true
 	    unwritten full full 'No space left on device'
 	    [ "$(readlink null)" = /dev/null ]
 	    [ "$(readlink full)" = /dev/full ]
@@ -463,9 +423,7 @@ over() {
 	    start "$RETRY" --report r.json --metrics m.prom \
 	        -n inf -d 60 -j none "${seven[@]}"
 	    reached told '.*retrying in .*'
-	    kill -s INT "$pid"
-	    ended
-	    [ "$status" -eq 130 ]
+	    ended_by INT
 	    report reason=interrupted status=130 signal=SIGINT \
 	        attempts_max=null each.status=7 each.delay_ms=60000 \
 	        'each.slept_ms<60000'
@@ -476,24 +434,18 @@ over() {
 	        echo ready
 	        while :; do sleep 0.01; done'
 	    reached said ready
-	    kill -TERM "$pid"
-	    ended
-	    [ "$status" -eq 3 ]
+	    ended_by TERM 3
 	    report reason=interrupted status=3 each.status=3 each.rule=interrupted
 	during an attempt that dies of it
 	    start "$RETRY" --report r.json -- sh -c 'echo ready; exec sleep 60'
 	    reached said ready
-	    kill -TERM "$pid"
-	    ended
-	    [ "$status" -eq 143 ]
+	    ended_by TERM
 	    report reason=interrupted signal=SIGTERM status=143 each.signal=SIGTERM
 	in the metrics, where nobody reads the report
 	    choke full
 	    start "$RETRY" --report full --metrics m.prom -n 1 sh -c ': >began; exit 3'
 	    wait_for over
-	    kill -TERM "$pid"
-	    ended
-	    [ "$status" -eq 143 ]
+	    ended_by TERM
 	    unwritten full '' 'Interrupted system call'
 	    metrics 'reason{name="m",reason="interrupted"} 1' \
 	        'exit_status{name="m"} 143' 'attempts{name="m"} 1'
@@ -512,9 +464,7 @@ over() {
 	    start "$RETRY" --report full -n 1 sh -c ': >began; exit 3'
 	    wait_for over
 	    kill -USR1 "$pid"
-	    kill -WINCH "$pid"
-	    ended
-	    [ "$status" -eq 3 ]
+	    ended_by WINCH 3
 	    told "retry: cannot write report 'full': (Connection|Operation) timed out"
 	END
 }
@@ -529,9 +479,7 @@ dies_of() {
 	    sh "${out-out}" "$3" "$RETRY" "${@:5}" -- sh -c \
 	    "${says:+echo held >&$says; }: >began; exit \"\$1\"" sh "$4"
 	wait_for "$2"
-	kill -"$1" "$pid"
-	ended
-	[ "$status" -eq $((128 + $(kill -l "$1"))) ]
+	ended_by "$1"
 	[ ! -e gave-up ]
 }
 
@@ -571,8 +519,7 @@ dies_in_last_lines() {
 	wait_for test -s began
 	wait_for childless "$(<began)"
 	kill -INT "$(<began)"
-	ended
-	[ "$status" -eq 130 ]
+	ended 130
 }
 
 @test "a report that cannot be written is a warning, and changes no status" {
@@ -581,7 +528,7 @@ dies_in_last_lines() {
 	    echo x >file
 	    mkdir dir
 	    while read -r file why; do
-	        ends 7 --report "$file" --metrics "$file" -n 1 "${seven[@]}"
+	        try status=7 --report "$file" --metrics "$file" -n 1 "${seven[@]}"
 	        unwritten "$file" "$file" "$why"
 	    done <<<"nowhere/r.json No such file or directory
 	        file/r.json Not a directory
@@ -589,24 +536,24 @@ dies_in_last_lines() {
 	        dir/ Is a directory
 	        $(printf '%0300d' 0) $(why "$(printf '%0300d' 0)")"
 	    # Such a name is cut in the warning.
-	    ends 0 --report "$(printf '%04096d' 0)/r" true
+	    try --report "$(printf '%04096d' 0)/r" true
 	    grep -qE "^retry: cannot write report '0{999}.*: File ?name too long$" err
 	    [ "$(cat file)" = x ]
 	    only dir file
 	    [ -z "$(ls -A dir)" ]
 	under -q, -E and in JSON, too
 	    for option in '' -q -E; do
-	        ends 0 $option --report no/r --metrics no/m sh -c 'echo held >&2'
+	        try $option --report no/r --metrics no/m sh -c 'echo held >&2'
 	        unwritten no/r no/m 'No such file or directory'
 	    done
 	    [ "$(lines err)" -eq 2 ]
-	    ends 0 -q --log-format json --report no/r true
+	    try -q --log-format json --report no/r true
 	    [ "$(lines err)" -eq 1 ]
 	    [[ $(<err) == '{'*'"level":"warning","message":"cannot write report '* ]]
 	links that lead nowhere, which stay
 	    ln -s loop loop
 	    ln -s nowhere/r.json link
-	    ends 0 --report loop --metrics link true
+	    try --report loop --metrics link true
 	    unwritten loop '' "$(why ./loop)"
 	    unwritten '' link 'No such file or directory'
 	    [ "$(readlink loop) $(readlink link)" = 'loop nowhere/r.json' ]
@@ -631,7 +578,7 @@ dies_in_last_lines() {
 	        echo old >$file
 	        ln $file link.$file
 	    done
-	    ends 0 --report r.json --metrics m.prom true
+	    try --report r.json --metrics m.prom true
 	    [ "$(cat link.*)" = $'old\nold' ]
 	    report status=0
 	    metrics 'success{name="m"} 1'
@@ -645,7 +592,7 @@ dies_in_last_lines() {
 	    ln -s r.json dir/second
 	    ln -s "$PWD/dir/second" r.json
 	    ln -s dir/m m.prom
-	    ends 0 --report r.json --metrics m.prom true
+	    try --report r.json --metrics m.prom true
 	    [ ! -s err ]
 	    [ "$(readlink r.json) $(readlink dir/second)" = "$PWD/dir/second r.json" ]
 	    [ "$(readlink m.prom)" = dir/m ]
@@ -662,20 +609,20 @@ dies_in_last_lines() {
 	    chmod 1777 shared
 	    echo old >precious
 	    ln -s ../precious shared/r.json
-	    ends 0 --report shared/r.json true
+	    try --report shared/r.json true
 	    report @precious status=0
 	    chown -h 65534 shared/r.json
 	    echo old >precious
-	    ends 0 --report shared/r.json true
+	    try --report shared/r.json true
 	    unwritten shared/r.json '' 'Permission denied'
 	    [ "$(cat precious)" = old ]
 	    only precious shared
 	the mode is what the umask leaves, of metrics 0644
-	    (umask 027 && ends 0 --report r.json true)
-	    (umask 077 && ends 0 --metrics m.prom true)
+	    (umask 027 && try --report r.json true)
+	    (umask 077 && try --metrics m.prom true)
 	    [ "$(stat -c %a r.json m.prom)" = $'640\n644' ]
 	    chmod 600 r.json m.prom
-	    ends 0 --report r.json --metrics m.prom true
+	    try --report r.json --metrics m.prom true
 	    [ "$(stat -c %a r.json m.prom)" = $'600\n644' ]
 	    report status=0
 	the temporary file is beside it, with a name that no collector reads
@@ -689,7 +636,7 @@ dies_in_last_lines() {
 	    metrics @dir/m.prom 'success{name="m"} 1'
 	    [ "$(ls -A dir)" = $'m.prom\nr.json' ]
 	invocations that write one report at once never tear it
-	    ends 1 --report r.json --metrics m.prom -n 2 false
+	    try status=1 --report r.json --metrics m.prom -n 2 false
 	    start sh -c 'for i in 1 2; do
 	            for j in 1 2 3 4; do
 	                "$RETRY" --report r.json --metrics m.prom -q -d 0 \
@@ -828,7 +775,7 @@ mounted() {
 @test "the metrics of a success are what Prometheus reads" {
 	local before
 	before=$(date +%s)
-	ends 0 --metrics m.prom true
+	try --metrics m.prom true
 	sed -E 's/^(retry_duration_.*) [0-9]+\.[0-9]*[1-9]$/\1 N/
 		s/^(retry_last_.*) '"($(seq -s '|' "$before" "$(date +%s)"))"'\.[0-9]+$/\1 N/
 		s/^(# HELP \S+) .+/\1 TEXT/' m.prom | diff - <(
@@ -854,7 +801,7 @@ mounted() {
 @test "the metrics tell of each invocation, under the name of the file or a label" {
 	rows row scene <<-'END'
 	a failure, with its status, reason and times
-	    ends 7 --report r.json --metrics m.prom -n 3 -d 30ms -j none "${seven[@]}"
+	    try status=7 --report r.json --metrics m.prom -n 3 -d 30ms -j none "${seven[@]}"
 	    report attempt_count=3
 	    metrics 'attempts{name="m"} 3' 'success{name="m"} 0' \
 	        'exit_status{name="m"} 7' 'reason{name="m",reason="attempts"} 1'
@@ -862,22 +809,22 @@ mounted() {
 	        /^retry_delay/ { exit !(0.09 <= $2 && $2 <= all) }' m.prom
 	    only m.prom r.json
 	a limit, and a signal
-	    ends 1 --metrics m.prom -q --limit 0:1 false
+	    try status=1 --metrics m.prom -q --limit 0:1 false
 	    metrics 'reason{name="m",reason="limit"} 1'
-	    ends 143 --metrics m.prom -n 1 sh -c 'kill $$'
+	    try status=143 --metrics m.prom -n 1 sh -c 'kill $$'
 	    metrics 'exit_status{name="m"} 143'
 	no attempt
-	    ends 1 -q -B other --breaker 1,60s false
-	    ends 75 --metrics m.prom -B other --breaker 1,60s true
+	    try status=1 -q -B other --breaker 1,60s false
+	    try status=75 --metrics m.prom -B other --breaker 1,60s true
 	    metrics 'attempts{name="m"} 0' 'success{name="m"} 0' \
 	        'exit_status{name="m"} 75'
 	a success of another status
-	    ends 0 --metrics m.prom --success-on 1 false
+	    try --metrics m.prom --success-on 1 false
 	    metrics 'success{name="m"} 1' 'exit_status{name="m"} 0'
-	    ends 1 --metrics m.prom --keep-status --success-on 1 false
+	    try status=1 --metrics m.prom --keep-status --success-on 1 false
 	    metrics 'success{name="m"} 1' 'exit_status{name="m"} 1'
 	with the label of --label, as the report
-	    ends 7 --report r.json --metrics m.prom --label 'a "b", ü' -n 1 "${seven[@]}"
+	    try status=7 --report r.json --metrics m.prom --label 'a "b", ü' -n 1 "${seven[@]}"
 	    report 'label=a \"b\", ü'
 	    [ "$(grep -c '^retry' m.prom)" -eq 7 ]
 	    [ "$(grep -cF '{name="m",label="a \"b\", ü"' m.prom)" -eq 7 ]
@@ -885,7 +832,7 @@ mounted() {
 	with the file's name, without .prom
 	    mkdir a.prom
 	    while read -r file label; do
-	        ends 0 --metrics "$file" true
+	        try --metrics "$file" true
 	        metrics "@$file" "success{name=\"$label\"} 1"
 	    done <<<'backup.prom backup
 	        backup backup
@@ -895,7 +842,7 @@ mounted() {
 	        c.prom.txt c.prom.txt
 	        q"uo\te.prom q\"uo\\te
 	        ü.prom ü'
-	    ends 0 --metrics $'n\nl\xff.prom' true
+	    try --metrics $'n\nl\xff.prom' true
 	    metrics $'@n\nl\xff.prom' 'success{name="n\nl\\xff"} 1'
 	END
 }
