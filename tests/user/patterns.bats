@@ -8,6 +8,8 @@
 load helper
 load actor
 
+usual=(-d 0)
+
 # A pattern that makes retry relay a stream, and never matches.
 both=(--retry-on stderr:nosuchtext --stop-on stdout:nosuchtext)
 
@@ -75,18 +77,16 @@ command_gone() {
 	    "$RETRY" "${both[@]}" cat big 2>e | cmp big -
 	    "$RETRY" "${both[@]}" sh -c 'cat big >&2' 2>&1 >o | cmp big -
 	of each attempt, and lines of retry after it
-	    finishes 3 -n 2 --retry-on stdout:un --stop-on stderr:nosuch -- \
+	    try status=3 out='run 1|run 2' -n 2 --retry-on stdout:un --stop-on stderr:nosuch -- \
 	        sh -c 'echo "run $RETRY_ATTEMPT"; seq 20000 >&2; exit 3'
-	    holds o 'run 1' 'run 2'
 	    {
 	        seq 20000
 	        echo 'retry: attempt 1/2 failed (exit 3), retrying in 0s'
 	        seq 20000
 	        echo 'retry: attempt 2/2 failed (exit 3), giving up: attempts exhausted'
-	    } | cmp - e
+	    } | cmp - err
 	under -q
-	    finishes 3 -q -n 2 --retry-on stderr:x -- sh -c 'echo x >&2; exit 3'
-	    holds e x x
+	    try status=3 says='> x|> x' -q -n 2 --retry-on stderr:x -- sh -c 'echo x >&2; exit 3'
 	a line, while the command still runs
 	    mkfifo seen
 	    timeout --foreground 20 "$RETRY" "${both[@]}" sh -c 'echo first
@@ -102,11 +102,10 @@ command_gone() {
 	    ended 0
 	    holds err halfwhole
 	standard input still goes to the command
-	    finishes 0 "${both[@]}" -- cat <<<'given'
-	    holds o given
+	    try out='given' "${both[@]}" -- cat <<<'given'
 	a command that is not found is told as ever
-	    finishes 127 "${both[@]}" -- "$PWD/nosuch"
-	    holds e "retry: cannot run '$PWD/nosuch': No such file or directory"
+	    try status=127 "${both[@]}" -- "$PWD/nosuch"
+	    holds err "retry: cannot run '$PWD/nosuch': No such file or directory"
 	END
 }
 
@@ -136,14 +135,14 @@ seen_by() {
 	    [ "${under[*]}" = "${direct[*]}" ]
 	no other
 	    ls /proc/self/fd >direct 3>&-
-	    finishes 1 -n 3 "${both[@]}" --retry-on 1 -- \
+	    try status=1 -n 3 "${both[@]}" --retry-on 1 -- \
 	        sh -c 'ls /proc/self/fd >>under; exit 1'
 	    cmp under <(cat direct direct direct)
 	many attempts take no more than one
 	    ulimit -n 24
-	    finishes 1 -n 24 -q --retry-on stderr:x --retry-on stdout:y -- \
+	    try status=1 -n 24 -q --retry-on stderr:x --retry-on stdout:y -- \
 	        sh -c 'echo "$RETRY_ATTEMPT"; echo x >&2; exit 1'
-	    holds o {1..24}
+	    holds out {1..24}
 	a closed one stays closed
 	    run -3 --separate-stderr sh -c 'exec "$@" >&-' sh "$RETRY" -q -n 2 -d 0 \
 	        "${both[@]}" --retry-on 3 \
@@ -237,35 +236,31 @@ seen_by() {
 @test "each attempt is judged by its own output" {
 	rows row eval <<-'END'
 	a match of the attempt before is none
-	    finishes 1 -n 5 --retry-on stderr:temporary -- sh -c '
+	    try status=1 out='1|2|3' says='*|attempt 3/5 failed (exit 1), giving up: not in --retry-on stderr:temporary' \
+	        -n 5 --retry-on stderr:temporary -- sh -c '
 	        echo "$RETRY_ATTEMPT"
 	        [ "$RETRY_ATTEMPT" -eq 3 ] || echo temporary >&2
 	        exit 1'
-	    holds o 1 2 3
-	    has_line 'retry: attempt 3/5 failed (exit 1), giving up: not in --retry-on stderr:temporary' e
 	nor do two attempts make one match
-	    finishes 1 -n 5 --retry-on stderr:temporary --retry-on 9 -- sh -c '
+	    try status=1 says='*|attempt 2/5 failed (exit 1), giving up: not in any --retry-on' \
+	        -n 5 --retry-on stderr:temporary --retry-on 9 -- sh -c '
 	        [ "$RETRY_ATTEMPT" -gt 1 ] || {
 	            printf tempo >&2
 	            exit 9
 	        }
 	        echo rary >&2
 	        exit 1'
-	    has_line 'retry: attempt 2/5 failed (exit 1), giving up: not in any --retry-on' e
 	--fail-on makes a failure of exit 0, with status 1
-	    finishes 1 -n 2 --fail-on stdout:^LOADING -- echo LOADING
-	    holds o LOADING LOADING
-	    has_line 'retry: attempt 2/2 failed (exit 0), giving up: attempts exhausted' e
-	    finishes 0 --fail-on stdout:^LOADING -- echo ready
-	    [ ! -s e ]
+	    try status=1 out='LOADING|LOADING' says='*|attempt 2/2 failed (exit 0), giving up: attempts exhausted' \
+	        -n 2 --fail-on stdout:^LOADING -- echo LOADING
+	    try says='' --fail-on stdout:^LOADING -- echo ready
 	--success-on makes a success of a failure
-	    finishes 0 -v --success-on 'stderr:already exists' -- \
+	    try says='*|attempt 1/5 succeeded (exit 4)|*' -v --success-on 'stderr:already exists' -- \
 	        sh -c 'echo "it already exists" >&2; exit 4'
-	    has_line 'retry: attempt 1/5 succeeded (exit 4)' e
 	one that was timed out
-	    finishes 124 -t 0.6 --stop-on stderr:fatal -- \
+	    try status=124 says='> fatal|attempt 1/5 timed out *, giving up: --stop-on stderr:fatal' \
+	        -t 0.6 --stop-on stderr:fatal -- \
 	        sh -c 'echo fatal >&2; exec sleep 15'
-	    [[ $(<e) == $'fatal\nretry: attempt 1/5 timed out '*', giving up: --stop-on stderr:fatal' ]]
 	END
 }
 
@@ -292,7 +287,7 @@ holding='read -r line <go &'
 	    (($(now) - began < 5000))
 	it outlives its attempt, and what it writes still arrives
 	    mkfifo go
-	    finishes 0 -n 3 -t 15 --retry-on 9 --fail-on stderr:late -- sh -c '
+	    try -n 3 -t 15 --retry-on 9 --fail-on stderr:late -- sh -c '
 	        if [ "$RETRY_ATTEMPT" -lt 3 ]; then
 	            { read -r line <go; echo "late $RETRY_ATTEMPT" >&2 &&
 	                touch "alive$RETRY_ATTEMPT"; } &
@@ -301,8 +296,8 @@ holding='read -r line <go &'
 	        exec 9<>go
 	        printf "\n\n" >&9
 	        until [ -e alive1 ] && [ -e alive2 ]; do sleep 0.02; done'
-	    has_line 'late 1' e
-	    has_line 'late 2' e
+	    has_line 'late 1' err
+	    has_line 'late 2' err
 	during a delay it arrives at once
 	    mkfifo go
 	    start "$RETRY" -n 2 -d 15 -j none --retry-on stdout:x --retry-on 9 sh -c '
