@@ -6,6 +6,8 @@
 
 load helper
 
+usual=(-d 0)
+
 setup() {
 	helper_setup
 	unset XDG_CONFIG_HOME
@@ -302,10 +304,8 @@ hands() {
 		inf --policy <(echo deadline=1h)
 		3 -n 3 --policy <(echo deadline=1h)
 	END
-	finishes 0 -v --policy ./policy true
-	[ "$(lines e)" -eq 2 ]
-	finishes 1 --policy ./first --policy <(echo attempts=5) -n 2 false
-	[ ! -s e ]
+	try says='*|*' -v --policy ./policy true
+	try status=1 says='' --policy ./first --policy <(echo attempts=5) -n 2 false
 	table refused <<-'END'
 		"--policy: No such file or directory: './none'" --policy ./first --policy ./none
 		# They are checked together.
@@ -321,9 +321,7 @@ hands() {
 
 # attempts NUMBER STATUS WORD...: a command that fails so is run NUMBER times.
 attempts() {
-	rm -f ran
-	finishes "$2" -q -n 3 "${@:3}" sh -c 'echo >>ran; exit "$0"' "$2" &&
-		[ "$(lines ran)" -eq "$1" ]
+	try status="$2" runs="$1" -q -n 3 "${@:3}" sh -c 'echo >>ran; exit "$0"' "$2"
 }
 
 @test "no- takes back an option without an argument, an empty argument what a list has" {
@@ -345,8 +343,7 @@ attempts() {
 	rows row eval <<-'END'
 	each of them
 	    cp ../policy .
-	    finishes 1 "${all[@]}" --preset none -n 2 --http -- sh -c 'echo err >&2; exit 1'
-	    holds e err err
+	    try status=1 says='> err|> err' "${all[@]}" --preset none -n 2 --http -- sh -c 'echo err >&2; exit 1'
 	the last one counts
 	    cp ../policy .
 	    attempts 1 2 "${all[@]}" --preset '' --stop-on 2
@@ -354,16 +351,15 @@ attempts() {
 	in a policy, too
 	    cp ../policy .
 	    echo no-quiet >later
-	    finishes 1 --policy ./policy --policy ./later --no-hold-stderr -- false
-	    has_line 'retry: attempt 1/5 failed (exit 1), giving up: --stop-on 1 (./policy:4)' e
+	    try status=1 says='attempt 1/5 failed (exit 1), giving up: --stop-on 1 (./policy:4)' \
+	        --policy ./policy --policy ./later --no-hold-stderr -- false
 	what has another argument than a list
 	    policy report=r metrics=m trace=t 'on-give-up=touch hook' breaker=1,9s
 	    local options=(--report '' --metrics '' --trace '' --on-give-up '' --breaker '')
-	    finishes 1 --policy ./policy "${options[@]}" -n 1 -- false
+	    try status=1 --policy ./policy "${options[@]}" -n 1 -- false
 	    [ ! -e r ] && [ ! -e m ] && [ ! -e t ] && [ ! -e hook ]
 	what -v says is not taken back by --no-quiet
-	    finishes 0 -v --no-quiet -- true
-	    [ "$(lines e)" -eq 2 ]
+	    try says='*|*' -v --no-quiet -- true
 	no pattern is looked for any more
 	    gives 0 "$PWD/err" "$RETRY" --stop-on stderr:x --limit 1:stdout:x \
 	        --stop-on '' --limit '' readlink /proc/self/fd/2 2>err
@@ -400,8 +396,7 @@ alike() {
 		'--policy ./waits' "$long -d 5"
 		'--policy ./waits -T 9 -d 7' "$long -T 9 -d 7"
 	END
-	finishes 7 -n 2 -w 60 -- sh -c 'echo err >&2; exit 7'
-	holds e err 'retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted'
+	try status=7 says='> err|attempt 2/2 failed (exit 7), giving up: attempts exhausted' -n 2 -w 60 -- sh -c 'echo err >&2; exit 7'
 	table refused <<-'END'
 		"--wait: not a time above 0: '0'" -w 0
 		"--wait: not a time in ms, s, m, h or d: 'x'" --wait x
