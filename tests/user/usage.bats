@@ -30,17 +30,6 @@ takes() {
 	gives 0 ok "$RETRY" "${words[@]}" echo ok
 }
 
-# shows LINE WORD...: retry with these words runs a command that prints LINE.
-shows() {
-	gives 0 "$1" "$RETRY" "${@:2}"
-}
-
-# loud LINES WORD...: retry writes this many messages about a success.
-loud() {
-	"$RETRY" "${@:2}" sh -c 'echo >>loud' 2>err && [ -e loud ] &&
-	    [ "$(lines err)" -eq "$1" ]
-}
-
 @test "an option takes its argument from the same word or the next one, flags are bundled" {
 	table <<-'END'
 		most 3 -n3
@@ -51,9 +40,9 @@ loud() {
 		most 3 --attempts=3
 		most 3 --attempts 3
 		refused "--attempts: not a number of attempts: '=3'" --attempts==3 true
-		loud 2 -qv
-		loud 0 -vq
-		loud 2 -vv
+		try out=ran says='*|*' -qv echo ran
+		try out=ran says='' -vq echo ran
+		try out=ran says='*|*' -vv echo ran
 	END
 }
 
@@ -63,15 +52,15 @@ loud() {
 	chmod +x bin/*
 	PATH=$PWD/bin:$PATH
 	table <<-'END'
-		shows '-n 0' printf '%s %s' -n 0
-		with POSIXLY_CORRECT=1 shows '-n 0' printf '%s %s' -n 0
-		shows '--help -x --' -n 2 printf '%s %s %s' --help -x --
-		shows ok -- echo ok
-		shows ok -n 2 -- echo ok
-		shows '-- -n' -- printf '%s %s' -- -n
+		try out='-n 0' printf '%s %s' -n 0
+		with POSIXLY_CORRECT=1 try out='-n 0' printf '%s %s' -n 0
+		try out='--help -x --' -n 2 printf '%s %s %s' --help -x --
+		try out=ok -- -- echo ok
+		try out=ok -n 2 -- echo ok
+		try out='-- -n' -- -- printf '%s %s' -- -n
 		# A command may begin with a dash then, or be one.
-		shows dashed -- -n
-		shows dashed -n 2 -
+		try out=dashed -- -- -n
+		try out=dashed -n 2 -
 	END
 }
 
@@ -80,12 +69,12 @@ loud() {
 		most 3 -n 7 -n 3
 		most 3 --retries 6 --attempts 3
 		most 4 --attempts 6 --retries 3
-		loud 0 --verbose --quiet
-		loud 2 --quiet --verbose
-		shows ok -d 1,2 -d 3 -j decorrelated echo ok
+		try out=ran says='' --verbose --quiet echo ran
+		try out=ran says='*|*' --quiet --verbose echo ran
+		try out=ok -d 1,2 -d 3 -j decorrelated echo ok
 		refused "--jitter: not with a list of delays: 'decorrelated'" -d 3 -d 1,2 -j decorrelated true
 		# An empty hook is none.
-		finishes 7 -q --on-retry 'touch hook' --on-retry= --on-give-up 'touch hook' --on-give-up= sh -c 'exit 7' && [ ! -e hook ]
+		try status=7 -d 0 -q --on-retry 'touch hook' --on-retry= --on-give-up 'touch hook' --on-give-up= sh -c 'exit 7' && [ ! -e hook ]
 	END
 }
 
@@ -226,7 +215,7 @@ unknown() {
 		$'unknown option \'-\xff\'' $'-\xff' touch ran
 	END
 	# Other words with one dash keep their meaning.
-	shows ok -vd1 echo ok
+	try out=ok -vd1 echo ok
 }
 
 @test "an option without its argument, a flag with one, or no command is refused" {
@@ -408,17 +397,17 @@ PY
 		fail-on 1,x "$condition: 'x' in '1,x'; as a pattern: 'stderr:x'"
 		success-on 1,x "$condition: 'x' in '1,x'; as a pattern: 'stderr:x'"
 	END
-	shows ok --stop-on 0 --fail-on 0 --success-on 0 echo ok
-	shows ok --retry-on "$list" --stop-on "$list" --fail-on "$list" \
+	try out=ok --stop-on 0 --fail-on 0 --success-on 0 echo ok
+	try out=ok --retry-on "$list" --stop-on "$list" --fail-on "$list" \
 	    --success-on "$list" echo ok
 	local text given=() presets=(--preset={curl,wget,ssh,scp,rsync,git,apt,dnf})
 	for text in 0:0 1:timeout 99999999999999999999:http:5xx '3:7,stderr:a,b:c'; do
 		given+=(--limit "$text" --limit "$text" --limit "$text" --limit "$text")
 	done
 	table <<-'END'
-		shows ok "${given[@]}" echo ok
+		try out=ok "${given[@]}" echo ok
 		refused "--limit: given more than 16 times: '1:7'" "${given[@]}" --limit 1:7 touch ran
-		shows ok "${presets[@]}" echo ok
+		try out=ok "${presets[@]}" echo ok
 		refused "--preset: given more than 8 times: 'npm'" "${presets[@]}" --preset npm touch ran
 	END
 }
@@ -435,10 +424,10 @@ PY
 		"RETRY_BUDGET=${long}x" refused "\$RETRY_BUDGET: longer than 1024 bytes: '${long::400}...'" touch ran
 		RETRY_BUDGET= refused "--breaker: only with --budget: 'on'" --breaker on touch ran
 		# Beside the option it is not read.
-		RETRY_BUDGET_MIN=x shows ok --budget-min 3 echo ok
+		RETRY_BUDGET_MIN=x try out=ok --budget-min 3 echo ok
 	END
 	RETRY_BUDGET='' RETRY_BUDGET_RATIO='' RETRY_BUDGET_MIN='' RETRY_BUDGET_WINDOW='' \
-	    RETRY_BUDGET_DIR='' RETRY_NESTED='' shows ok echo ok
+	    RETRY_BUDGET_DIR='' RETRY_NESTED='' try out=ok echo ok
 }
 
 @test "options that need another one are refused without it, and others beside it" {
@@ -470,14 +459,14 @@ PY
 		"--jitter: not with a list of delays: 'decorrelated'" -d 1,2 -b exponential -j decorrelated true
 	END
 	with RETRY_BUDGET=key refused "--breaker: $none: 'on'" -B '' --breaker on touch ran
-	table shows ok <<-'END'
+	table try out=ok <<-'END'
 		--budget-ratio 1 --budget-min 1 --budget-window 1m --budget-dir . echo ok
 		--min-delay 2s --max-delay 2s echo ok
 		--min-delay 10m echo ok
 		--delay 10m --max-delay 1s echo ok
 		-j decorrelated -j full -d 1,2 echo ok
 	END
-	with RETRY_BUDGET=key shows ok --breaker on --budget-wait 1s --budget-cooldown 1s \
+	with RETRY_BUDGET=key try out=ok --breaker on --budget-wait 1s --budget-cooldown 1s \
 	    --budget-required echo ok
 	"$RETRY" --budget-gc --budget-dir . -n 3 -T 1m --preset auto --breaker on -q --
 }
