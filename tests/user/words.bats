@@ -5,27 +5,19 @@
 # shellcheck disable=SC2016,SC2034,SC2154 # the rows and the commands' shells expand
 
 load helper
+load json
 
 # says MS TEXT... -- OPTION...: the command writes each TEXT, a format of
 # printf, to its error output, $head to ./head, and fails; the next attempt is
 # told to wait MS.
 says() {
-	local want=$1 texts=() got
-	shift
-	while [ "$1" != -- ]; do
-		texts+=("$1")
+	local want=$1 texts=()
+	while [ "$2" != -- ]; do
+		texts+=("$2")
 		shift
 	done
-	shift
-	"$RETRY" -n 1 --report report "$@" \
-	    -- sh -c 'printf "$head" >head
-		for text; do printf "$text" >&2; done; exit 1' sh \
-	    "${texts[@]}" >out 2>err || :
-	got=$(values retry_after_ms)
-	[ "$got" = "$want" ] || {
-		echo "$got instead of $want: ${texts[*]}"
-		return 1
-	}
+	try status=1 report="each.retry_after_ms=$want" -n 1 "${@:3}" -- sh -c 'printf "$head" >head
+		for text; do printf "$text" >&2; done; exit 1' sh "${texts[@]}"
 }
 
 # within_minute TEXT: TEXT, which names a moment in a minute, is told so.
@@ -108,9 +100,8 @@ within_minute() {
 @test "a time above --max-retry-after, or past the deadline, gives up at once" {
 	long() # long LINE TEXT OPTION...
 	{
-		run "$RETRY" --retry-after 'stderr:again in ' "${@:3}" \
+		try status=3 says="> $2|$1" --retry-after 'stderr:again in ' "${@:3}" \
 		    -- sh -c 'echo "$0" >&2; exit 3' "$2"
-		[ "$status" = 3 ] && [ "${lines[1]}" = "retry: $1" ]
 	}
 	table long <<-'END'
 		'attempt 1/5 failed (exit 3), giving up: Retry-After too long (1h)' 'again in 1h'
