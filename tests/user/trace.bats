@@ -22,13 +22,7 @@ parent=00-$trace_id-$span_id-01
 # The attempts of this command tell the variables of the trace, and fail.
 tells=(sh -c 'echo "${TRACEPARENT-none} ${TRACESTATE-none}"; exit 7')
 
-# traces STATUS [OPTION]... COMMAND...: so ends retry with --trace t and without
-# delays. What it writes is in ./out and ./err.
-traces() {
-	: >out
-	: >err
-	is "$1" "$RETRY" -d 0 --trace t "${@:2}"
-}
+usual=(-d 0 --trace t)
 
 # spans [@FILE|CHECK]...: json of traces; the first one is ./t, or a FILE
 spans() {
@@ -42,7 +36,7 @@ fresh() {
 	local checks
 	rm -f t
 	mapfile -t checks <<<"$2"
-	traces "$1" "${@:3}" && spans "${checks[@]}"
+	try status="$1" "${@:3}" && spans "${checks[@]}"
 }
 
 # errs STATUS MESSAGE REASON [OPTION]... COMMAND...: that of the span of the last
@@ -61,7 +55,7 @@ ms() {
 	local before after began ended since times version i
 	version=$("$RETRY" --version | head -n 1)
 	before=$(($(date +%s%N) - 60000000000)) # the clock may be set
-	traces 22 --report r.json --metrics m.prom -n 2 -d 30ms -j none -B api \
+	try status=22 --report r.json --metrics m.prom -n 2 -d 30ms -j none -B api \
 	    --http-status status sh -c 'sleep 0.02; echo 503 >status; exit 22'
 	after=$(($(date +%s%N) + 60000000000))
 	sed -E 's/("traceId":)"[0-9a-f]{32}"/\1TRACE/g
@@ -146,9 +140,7 @@ ms() {
 	rm t err
 	start "$RETRY" --trace t -d 60 -j none sh -c 'exit 7'
 	reached told '.*retrying in .*'
-	kill -TERM "$pid"
-	ended
-	[ "$status" -eq 143 ]
+	ended_by TERM
 	spans retry.reason=interrupted process.exit.code=143 each.process.exit.code=7
 }
 
@@ -180,15 +172,15 @@ other=00-$trace_id-0000000000000001-01
 @test "attempts, hooks and nested retries continue the trace, and without one nothing is written" {
 	rows row eval <<-'END'
 	each attempt has a TRACEPARENT with its own span
-	    TRACESTATE=a=b traces 7 -n 3 "${tells[@]}"
+	    TRACESTATE=a=b try status=7 -n 3 "${tells[@]}"
 	    given none
 	    spans 'parentSpanId=no parentSpanId' 'traceState=no traceState'
 	    one=$(spans traceId)
-	    traces 7 -n 1 "${tells[@]}"
+	    try status=7 -n 1 "${tells[@]}"
 	    [ "$(spans traceId)" != "$one" ]
 	below the one that is valid
 	    for state in a=b 'k@v=1,b= ,' '' "x=$(printf %0600d 0)"; do
-	        TRACEPARENT=$parent TRACESTATE=$state traces 7 -n 1 "${tells[@]}"
+	        TRACEPARENT=$parent TRACESTATE=$state try status=7 -n 1 "${tells[@]}"
 	        given "$state"
 	        [ ${#state} -gt 0 ] && [ ${#state} -lt 513 ] || state='no traceState'
 	        spans "traceId=$trace_id" "parentSpanId=$span_id" \
@@ -196,7 +188,7 @@ other=00-$trace_id-0000000000000001-01
 	    done
 	what is malformed is ignored with its TRACESTATE
 	    for bad in x "00-$trace_id-$span_id"; do
-	        TRACEPARENT=$bad TRACESTATE=a=b traces 7 -n 1 "${tells[@]}"
+	        TRACEPARENT=$bad TRACESTATE=a=b try status=7 -n 1 "${tells[@]}"
 	        given none
 	        spans 'parentSpanId=no parentSpanId' 'traceState=no traceState'
 	    done
@@ -211,7 +203,7 @@ other=00-$trace_id-0000000000000001-01
 	    holds seen "TRACEPARENT=$parent" "TRACEPARENT=$other" TRACESTATE=a=b
 	not where it is not sampled, but it is handed on
 	    local variables="00-$trace_id-$span_id-00 a=b"
-	    TRACEPARENT=${variables% *} TRACESTATE=a=b traces 7 -n 2 "${tells[@]}"
+	    TRACEPARENT=${variables% *} TRACESTATE=a=b try status=7 -n 2 "${tells[@]}"
 	    holds out "$variables" "$variables"
 	    [ ! -e t ]
 	    TRACEPARENT=${variables% *} is 0 "$RETRY" --trace nowhere/t true
@@ -222,7 +214,7 @@ other=00-$trace_id-0000000000000001-01
 	    holds seen TRACEPARENT=x TRACESTATE=
 	    run ! "$RETRY" -n 1 printenv RETRY_TRACE
 	a hook, that of the last attempt, or of the invocation
-	    traces 7 -n 2 --on-retry 'echo "$TRACEPARENT" >>seen' \
+	    try status=7 -n 2 --on-retry 'echo "$TRACEPARENT" >>seen' \
 	        --on-give-up 'echo "$TRACEPARENT" >>seen' "${tells[@]}"
 	    [ "$(<seen)" = "$(cut -d ' ' -f 1 out)" ]
 	    fresh 124 each.name= -T 0.000000001 --on-give-up \
@@ -230,7 +222,7 @@ other=00-$trace_id-0000000000000001-01
 	    holds seen "00-$(spans traceId)-$(spans spanId)-01"
 	a nested retry, below the attempt that runs it
 	    mkdir dir
-	    traces 7 -n 2 sh -c 'cd dir && "$RETRY" -d 0 -n 2 -- sh -c "exit 7"'
+	    try status=7 -n 2 sh -c 'cd dir && "$RETRY" -d 0 -n 2 -- sh -c "exit 7"'
 	    [ "$(lines t)" -eq 3 ]
 	    sed -n 1p t >first
 	    sed -n 2p t >second
@@ -243,23 +235,23 @@ other=00-$trace_id-0000000000000001-01
 }
 
 @test "the resource and the names are those of the environment and the command" {
-	OTEL_SERVICE_NAME=shop traces 0 true
-	OTEL_RESOURCE_ATTRIBUTES='service.name=list, team = web%2C%20%C3%BC' traces 0 true
+	OTEL_SERVICE_NAME=shop try true
+	OTEL_RESOURCE_ATTRIBUTES='service.name=list, team = web%2C%20%C3%BC' try true
 	[ ! -s err ]
-	OTEL_SERVICE_NAME=shop OTEL_RESOURCE_ATTRIBUTES='a=1,service.name=list' traces 0 true
-	OTEL_SERVICE_NAME='' OTEL_RESOURCE_ATTRIBUTES='service.name=' traces 0 true
-	OTEL_RESOURCE_ATTRIBUTES='a=1,b=%4' traces 0 true
+	OTEL_SERVICE_NAME=shop OTEL_RESOURCE_ATTRIBUTES='a=1,service.name=list' try true
+	OTEL_SERVICE_NAME='' OTEL_RESOURCE_ATTRIBUTES='service.name=' try true
+	OTEL_RESOURCE_ATTRIBUTES='a=1,b=%4' try true
 	told 'retry: OTEL_RESOURCE_ATTRIBUTES ignored: malformed'
-	OTEL_RESOURCE_ATTRIBUTES=a OTEL_SERVICE_NAME=$'"\n\\\xff' traces 0 -q true
+	OTEL_RESOURCE_ATTRIBUTES=a OTEL_SERVICE_NAME=$'"\n\\\xff' try -q true
 	[ ! -s err ]
 	# The last part of the command's name, cut between characters, and no argument.
 	mkdir dir
 	cp "$(type -P true)" $'dir/a"\xff b'
-	traces 0 $'./dir/a"\xff b' s3cret
-	traces 126 /
-	traces 126 "$(printf %0300d 0)"
-	traces 126 "x$(printf 'é%.0s' {1..200})"
-	traces 126 "$(printf 'é%.0s' {1..200})"
+	try $'./dir/a"\xff b' s3cret
+	try status=126 /
+	try status=126 "$(printf %0300d 0)"
+	try status=126 "x$(printf 'é%.0s' {1..200})"
+	try status=126 "$(printf 'é%.0s' {1..200})"
 	not grep -q s3cret t
 	# All other tests read a trace as text.
 	"$PYTHON" -IS - <<-'END'
@@ -315,7 +307,7 @@ other=00-$trace_id-0000000000000001-01
 	    [[ $(<seen) == *' 10 {"resourceSpans":'*"\"$long\""*'}]}]}' ]]
 	    [ "$(grep -o '"traceId":"[^"]*"' t | sort -u | wc -l)" -eq 10 ]
 	one is made as the umask allows, and an old one and a link stay
-	    (umask 027 && traces 0 true)
+	    (umask 027 && try true)
 	    [ "$(stat -c %a t)" = 640 ]
 	    chmod 604 t
 	    ln t hard
