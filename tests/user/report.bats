@@ -320,9 +320,9 @@ $(tail -n 1 err | sed 's/^retry: //')" ]
 		'--budget web' -B web --budget-min 0
 		'--budget db --breaker' -B db --breaker 1,60s
 	END
-	ends 0 --consecutive 2 --report r.json true
+	try --consecutive 2 --report r.json true
 	[ "$(report each.why)" = '--consecutive 2,null' ]
-	ends 1 -n 1 -T 9 "$RETRY" -q --report r.json -d 60 -j none false
+	try status=1 -n 1 -T 9 "$RETRY" -q --report r.json -d 60 -j none false
 	report 'why=the deadline of an outer retry'
 	start "$RETRY" -q --report r.json -d 60 -j none --on-retry 'touch began' -- false
 	reached test -e began
