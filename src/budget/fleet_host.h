@@ -177,8 +177,8 @@ struct fleet_question {
 	/* What follows stays on this host. */
 	uint64_t lease; /* 0: the process does not wait for the answer */
 	nanos asked; /* the age when the question was made */
-	nanos until; /* an age that is not before by, nor before the question
-			ends: the rows have their ages then */
+	nanos until; /* the latest age at which the server reads this; the
+			rows are dated by it */
 	struct fleet_mark alone;
 	uint64_t counted; /* when the server knows the rows */
 };

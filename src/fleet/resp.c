@@ -158,10 +158,7 @@ resp_read(struct strview bytes, struct resp_reply *reply)
 	    found.count < (size_t)number) {
 		int64_t *element = &found.numbers[found.count++];
 
-		state = cut_value(&rest, ":$", &mark, &item, element);
-		if (state == RESP_WHOLE && mark == RESP_BULK &&
-		    (*element == -1 || !read_number(item, element)))
-			state = RESP_INVALID;
+		state = cut_value(&rest, ":", &mark, &item, element);
 	}
 	if (state == RESP_PARTIAL && bytes.length >= RESP_REPLY)
 		return RESP_INVALID;

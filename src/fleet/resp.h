@@ -32,7 +32,7 @@ enum resp_type {
 	RESP_ERROR = '-', /* a line: text, without the "-" in front */
 	RESP_INTEGER = ':', /* numbers[0] */
 	RESP_BULK = '$', /* any bytes: text */
-	RESP_ARRAY = '*', /* numbers, each sent as an integer or in bulk */
+	RESP_ARRAY = '*', /* numbers, each sent as an integer */
 	RESP_NULL = '_', /* a bulk string or an array that does not exist */
 };
 

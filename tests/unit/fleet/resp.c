@@ -24,21 +24,12 @@ static enum resp_state read_copy(const char *bytes, size_t length, struct resp_r
 
 /* A reply, and what it says: its type, and its text or its numbers. */
 static const char *const replies[][2] = {
-	{ "+OK\r\n", "simple OK" },
-	{ "+\r\n", "simple " },
-	{ "-ERR unknown command 'X'\r\n", "error ERR unknown command 'X'" },
-	{ "-\r\n", "error " },
-	{ ":0\r\n", "integer 0" },
-	{ ":-12\r\n", "integer -12" },
-	{ ":999999999999999999\r\n", "integer 999999999999999999" },
-	{ "$0\r\n\r\n", "bulk " },
-	{ "$5\r\nab\r\nc\r\n", "bulk ab\r\nc" },
-	{ "$-1\r\n", "null" },
-	{ "*-1\r\n", "null" },
-	{ "*0\r\n", "array" },
-	{ "*3\r\n:1\r\n:-2\r\n:3\r\n", "array 1 -2 3" },
-	/* as TIME answers */
-	{ "*2\r\n$10\r\n1787407200\r\n$6\r\n012345\r\n", "array 1787407200 12345" },
+	{ "+OK\r\n", "simple OK" }, { "+\r\n", "simple " },
+	{ "-ERR unknown command 'X'\r\n", "error ERR unknown command 'X'" }, { "-\r\n", "error " },
+	{ ":0\r\n", "integer 0" }, { ":-12\r\n", "integer -12" },
+	{ ":999999999999999999\r\n", "integer 999999999999999999" }, { "$0\r\n\r\n", "bulk " },
+	{ "$5\r\nab\r\nc\r\n", "bulk ab\r\nc" }, { "$-1\r\n", "null" }, { "*-1\r\n", "null" },
+	{ "*0\r\n", "array" }, { "*3\r\n:1\r\n:-2\r\n:3\r\n", "array 1 -2 3" },
 };
 
 /* A reply is partial until its last byte, and ends there. */
@@ -83,7 +74,7 @@ TEST(what_is_no_reply) {
 		":99999999999999999999\r\n", "$\r\n", "$-2\r\n", "$a\r\n", "$4097\r\n",
 		"$99999999999999999999\r\n", "$1\r\nab", "$1\r\na\rb", "*\r\n", "*-2\r\n",
 		"*17\r\n", "*99999999999999999999\r\n", "*1\r\n+OK\r\n", "*1\r\n-ERR\r\n",
-		"*1\r\n*0\r\n", "*1\r\n$-1\r\n", "*1\r\n$2\r\nab\r\n", "*1\r\n$0\r\n\r\n",
+		"*1\r\n*0\r\n", "*1\r\n$-1\r\n", "*1\r\n$2\r\n12\r\n", "*1\r\n$0\r\n\r\n",
 		"*1\r\n:x\r\n" };
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
