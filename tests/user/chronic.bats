@@ -5,6 +5,8 @@
 
 load helper
 
+usual=(-d 0)
+
 # Each attempt writes five lines, to one stream after the other; number $won and
 # those after it succeed, the others exit 7.
 says=(sh -c 'for word in a b; do
@@ -14,7 +16,7 @@ says=(sh -c 'for word in a b; do
 	echo end
 	[ "$RETRY_ATTEMPT" -ge "${won:-99}" ] || exit 7')
 
-# together STATUS OPTION... COMMAND...: as finishes, but both streams are the
+# together STATUS OPTION... COMMAND...: retry ends so, but both streams are the
 # same pipe; what comes out of it is in ./both
 together() {
 	local want=$1 got=0
@@ -61,11 +63,9 @@ stopped='retry: attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end'
 	END
 	rows row eval <<-'END'
 	where the streams are two, each gets its own lines
-	    finishes 7 --chronic -n 2 -- "${says[@]}"
-	    holds o 'out 2a' 'out 2b' end
-	    holds e 'err 2a' 'err 2b' "retry: attempt 2/2 failed (exit 7), $gave_up"
-	    won=3 finishes 0 --chronic -v -- "${says[@]}"
-	    [ ! -s o ] && [ ! -s e ]
+	    try status=7 out='out 2a|out 2b|end' says="> err 2a|> err 2b|attempt 2/2 failed (exit 7), $gave_up" \
+	        --chronic -n 2 -- "${says[@]}"
+	    won=3 try out='' says='' --chronic -v -- "${says[@]}"
 	a pattern sees held output, of which nothing is lost
 	    together 7 --stop-on 'stderr:^err 2b' "${says[@]}"
 	    [ "$(grep out both)" = $'out 2a\nout 2b' ]
@@ -74,20 +74,16 @@ stopped='retry: attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end'
 	    together 7 --stop-on 'stdout:^end' --retry-on stderr:err "${says[@]}"
 	    [ "$(sort both | tr '\n' '|')" = "end|err 1a|err 1b|out 1a|out 1b|$stopped|" ]
 	above --hold-max there is an error, after what there is of the output
-	    finishes 125 --chronic --hold-max 4 -- "${says[@]}"
-	    grep -q '^out 1a' o
-	    grep -q '^err 1a' e
-	    [[ $(tail -n 1 e) == *'giving up: more output than --hold-max' ]]
+	    try status=125 out='out 1a*' says='> err 1a*giving up: more output than --hold-max' \
+	        --chronic --hold-max 4 -- "${says[@]}"
 	    together 125 --hold-max 30 "${says[@]}"
 	    [ "$(head -n 2 both)" = $'out 1a\nerr 1a' ]
 	    together 7 --hold-max 32 -n 1 "${says[@]}"
 	what was not run has its message
-	    finishes 127 --chronic -- nosuch
-	    grep -q "cannot run 'nosuch'" e
+	    try status=127 says="cannot run 'nosuch'*" --chronic -- nosuch
 	    "$RETRY" -q -n 1 -B a --budget-dir "$PWD" --breaker 1,1h false || :
-	    finishes 75 --chronic -B a --budget-dir "$PWD" --breaker 1,1h -- touch ran
+	    try status=75 says="breaker 'a': open*" --chronic -B a --budget-dir "$PWD" --breaker 1,1h -- touch ran
 	    [ ! -e ran ]
-	    grep -q "^retry: breaker 'a': open" e
 	END
 }
 
@@ -111,24 +107,23 @@ stopped='retry: attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end'
 		--policy ./policy --chronic touch ran
 	END
 	echo chronic >policy
-	finishes 0 --policy ./policy -E -- echo out
-	[ ! -s o ]
+	try out='' --policy ./policy -E -- echo out
 }
 
 @test "a failure that cannot be written is an error of ours, without a reader it is not" {
-	run -125 sh -c '"$@" >/dev/full 2>e' sh "$RETRY" --chronic -n 1 "${says[@]}"
-	[ "$(tail -n 1 e)" = \
+	run -125 sh -c '"$@" >/dev/full 2>err' sh "$RETRY" --chronic -n 1 "${says[@]}"
+	[ "$(tail -n 1 err)" = \
 		'retry: cannot write to standard output: No space left on device' ]
 	{
 		wait_for test -e closed
 		local got=0
-		"$RETRY" --chronic -n 1 "${says[@]}" 2>e || got=$?
+		"$RETRY" --chronic -n 1 "${says[@]}" 2>err || got=$?
 		echo "$got" >got
 	} | : >closed
 	wait_for grep -qx 7 got
 	# What is closed stays so.
-	finishes 0 --chronic -- sh -c '"$@" >&-' sh "$RETRY" --chronic -- \
+	try --chronic -- sh -c '"$@" >&-' sh "$RETRY" --chronic -- \
 		sh -c '[ ! -e /proc/self/fd/1 ] && [ -e /proc/self/fd/2 ]'
-	finishes 0 --chronic -- sh -c '"$@" 2>&-' sh "$RETRY" --chronic -- \
+	try --chronic -- sh -c '"$@" 2>&-' sh "$RETRY" --chronic -- \
 		sh -c '[ ! -e /proc/$$/fd/2 ] && [ -e /proc/$$/fd/1 ]'
 }

@@ -7,41 +7,25 @@
 load helper
 load actor
 
+usual=(-d 0)
+
 # Each attempt writes a line to both streams; number $won and those after it
 # succeed, the others exit 7.
 says=(sh -c 'echo "out $RETRY_ATTEMPT"; echo "err $RETRY_ATTEMPT" >&2
 	[ "$RETRY_ATTEMPT" -ge "${won:-99}" ] || exit 7')
 
 # What retry says in the end, but for what stands before.
-last2='retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted'
+last2='attempt 2/2 failed (exit 7), giving up: attempts exhausted'
 above='giving up: more output than --hold-max'
 full='No space left on device'
 large='File too large'
 
-# wrote OUT ERR: the last retry wrote these
-wrote() {
-	[ "$(<o)" = "$1" ] && [ "$(<e)" = "$2" ] || {
-		tail -n 5 o e
-		return 1
-	}
-}
 nothing() {
 	[ ! -s "$1" ] || {
 		echo "there is something in $1:"
 		head -n 5 "$1"
 		return 1
 	}
-}
-
-# leaves STATUS OUT ERR OPTION... -- COMMAND...: retry without delays ends with
-# STATUS, and has written these
-leaves() {
-	finishes "$1" "${@:4}" && wrote "$2" "$3"
-}
-
-# drops STATUS OPTION... -- COMMAND...: it writes nothing to its output
-drops() {
-	finishes "$@" && nothing o && grep -q '^retry: .*, giving up: ' e
 }
 
 # big: three megabytes of any bytes in $bytes, which take more than one send
@@ -75,43 +59,37 @@ dies_of() {
 	local late='[ "$RETRY_ATTEMPT" -eq 2 ] || { echo "err $RETRY_ATTEMPT" >&2; exit 7; }
 		printf %s "$word" >&2; exec sleep 20'
 	table <<-'END'
-		with won=3 leaves 0 'out 3' $'err 1\nerr 2\nerr 3' -q -O -- "${says[@]}"
-		leaves 0 'out 1' 'err 1' --hold-stdout --success-on 7 -- "${says[@]}"
-		leaves 7 '' $'err 1\nerr 2\nerr 3' -q -n 3 -O -- "${says[@]}"
-		drops 7 -O --stop-on 7 -- "${says[@]}"
-		drops 124 -O -T 1 -k 0 -- sh -c 'echo lost; exec sleep 20'
-		leaves 127 '' "retry: cannot run 'nosuch': $(why nosuch)" -O -- nosuch
+		with won=3 try out='out 3' says='> err 1|> err 2|> err 3' -q -O -- "${says[@]}"
+		try out='out 1' says='> err 1' --hold-stdout --success-on 7 -- "${says[@]}"
+		try status=7 out='' says='> err 1|> err 2|> err 3' -q -n 3 -O -- "${says[@]}"
+		try status=7 out='' says='> *|*, giving up: *' -O --stop-on 7 -- "${says[@]}"
+		try status=124 out='' says='*, giving up: *' -O -T 1 -k 0 -- sh -c 'echo lost; exec sleep 20'
+		try status=127 out='' says="cannot run 'nosuch': $(why nosuch)" -O -- nosuch
 		# With -E one line comes after it.
-		with won=3 leaves 0 $'out 1\nout 2\nout 3' '' --hold-stderr -- "${says[@]}"
-		leaves 7 $'out 1\nout 2' "err 2"$'\n'"$last2" -n 2 -E -- "${says[@]}"
-		leaves 7 $'out 1\nout 2' 'err 2' -q -n 2 -E -- "${says[@]}"
-		leaves 7 'out 1' $'err 1\nretry: attempt 1/5 failed (exit 7), giving up: --stop-on 7' -E --stop-on 7 -- "${says[@]}"
+		with won=3 try out='out 1|out 2|out 3' says='' --hold-stderr -- "${says[@]}"
+		try status=7 out='out 1|out 2' says="> err 2|$last2" -n 2 -E -- "${says[@]}"
+		try status=7 out='out 1|out 2' says='> err 2' -q -n 2 -E -- "${says[@]}"
+		try status=7 out='out 1' says='> err 1|attempt 1/5 failed (exit 7), giving up: --stop-on 7' -E --stop-on 7 -- "${says[@]}"
 		# The deadline ends the second attempt.
-		leaves 124 '' 'err 1' -q -T 1 -k 0 -E -- sh -c "$late"
-		leaves 124 '' 'err 1' -q -w 1 -d 0 -k 0 -- sh -c "$late"
-		with word=late leaves 124 '' late -q -T 1 -k 0 -E -- sh -c "$late"
-		leaves 124 '' '' -q -T 1 -k 0 --chronic -- sh -c "$late"
-		leaves 127 '' $'retry: cannot run \'5\': No such file or directory\nretry: did you mean -n 5?' -E -- 5 true
+		try status=124 out='' says='> err 1' -q -T 1 -k 0 -E -- sh -c "$late"
+		try status=124 out='' says='> err 1' -q -w 1 -d 0 -k 0 -- sh -c "$late"
+		with word=late try status=124 out='' says='> late' -q -T 1 -k 0 -E -- sh -c "$late"
+		try status=124 out='' says='' -q -T 1 -k 0 --chronic -- sh -c "$late"
+		try status=127 out='' says="cannot run '5': No such file or directory|did you mean -n 5?" -E -- 5 true
 		# No warning, but the error because of which nothing is run.
-		with won=1 leaves 0 'out 1' '' "${unusable[@]}" -- "${says[@]}"
-		leaves 7 $'out 1\nout 2' "err 2"$'\n'"$last2" -n 2 "${unusable[@]}" -- "${says[@]}"
-		finishes 69 "${unusable[@]}" --budget-required -- touch ran && [ ! -e ran ] && grep -q "^retry: budget 'api': " e
+		with won=1 try out='out 1' says='' "${unusable[@]}" -- "${says[@]}"
+		try status=7 out='out 1|out 2' says="> err 2|$last2" -n 2 "${unusable[@]}" -- "${says[@]}"
+		try status=69 "${unusable[@]}" --budget-required -- touch ran && [ ! -e ran ] && grep -q "^retry: budget 'api': " err
 	END
 }
 
 @test "with -v, -E holds no message but the last, which follows the error output" {
-	# told STATUS LINE...: ./e has these lines, without times.
-	told()
-	{
-		finishes "$1" -v -n 3 -E -- "${says[@]}" &&
-			sed 's/ in [0-9.]*m\{0,1\}s:/ in a moment:/' e |
-			holds /dev/stdin "${@:2}"
-	}
+	usual=(-d 0 -v -n 3 -E)
 	again=' failed (exit 7), retrying in 0s'
 	table <<-'END'
-		with won=2 told 0 "retry: attempt 1/3$again" 'retry: attempt 2/3 succeeded (exit 0)' 'retry: ended after 2 attempts in a moment: succeeded, rescued by a retry'
-		told 7 "retry: attempt 1/3$again" "retry: attempt 2/3$again" 'err 3' 'retry: attempt 3/3 failed (exit 7), giving up: attempts exhausted' 'retry: ended after 3 attempts in a moment: attempts'
-		with won=2 leaves 0 '' '' -v --chronic -- "${says[@]}"
+		with won=2 try says="attempt 1/3$again|attempt 2/3 succeeded (exit 0)|ended after 2 attempts in *s: succeeded, rescued by a retry" -- "${says[@]}"
+		try status=7 says="attempt 1/3$again|attempt 2/3$again|> err 3|attempt 3/3 failed (exit 7), giving up: attempts exhausted|ended after 3 attempts in *s: attempts" -- "${says[@]}"
+		with won=2 try out='' says='' -v --chronic -- "${says[@]}"
 	END
 }
 
@@ -121,18 +99,18 @@ dies_of() {
 	    won=2 run -0 "$RETRY" -d 0 -O -E "${says[@]}"
 	    [ "$output" = 'out 2' ]
 	    run -7 "$RETRY" -d 0 -n 2 -O -E "${says[@]}"
-	    [ "$output" = "err 2"$'\n'"$last2" ]
+	    [ "$output" = "err 2"$'\n'"retry: $last2" ]
 	a command that joins its streams has them in order
-	    finishes 0 -O -E -- sh -c 'exec 2>&1; i=0
+	    try -O -E -- sh -c 'exec 2>&1; i=0
 	        while [ $((i += 1)) -lt 99 ]; do echo "$i"; echo "$i" >&2; done'
-	    for i in {1..98}; do printf '%d\n%d\n' "$i" "$i"; done | cmp - o
-	    nothing e
+	    for i in {1..98}; do printf '%d\n%d\n' "$i" "$i"; done | cmp - out
+	    nothing err
 	-O and standard error
-	    leaves 0 "$PWD/e" '' -O -- readlink /proc/self/fd/2
+	    try out="$PWD/err" says='' -O -- readlink /proc/self/fd/2
 	    won=1 run -0 "$RETRY" -q -O "${says[@]}"
 	    [ "$output" = $'err 1\nout 1' ] # at once, and in the end
 	-E and standard output
-	    leaves 0 "$PWD/o" '' -E -- readlink /proc/self/fd/1
+	    try out="$PWD/out" says='' -E -- readlink /proc/self/fd/1
 	one that is closed stays closed
 	    run -3 --separate-stderr sh -c 'exec "$@" >&-' sh "$RETRY" -q -n 2 -d 0 \
 	        -O sh -c '[ ! -e /proc/$$/fd/1 ] && echo closed >&2; exit 3'
@@ -142,10 +120,10 @@ dies_of() {
 	    [ "$output" = $'closed\nclosed' ]
 	    run -0 sh -c 'exec "$@" >&-' sh "$RETRY" -O true
 	a pattern of stdout
-	    leaves 0 ok '' -O -E --retry-on stdout:busy -- sh -c \
+	    try out=ok says='' -O -E --retry-on stdout:busy -- sh -c \
 	        '[ "$RETRY_ATTEMPT" -eq 2 ] && echo ok || { echo busy; exit 3; }'
 	a pattern of stderr
-	    leaves 3 '' $'denied\nretry: attempt 1/5 failed (exit 3), giving up: --stop-on stderr:denied' \
+	    try status=3 out='' says='> denied|attempt 1/5 failed (exit 3), giving up: --stop-on stderr:denied' \
 	        -O -E --stop-on stderr:denied -- sh -c 'echo lost; echo denied >&2; exit 3'
 	END
 }
@@ -203,7 +181,7 @@ os.write(1, b"HEADER")'
 	rows row eval <<-'END'
 	of each attempt
 	    mkdir tmp
-	    TMPDIR=$PWD/tmp finishes 0 -O -E -- sh -c 'ls -A tmp >>listed
+	    TMPDIR=$PWD/tmp try -O -E -- sh -c 'ls -A tmp >>listed
 	        links=$(readlink /proc/$$/fd/1 /proc/$$/fd/2)
 	        stats=$(stat -L -c "%i %h %a" /proc/$$/fd/1 /proc/$$/fd/2)
 	        echo "$links" >>links
@@ -215,19 +193,19 @@ os.write(1, b"HEADER")'
 	    [ "$(cut -d ' ' -f 2- stats | sort -u)" = '0 600' ]
 	    [ "$(lines stats)" -eq 4 ]
 	the command gets no descriptor of ours
-	    finishes 0 -O -E -- ls /proc/self/fd
-	    ls /proc/self/fd 3>&- | diff - o
+	    try -O -E -- ls /proc/self/fd
+	    ls /proc/self/fd 3>&- | diff - out
 	a command can seek back in its output
-	    leaves 0 'HEADER!body' '' -O -- "$PYTHON" -IS -c "$seeks_back"
+	    try out='HEADER!body' says='' -O -- "$PYTHON" -IS -c "$seeks_back"
 	standard error that is opened again in between loses nothing
-	    leaves 7 '' $'1\n2\n3\n4\n5' -q -n 1 -E -- sh -c 'echo 1 >&2
+	    try status=7 out='' says='> 1|> 2|> 3|> 4|> 5' -q -n 1 -E -- sh -c 'echo 1 >&2
 	        echo 2 >>/dev/stderr; echo 3 >&2
 	        echo 4 | tee -a /dev/stderr >/dev/null
 	        echo 5 >&2; exit 7'
 	where the file cannot be made, nothing is run
 	    export TMPDIR=$PWD/nosuch
-	    leaves 0 ok '' -- echo ok
-	    leaves 125 '' "retry: cannot relay or hold output: cannot make a file: No such file or directory, in '$TMPDIR' (\$TMPDIR); command not run" \
+	    try out=ok says='' -- echo ok
+	    try status=125 out='' says="cannot relay or hold output: cannot make a file: No such file or directory, in '$TMPDIR' (\$TMPDIR); command not run" \
 	        -E -- touch ran
 	    [ ! -e ran ]
 	nor where no descriptor is left, and the error names the directory
@@ -251,7 +229,7 @@ os.write(1, b"HEADER")'
 # late OPTION...: what a process of the first attempt writes during the second one
 late() {
 	mkfifo gate written
-	leaves 0 two '' -q -O -E "$@" -- sh -c 'case $RETRY_ATTEMPT in
+	try out=two says='' -q -O -E "$@" -- sh -c 'case $RETRY_ATTEMPT in
 		1)	(read -r line; echo straggler; echo straggler >&2
 			echo >written) <gate &
 			echo one; exit 7 ;;
@@ -267,26 +245,26 @@ late() {
 	rows row eval <<-'END'
 	just after the end, with a pattern and without
 	    for option in -q --fail-on=stdout:nosuch; do
-	        wait_for leaves 0 hi '' -O -n 1 $option -- sh -c "$(writes_later hi)"
+	        wait_for try out=hi says='' -O -n 1 $option -- sh -c "$(writes_later hi)"
 	    done
 	just after the end, to stderr
-	    wait_for leaves 7 '' hi -q -E -n 1 -- \
+	    wait_for try status=7 out='' says='> hi' -q -E -n 1 -- \
 	        sh -c "{ $(writes_later hi) } >&2; exit 7"
 	on and on
-	    finishes 0 -O -- sh -c 'echo first
+	    try -O -- sh -c 'echo first
 	        (echo $$ >/dev/null; exec 2>/dev/null; while [ ! -e over ]; do
 	            echo more; done; : >gone) &'
-	    [ "$(head -n 1 o)" = first ]
-	    [ "$(tail -n +2 o | sort -u)" = more ] || [ "$(lines o)" -eq 1 ]
+	    [ "$(head -n 1 out)" = first ]
+	    [ "$(tail -n +2 out | sort -u)" = more ] || [ "$(lines out)" -eq 1 ]
 	    : >over
 	    wait_for test -e gone
 	not at all, though the output is open
 	    before=$(now)
-	    finishes 0 -O -n 1 -- sh -c 'echo first; sleep 20 2>/dev/null &
+	    try -O -n 1 -- sh -c 'echo first; sleep 20 2>/dev/null &
 	        echo $! >job'
 	    after=$(now)
 	    kill "$(<job)"
-	    wrote first ''
+	    holds out first
 	    ((after - before < 5000))
 	not at all, and a signal ends the wait
 	    start "$RETRY" -q -n 1 -E sh -c 'echo held >&2; sleep 20 >/dev/null &
@@ -345,7 +323,7 @@ late() {
 # told_above N STATUS: the line of an attempt that ended with STATUS, or was ended
 # as soon as retry had looked
 told_above() {
-	tail -n 1 e | grep -qxE "retry: attempt 1/$1 (failed \(exit $2\)|killed by SIGTERM), $above"
+	tail -n 1 err | grep -qxE "retry: attempt 1/$1 (failed \(exit $2\)|killed by SIGTERM), $above"
 }
 
 @test "more than --hold-max is an error of ours, whatever the command does: 125" {
@@ -356,41 +334,41 @@ told_above() {
 	rows row eval <<-'END'
 	-O, success and failure
 	    for code in 0 7; do
-	        drops 125 -O --hold-max 1k -- sh -c 'head -c 1025 /dev/zero; exit $0' $code
+	        try status=125 out='' says='*, giving up: *' -O --hold-max 1k -- sh -c 'head -c 1025 /dev/zero; exit $0' $code
 	        told_above 5 $code
-	        [ "$(lines e)" -eq 1 ]
+	        [ "$(lines err)" -eq 1 ]
 	    done
 	-E: delivered, and then a line
-	    finishes 125 -E -n 3 --hold-max 1k -- sh -c 'echo >>ran; seq 1000 >&2'
-	    seq 1000 | cmp - <(head -n -1 e)
+	    try status=125 -E -n 3 --hold-max 1k -- sh -c 'echo >>ran; seq 1000 >&2'
+	    seq 1000 | cmp - <(head -n -1 err)
 	    told_above 3 0
 	    [ "$(lines ran)" -eq 1 ]
 	as much of each, and retry looks
-	    finishes 0 -O -E --hold-max 1k -- sh -c 'head -c 1024 /dev/zero
+	    try -O -E --hold-max 1k -- sh -c 'head -c 1024 /dev/zero
 	        head -c 1024 /dev/zero >&2; exec sleep 0.2'
-	    [ "$(stat -c %s o)" -eq 1024 ]
+	    [ "$(stat -c %s out)" -eq 1024 ]
 	before the command ends and later, with a pattern and without
 	    for option in '' --fail-on=stdout:nosuch; do
 	        : >ran
-	        leaves 125 '' "retry: attempt 1/5 killed by SIGTERM, $above" \
+	        try status=125 out='' says="attempt 1/5 killed by SIGTERM, $above" \
 	            -O $option --hold-max 1k -- \
 	            sh -c 'echo >>ran; head -c 1025 /dev/zero; exec sleep 20'
 	        [ "$(lines ran)" -eq 1 ]
-	        leaves 0 all '' -O --hold-max 1k $option -- sh -c "$late"
+	        try out=all says='' -O --hold-max 1k $option -- sh -c "$late"
 	    done
 	where the command ignores TERM, all its processes are killed
-	    finishes 125 -O -k 0.1 --hold-max 1k -- sh -c 'trap "" TERM
+	    try status=125 -O -k 0.1 --hold-max 1k -- sh -c 'trap "" TERM
 	        sleep 60 2>/dev/null &
 	        echo $! >job; head -c 2000 /dev/zero; wait'
-	    grep -q "killed by SIGKILL, $above" e
+	    grep -q "killed by SIGKILL, $above" err
 	    wait_for gone "$(<job)"
 	but none from before the attempt
 	    is 125 sh -c 'sleep 60 & echo $! >elder
 	        exec "$RETRY" -q -O --hold-max 1k seq 1000'
 	    kill "$(<elder)"
 	under -q, too, and in the report
-	    finishes 125 -q -O --hold-max 1k --report report -- seq 1000
-	    grep -q 'more output than --hold-max' e
+	    try status=125 -q -O --hold-max 1k --report report -- seq 1000
+	    grep -q 'more output than --hold-max' err
 	    grep -q '"reason": "internal".*"rule": "hold-max"' report
 	END
 }
@@ -421,8 +399,8 @@ assert child.wait() == 0'
 	    } 1<>both
 	    [ "$(<both)" = abcdef6789 ]
 	to a file, with a pattern
-	    finishes 0 -q -O --retry-on stdout:wrong -- sh -c "$copies"
-	    cmp "$bytes" o
+	    try -q -O --retry-on stdout:wrong -- sh -c "$copies"
+	    cmp "$bytes" out
 	to a pipe
 	    "$RETRY" -q -d 0 -O sh -c "$copies" | cmp "$bytes" -
 	to a slow reader
@@ -435,18 +413,18 @@ assert child.wait() == 0'
 	    run -0 "$ACTOR" terminal -- "$RETRY" -q -d 0 -O sh -c "$copies"
 	    cmp some - <<<"$output"
 	stderr to a pipe
-	    "$RETRY" -q -d 0 -n 2 -E sh -c 'cat "$bytes" >&2; exit 7' 2>&1 >o |
+	    "$RETRY" -q -d 0 -n 2 -E sh -c 'cat "$bytes" >&2; exit 7' 2>&1 >out |
 	        cmp "$bytes" -
-	    nothing o
+	    nothing out
 	stderr to a file, with a pattern
-	    finishes 7 -q -n 2 -E --retry-on stderr:nosuch --retry-on 7 -- \
+	    try status=7 -q -n 2 -E --retry-on stderr:nosuch --retry-on 7 -- \
 	        sh -c 'cat "$bytes" >&2; exit 7'
-	    cmp "$bytes" e
+	    cmp "$bytes" err
 	nothing
-	    leaves 0 '' '' -O -E -- true
+	    try out='' says='' -O -E -- true
 	no newline
-	    finishes 0 -O -- printf 'no newline'
-	    printf 'no newline' | cmp - o
+	    try -O -- printf 'no newline'
+	    printf 'no newline' | cmp - out
 	END
 }
 
@@ -477,7 +455,7 @@ limited() {
 		is 7 "${stderr_to_full[@]}" sh -c 'exit 7'
 	END
 	row 'a command that reaches the limit of a file dies of it' limited 10 \
-		drops $((128 + $(kill -l XFSZ))) -n 1 -O -- cat /dev/zero
+		try status=$((128 + $(kill -l XFSZ))) out='' says='*, giving up: *' -n 1 -O -- cat /dev/zero
 	for option in -q --fail-on=stdout:nosuch; do
 		row "of held output, $option" undelivered "$large" limited 1 \
 			"$RETRY" -O -n 1 $option -- sh -c 'seq 9999 2>/dev/null; exit 0'
@@ -486,22 +464,22 @@ limited() {
 	the output may not grow
 	    head -c 8000 /dev/zero >file
 	    got=0
-	    limited 10 "$RETRY" -O head -c 4000 /dev/zero >>file 2>e || got=$?
+	    limited 10 "$RETRY" -O head -c 4000 /dev/zero >>file 2>err || got=$?
 	    [ "$got" -eq 125 ]
-	    holds e "retry: cannot write to standard output: $large"
+	    holds err "retry: cannot write to standard output: $large"
 	of held stderr, with a pattern: what there is, and then a line
 	    mkfifo pipe
-	    cat pipe >o &
+	    cat pipe >out &
 	    got=0
 	    limited 1 "$RETRY" -q -E -n 1 --retry-on=stderr:nosuch -- \
 	        sh -c 'seq 9999 >&2 2>/dev/null; exit 7' 2>pipe || got=$?
 	    wait "$!"
 	    [ "$got" -eq 125 ]
-	    [ "$(head -c 1024 o)" = "$(seq 9999 | head -c 1024)" ]
-	    [ "$(tail -n 1 o)" = "retry: cannot write to standard error: $large" ]
+	    [ "$(head -c 1024 out)" = "$(seq 9999 | head -c 1024)" ]
+	    [ "$(tail -n 1 out)" = "retry: cannot write to standard error: $large" ]
 	the limit is not reached
-	    limited 1 finishes 0 -O -n 1 -- seq 1 200
-	    seq 1 200 | cmp - o
+	    limited 1 try -O -n 1 -- seq 1 200
+	    seq 1 200 | cmp - out
 	    limited 0 is 0 "$RETRY" -O -n 1 -- true
 	END
 }
@@ -518,13 +496,13 @@ read_once() {
 	a success
 	    read_once seq 20000
 	    [ "$status" -eq 141 ]
-	    read_once "$RETRY" -O seq 20000 2>e
+	    read_once "$RETRY" -O seq 20000 2>err
 	    [ "$status" -eq 141 ]
-	    nothing e
+	    nothing err
 	a success, and SIGPIPE ignored
-	    read_once env --ignore-signal=PIPE "$RETRY" -O seq 20000 2>e
+	    read_once env --ignore-signal=PIPE "$RETRY" -O seq 20000 2>err
 	    [ "$status" -eq 125 ]
-	    holds e 'retry: cannot write to standard output: Broken pipe'
+	    holds err 'retry: cannot write to standard output: Broken pipe'
 	a failure
 	    read_once sh -c 'exec "$@" 2>&1 >o' sh "$RETRY" -n 2 -d 0 -E \
 	        sh -c 'seq 20000 >&2; exit 7'
@@ -547,7 +525,7 @@ read_once() {
 	before=("${with[@]}" sh -c
 		'head -c 65536 /dev/zero >"$mnt/all"; exec "$@"' sh "$RETRY")
 	row 'under the output' undelivered "$full" "${with[@]}" \
-		sh -c '"$@" >"$mnt/o"' sh "$RETRY" -O head -c 200000 /dev/zero
+		sh -c '"$@" >"$mnt/out"' sh "$RETRY" -O head -c 200000 /dev/zero
 	export TMPDIR=$mnt
 	table <<-'END'
 		# The command does not check, also with a pattern, or it was full before.

@@ -6,18 +6,20 @@
 load helper
 load json
 
+usual=(-d 0)
+
 # logs STATUS CHECKS [OPTION]... COMMAND...: retry ends so, and of its lines in JSON
 # these CHECKS hold, one a line.
 logs() {
 	local checks
 	mapfile -t checks <<<"$2"
-	finishes "$1" --log-format json "${@:3}" && json log @e "${checks[@]}"
+	try status="$1" --log-format json "${@:3}" && json log @err "${checks[@]}"
 }
 
-# one_warning: ./e has one workflow command, a warning about retry
+# one_warning: ./err has one workflow command, a warning about retry
 one_warning() {
-	[ "$(grep -c '^::warning title=.*::retry: ' e) $(grep -c '^::' e)" = '1 1' ] || {
-		cat e
+	[ "$(grep -c '^::warning title=.*::retry: ' err) $(grep -c '^::' err)" = '1 1' ] || {
+		cat err
 		return 1
 	}
 }
@@ -25,38 +27,37 @@ one_warning() {
 # warned TITLE TEXT: the last line of ./e, and no other, is a workflow command: a
 # warning with this title and text
 warned() {
-	one_warning && [ "$(tail -n 1 e)" = "::warning title=$1::$2" ]
+	one_warning && [ "$(tail -n 1 err)" = "::warning title=$1::$2" ]
 }
 
 exhausted='giving up: attempts exhausted'
 
 @test "text is the default, the last format counts, and an unknown one is refused" {
-	finishes 7 -n 2 -- sh -c 'exit 7'
-	holds e 'retry: attempt 1/2 failed (exit 7), retrying in 0s' \
-	    "retry: attempt 2/2 failed (exit 7), $exhausted"
-	mv e asked
-	finishes 7 -n 2 --log-format json --log-format text -- sh -c 'exit 7'
-	diff asked e
+	try status=7 says="attempt 1/2 failed (exit 7), retrying in 0s|attempt 2/2 failed (exit 7), $exhausted" \
+	    -n 2 -- sh -c 'exit 7'
+	mv err asked
+	try status=7 -n 2 --log-format json --log-format text -- sh -c 'exit 7'
+	diff asked err
 	refused "--log-format: not text, json or github: 'xml'" --log-format xml touch ran
 }
 
 @test "a label stands before each message, of whatever kind and length it is" {
 	labelled() # labelled LINES LABEL STATUS WORD...: that many lines have it
 	{
-		finishes "${@:3}" && [ "$(lines e)" = "$1" ] &&
-		    [ "$(grep -c "^retry: $2: " e)" = "$1" ]
+		try status="$3" "${@:4}" && [ "$(lines err)" = "$1" ] &&
+		    [ "$(grep -c "^retry: $2: " err)" = "$1" ]
 	}
 	unshown() # unshown LABEL: it cannot be shown in a line as it is
 	{
-		finishes 125 --label "$1" touch ran &&
-		    [[ ! -e ran && $(<e) == 'retry: --label: '* ]]
+		try status=125 --label "$1" touch ran &&
+		    [[ ! -e ran && $(<err) == 'retry: --label: '* ]]
 	}
 	echo 'label=of the file' >policy
 	label=$(printf '"%.0s' {1..255})
 	mapfile -t words < <(printf '\xff%.0s\n' {1..300})
 	longest() # longest FORMAT: no message lacks anything
 	{
-		finishes 7 -n 1 --label "$label" --log-format "$1" -- \
+		try status=7 -n 1 --label "$label" --log-format "$1" -- \
 		    sh -c 'exit 7' "${words[@]}"
 	}
 	table <<-'END'
@@ -69,9 +70,9 @@ exhausted='giving up: attempts exhausted'
 		labelled 1 mine 7 -n 1 --policy ./policy --label mine -- sh -c 'exit 7'
 		# An empty one is none, and the last one counts.
 		labelled 1 'attempt 1/1 failed (exit 7), giving up' 7 -n 1 --label a --label '' -- sh -c 'exit 7'
-		longest text && holds e "retry: $label: attempt 1/1 failed (exit 7), $exhausted"
-		longest github && holds e "::warning title=${label:0:150}::retry: $label: attempt 1/1 failed (exit 7), $exhausted"
-		longest json && json log @e each.label="${label//\"/\\\"}" each.reason=attempts && [[ $(<e) == *'"command":["sh","-c","exit 7",'* ]]
+		longest text && holds err "retry: $label: attempt 1/1 failed (exit 7), $exhausted"
+		longest github && holds err "::warning title=${label:0:150}::retry: $label: attempt 1/1 failed (exit 7), $exhausted"
+		longest json && json log @err each.label="${label//\"/\\\"}" each.reason=attempts && [[ $(<err) == *'"command":["sh","-c","exit 7",'* ]]
 		unshown $'a\nb'
 		unshown $'\e[m'
 		unshown $'\xff'
@@ -83,20 +84,20 @@ exhausted='giving up: attempts exhausted'
 @test "each line is a JSON object that says when, how bad, what, and of which invocation" {
 	local before id pid of at
 	before=$(date -u -d '-1 min' +%FT%T) # the clock may be set
-	TZ=Asia/Tokyo finishes 7 -n 2 --label nightly --log-format json -- \
+	TZ=Asia/Tokyo try status=7 -n 2 --label nightly --log-format json -- \
 	    sh -c 'echo $RETRY_ID $PPID >ran; exit 7' 'two words'
 	read -r id pid <ran
 	of='"id":"'$id'","pid":'$pid',"command":["sh","-c","echo $RETRY_ID $PPID >ran; exit 7","two words"],"label":"nightly"'
-	sed -E 's/^(.{9})[0-9]{4}(-[0-9]{2}){2}T([0-9]{2}:){2}[0-9]{2}\.[0-9]{3}Z/\1TIME/' e |
+	sed -E 's/^(.{9})[0-9]{4}(-[0-9]{2}){2}T([0-9]{2}:){2}[0-9]{2}\.[0-9]{3}Z/\1TIME/' err |
 		diff - <(cat <<-END
 			{"time":"TIME","level":"warning","message":"attempt 1/2 failed (exit 7), retrying in 0s",$of,"attempt":1,"status":7,"delay_ms":0}
 			{"time":"TIME","level":"error","message":"attempt 2/2 failed (exit 7), $exhausted",$of,"attempt":2,"status":7,"reason":"attempts"}
 		END
 		)
-	at=$(json log @e each.time)
+	at=$(json log @err each.time)
 	[[ ! $at < $before && ! ${at%%.*} > $(date -u -d '+1 min' +%FT%T) ]]
 	table <<-'END'
-		logs 0 each.level=warning -B api --budget-dir nosuch -- true && grep -q budget e
+		logs 0 each.level=warning -B api --budget-dir nosuch -- true && grep -q budget err
 		logs 0 each.level=info,info -v -- true
 		logs 127 each.level=error$'\n'"each.message=cannot run 'nosuch': No such file or directory"$'\n'each.label=null$'\n''each.command=["nosuch"]' -q nosuch
 		logs 7 each.attempt=3 -n 3 -E -- sh -c 'exit 7'
@@ -104,11 +105,11 @@ exhausted='giving up: attempts exhausted'
 		logs 0 each.level= -- true
 		logs 0 each.level= -E -- sh -c '[ "$RETRY_ATTEMPT" -eq 2 ]'
 		# Of a long command the beginning, and of long words.
-		logs 7 each.reason=attempts -n 1 -- sh -c 'exit 7' $(seq 1000) && grep -q '"command":\["sh","-c","exit 7","1",.*,"\.\.\."\]' e
-		logs 7 each.attempt=1 -n 1 -- sh -c 'exit 7' "$(printf 'a\n%.0s' {1..200})" last && grep -q '"exit 7","a\\u000aa.*\.\.\.","last"\]' e
+		logs 7 each.reason=attempts -n 1 -- sh -c 'exit 7' $(seq 1000) && grep -q '"command":\["sh","-c","exit 7","1",.*,"\.\.\."\]' err
+		logs 7 each.attempt=1 -n 1 -- sh -c 'exit 7' "$(printf 'a\n%.0s' {1..200})" last && grep -q '"exit 7","a\\u000aa.*\.\.\.","last"\]' err
 	END
-	run -125 sh -c '"$@" 2>e >/dev/full' sh "$RETRY" -q -O --log-format json echo lost
-	json log @e each.level=error \
+	run -125 sh -c '"$@" 2>err >/dev/full' sh "$RETRY" -q -O --log-format json echo lost
+	json log @err each.level=error \
 	    'each.message=cannot write to standard output: No space left on device'
 }
 
@@ -152,40 +153,40 @@ exhausted='giving up: attempts exhausted'
 @test "a workflow gets one warning, at the end, however it ended, and none of a success at once" {
 	workflow() # workflow STATUS WORD...
 	{
-		finishes "$1" --log-format github "${@:2}"
+		try status="$1" --log-format github "${@:2}"
 	}
 	last=(sh -c 'echo theirs >&2; exit 7')
 	third=(sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]')
 	nosuch="cannot run 'nosuch': No such file or directory"
 	escaped=100%25%0D%0A%3A%3Aerror%3A%3Ax%250A
 	table <<-'END'
-		workflow 7 -n 4 "${last[@]}" && warned "${last[*]}" "retry: attempt 4/4 failed (exit 7), $exhausted" && [ "$(grep -c '^retry: attempt ./4 failed (exit 7), retrying in 0s$' e) $(lines e)" = '3 8' ]
+		workflow 7 -n 4 "${last[@]}" && warned "${last[*]}" "retry: attempt 4/4 failed (exit 7), $exhausted" && [ "$(grep -c '^retry: attempt ./4 failed (exit 7), retrying in 0s$' err) $(lines err)" = '3 8' ]
 		workflow 7 --stop-on 7 -- sh -c 'exit 7' && warned 'sh -c exit 7' 'retry: attempt 1/5 failed (exit 7), giving up: --stop-on 7'
 		workflow 0 "${third[@]}" && warned "${third[*]}" 'retry: attempt 3/5 succeeded (exit 0)'
-		workflow 7 -B api --budget-dir "$PWD" --budget-min 0 -- sh -c 'exit 7' && one_warning && [[ $(tail -n 1 e) == "::warning title=sh -c exit 7::retry: budget 'api': exhausted, "* ]]
+		workflow 7 -B api --budget-dir "$PWD" --budget-min 0 -- sh -c 'exit 7' && one_warning && [[ $(tail -n 1 err) == "::warning title=sh -c exit 7::retry: budget 'api': exhausted, "* ]]
 		workflow 124 -T 0.5 -k 0 -- sleep 20 && one_warning
 		workflow 125 -I --stdin-max 1 -- true < <(echo hello) && one_warning
 		workflow 69 -B api --budget-required --budget-dir "$PWD/none" -- true && one_warning
-		workflow 0 -- true && [ ! -s e ]
-		workflow 0 --consecutive 2 -- true && [ ! -s e ]
-		workflow 0 -v -- true && grep -q '^retry: attempt 1/5 succeeded' e && not grep '^::' e
+		workflow 0 -- true && [ ! -s err ]
+		workflow 0 --consecutive 2 -- true && [ ! -s err ]
+		workflow 0 -v -- true && grep -q '^retry: attempt 1/5 succeeded' err && not grep '^::' err
 		# With -q only failures of retry itself, with -E all the same.
-		workflow 7 -q -n 2 -- sh -c 'exit 7' && [ ! -s e ]
+		workflow 7 -q -n 2 -- sh -c 'exit 7' && [ ! -s err ]
 		workflow 127 -q -- nosuch && warned nosuch "retry: $nosuch"
-		workflow 7 -n 3 -E -- "${last[@]}" && holds e theirs "::warning title=${last[*]}::retry: attempt 3/3 failed (exit 7), $exhausted"
+		workflow 7 -n 3 -E -- "${last[@]}" && holds err theirs "::warning title=${last[*]}::retry: attempt 3/3 failed (exit 7), $exhausted"
 		# Percent signs and newlines are escaped.
-		workflow 127 -- $'100%\r\n::error::x%0A' && one_warning && [ "$(head -n 1 e)" = "::warning title=$escaped::retry: cannot run '100%25%0D%0A::error::x%250A': No such file or directory" ] && [[ $(tail -n 1 e) == 'retry: this needs a shell: '* ]]
+		workflow 127 -- $'100%\r\n::error::x%0A' && one_warning && [ "$(head -n 1 err)" = "::warning title=$escaped::retry: cannot run '100%25%0D%0A::error::x%250A': No such file or directory" ] && [[ $(tail -n 1 err) == 'retry: this needs a shell: '* ]]
 		# The title is the label, or the first bytes of the command.
 		workflow 7 -n 1 --label 'a: 1, 2' -- sh -c 'exit 7' && warned 'a%3A 1%2C 2' "retry: a: 1, 2: attempt 1/1 failed (exit 7), $exhausted"
-		workflow 7 -n 1 -- sh -c 'exit 7' "$(printf %999s x)" && [[ $(<e) == '::warning title=sh -c exit 7  '*' ::retry: attempt 1/1 failed'* && $(wc -c <e) -lt 300 ]]
+		workflow 7 -n 1 -- sh -c 'exit 7' "$(printf %999s x)" && [[ $(<err) == '::warning title=sh -c exit 7  '*' ::retry: attempt 1/1 failed'* && $(wc -c <err) -lt 300 ]]
 		# No argument begins a line, where it could be a workflow command, nor is one within.
 		workflow 127 --label '##[group]a' -- '##[add-mask]b' && warned '##[group]a' "retry: ##[group]a: cannot run '##[add-mask]b': No such file or directory"
-		workflow 7 -n 2 --label '##[group]a' -- sh -c 'exit 7' && [ "$(head -n 1 e)" = 'retry: \x23#[group]a: attempt 1/2 failed (exit 7), retrying in 0s' ]
-		finishes 7 -n 2 --label '##[group]a' -- sh -c 'exit 7' && [[ $(head -n 1 e) == 'retry: ##[group]a: attempt 1/2 '* ]]
-		workflow 127 -- $'x\n::add-mask::y\n' && not grep -q '^::add-mask' e
-		finishes 127 -- $'x\n::add-mask::y\n' && not grep -q '^::add-mask' e
+		workflow 7 -n 2 --label '##[group]a' -- sh -c 'exit 7' && [ "$(head -n 1 err)" = 'retry: \x23#[group]a: attempt 1/2 failed (exit 7), retrying in 0s' ]
+		try status=7 -n 2 --label '##[group]a' -- sh -c 'exit 7' && [[ $(head -n 1 err) == 'retry: ##[group]a: attempt 1/2 '* ]]
+		workflow 127 -- $'x\n::add-mask::y\n' && not grep -q '^::add-mask' err
+		try status=127 -- $'x\n::add-mask::y\n' && not grep -q '^::add-mask' err
 	END
-	run -125 sh -c '"$@" >/dev/full 2>e' sh "$RETRY" -O \
+	run -125 sh -c '"$@" >/dev/full 2>err' sh "$RETRY" -O \
 	    --log-format github echo hello
 	one_warning
 	# Where a signal ends the wait, too.
