@@ -88,9 +88,8 @@
 #define NOW 2
 
 /*
- * The millisecond of a tick in which a recovery began is the name of the
- * recovery: a tick is a multiple of NAMES. All else happens at millisecond
- * LAST.
+ * The millisecond of a tick in which a recovery began is the name of the recovery: a tick is a
+ * multiple of NAMES. All else happens at millisecond LAST.
  */
 #define NAMES (UINT64_C(1) << BEGAN_BITS)
 #define PRESENT 1 /* the recovery that the word is of */
@@ -241,9 +240,7 @@ static uint32_t active(const struct state *state) {
 	return count;
 }
 
-/*
- * The breaker, access by access
- */
+/* The breaker, access by access */
 
 /* A change of the word while attempts are admitted. */
 static const char *
@@ -415,9 +412,8 @@ static bool restart(struct actor *actor) {
 }
 
 /*
- * Before its next access: forgets what can no longer matter, and begins anew if
- * it goes on to the streak, or repeats a loop after a lost race: its next
- * access is the one that it made first.
+ * Before its next access: forgets what can no longer matter, and begins anew if it goes on to the
+ * streak, or repeats a loop after a lost race: its next access is the one that it made first.
  */
 static void leave_behind(const _Atomic uint64_t *at, bool swaps) {
 	struct actor *actor = run.actor;
@@ -569,9 +565,7 @@ operate(struct breaker *breaker, enum operation operation, uint64_t lease, nanos
 	return 0;
 }
 
-/*
- * Steps
- */
+/* Steps */
 
 /* Ends an operation, or its process if killed. */
 static void settle(struct state *state, struct actor *actor, uint64_t lease, bool killed) {
@@ -625,9 +619,8 @@ static uint64_t earlier(uint64_t word) {
 }
 
 /*
- * The clock goes on: all instants move back by a tick. An actor that is about
- * to swap the rate, or to end a recovery, no longer needs its own time; but the
- * word that it has read gets older.
+ * The clock goes on: all instants move back by a tick. An actor that is about to swap the rate,
+ * or to end a recovery, no longer needs its own time; but the word that it has read gets older.
  */
 static void tick(struct state *state) {
 	state->breaker.word = earlier(state->breaker.word);
@@ -697,9 +690,8 @@ void check_examine(const struct state *state) {
 }
 
 /*
- * Whether the rate may be the first one or a higher one, depending on when an
- * actor read the clock: with the first, a failure may open the breaker; with a
- * higher one, no failure has to.
+ * Whether the rate may be the first one or a higher one, depending on when an actor read the
+ * clock: with the first, a failure may open the breaker; with a higher one, no failure has to.
  */
 static void mark_rate(struct state *state) {
 	uint64_t word = state->breaker.word, rate = state->breaker.rate;
@@ -724,9 +716,7 @@ static void mark_rate(struct state *state) {
 	}
 }
 
-/*
- * Equal states
- */
+/* Equal states */
 
 /* Gives the seqs of a state new names: the latest is SEQ, then down from it. */
 static void rename_seqs(struct state *state) {
@@ -820,8 +810,7 @@ static void forget_telling(struct actor *actor, const struct breaker *breaker) {
 		seen[0] = streak_of(gone ? 0 : seq_of(seen[1]), 0, NUMBER_MOST(FAILURE_BITS));
 		seen[2] = seen[0];
 	} else if (seen[0] != breaker->streak) {
-		/* Its swap of the streak will fail, and it will repeat the
-		 * loop. */
+		/* Its swap of the streak will fail, and it will repeat the loop. */
 		seen[0] = OTHER;
 		seen[1] = 0;
 	}
@@ -888,10 +877,9 @@ static uint64_t called(uint64_t name, uint64_t present, uint64_t past) {
 }
 
 /*
- * A rate with only what makes a difference. There are two steps, of one attempt
- * and of at most two: so all growth is equal, several successes in the first
- * step are like one, successes in the second do not matter, and failures in it
- * matter only with a rate of two.
+ * A rate with only what makes a difference. There are two steps, of one attempt and of at most
+ * two: so all growth is equal, several successes in the first step are like one, successes in the
+ * second do not matter, and failures in it matter only with a rate of two.
  */
 static uint64_t simplest(uint64_t rate, uint64_t name) {
 	nanos began = (nanos)rate_name(rate) * NANOS_MS;
@@ -969,9 +957,7 @@ void check_normalise(struct state *state) {
 	explore_sort(state->actors, (size_t)explorer.actors);
 }
 
-/*
- * The exploration
- */
+/* The exploration */
 
 /*
  * Whether an actor may take that step. An actor that asks for a turn or tells

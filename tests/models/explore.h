@@ -1,14 +1,13 @@
 /*
  * explore: every state that a few actors can bring some words into.
  *
- * A model check starts with one state and tries every step that is possible in
- * each state which it has not seen before: a step of an actor, or of the clock,
- * which may move at any time. It looks for a state that breaks an invariant.
- * Each check has its own states, steps and invariants. The set of the states
- * seen, the path to a violation, and main(), are here.
+ * A model check starts with one state and tries every step that is possible in each state which
+ * it has not seen before: a step of an actor, or of the clock, which may move at any time. It
+ * looks for a state that breaks an invariant. Each check has its own states, steps and
+ * invariants. The set of the states seen, the path to a violation, and main(), are here.
  *
- * An actor has no saved registers: to continue an operation, a check calls it
- * again from its beginning, and gives it the values that it has read before.
+ * An actor has no saved registers: to continue an operation, a check calls it again from its
+ * beginning, and gives it the values that it has read before.
  */
 #ifndef EXPLORE_H
 #define EXPLORE_H
@@ -47,8 +46,7 @@ extern struct explorer {
  * other trials, or more actors, if the check is "large". */
 bool check_begin(struct state *first, int trial, bool large);
 
-/* Whether a step is possible, and the ticks at which the actor may read the
- * clock in it. */
+/* Whether a step is possible, and the ticks at which the actor may read the clock in it. */
 bool check_may(const struct state *state, int who, int what, int *first, int *last);
 void check_make(struct state *state, int who, int what, int now);
 

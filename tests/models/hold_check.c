@@ -39,8 +39,7 @@ enum {
 	ACTORS = 2 * EACH,
 	CORRUPT = 255,
 	READS = 11, /* the most, even of a module that is broken on purpose */
-	/* An actor that is further behind may take the longest hold here for
-	 * corrupt. */
+	/* An actor that is further behind may take the longest hold here for corrupt. */
 	LAG = HOLD_BEHIND + 1,
 };
 

@@ -118,9 +118,7 @@ static uint64_t lengthen(uint16_t word) {
 	    (uint64_t)(word >> 3 & 7) << 16 | (word & 7);
 }
 
-/*
- * Accesses
- */
+/* Accesses */
 
 static uint64_t load(const _Atomic uint64_t *at) {
 	struct actor *actor = run.actor;
@@ -153,9 +151,7 @@ static bool exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired)
 	return swapped;
 }
 
-/*
- * Invariants
- */
+/* Invariants */
 
 void check_examine(const struct state *s) {
 	const struct terms *limits = &run.trial->limits;
@@ -190,9 +186,7 @@ static void judge_word(const struct state *s, uint16_t was, uint16_t is) {
 	    "a word that differs from the count");
 }
 
-/*
- * Steps
- */
+/* Steps */
 
 void check_operate(struct state *s, struct actor *actor) {
 	const struct terms *limits = &run.trial->limits;
@@ -209,8 +203,7 @@ void check_operate(struct state *s, struct actor *actor) {
 		window_refund(&run.window, paid - 1);
 		paid = 0;
 	}
-	/* Only an actor whose clock is a window behind may take the window for
-	 * corrupt. */
+	/* Only an actor whose clock is a window behind may take the window for corrupt. */
 	explore_expect(answer != WINDOW_CORRUPT || s->clock > actor->epoch + WINDOW_WORDS,
 	    "a sound window is taken for corrupt");
 	/* Of an idle actor, only what is left to do matters. */

@@ -24,9 +24,8 @@ struct script {
 struct script script_of(const char *row);
 
 /*
- * A row of steps with commas between: perhaps a time, which holds until the
- * next one ("+20ms": so much later), and words; "x5" behind some of them does
- * them five times.
+ * A row of steps with commas between: perhaps a time, which holds until the next one ("+20ms": so
+ * much later), and words; "x5" behind some of them does them five times.
  */
 struct scene {
 	struct script script, step; /* step: from where on words are repeated */
@@ -49,8 +48,7 @@ bool script_is(const struct script *script, const char *word);
 int64_t script_number(struct script *script);
 nanos script_span(struct script *script);
 
-/* What a field of a struct is: a word behind its name tells, or for a bool its
- * name alone. */
+/* What a field of a struct is: a word behind its name tells, or for a bool its name alone. */
 enum script_type { SCRIPT_NUMBER, SCRIPT_SPAN, SCRIPT_BOOL };
 
 struct script_field {

@@ -43,10 +43,9 @@ enum { STRANGER = 77 };
 #define STOP_SIGNALS SIGTSTP, SIGTTIN, SIGTTOU
 
 /*
- * What may happen, in groups to which the rules below refer: only in a
- * wait, or between calls, too; with each of these numbers. A number is a
- * signal, a status, a time in seconds or a count. What happens to the command
- * happens while it lives.
+ * What may happen, in groups to which the rules below refer: only in a wait, or between calls,
+ * too; with each of these numbers. A number is a signal, a status, a time in seconds or a count.
+ * What happens to the command happens while it lives.
  */
 #define EACH_EVENT(EVENT) \
 	EVENT(NOTHING, WAITING, 0) /* a wait ends for no reason */ \
@@ -286,8 +285,7 @@ static void happen(int event, int number) {
 		kernel_end(process, 0, 0);
 		break;
 	case MEMBER_ENDS:
-		/* If its parent waits for it, another process may get its
-		 * number at once. */
+		/* If its parent waits for it, another process may get its number at once. */
 		process = find_member((int)kernel_draw(KERNEL_PROCESSES), false);
 		if (process != NULL)
 			kernel_end(process, 0, 0);
@@ -299,9 +297,7 @@ static void happen(int event, int number) {
 	}
 }
 
-/*
- * States: how each is reached
- */
+/* States: how each is reached */
 
 #define LASTING .life = NANOS_MINUTE
 #define DEAF LASTING, .deaf = true
@@ -360,9 +356,8 @@ static const struct scene {
 };
 
 /*
- * The usual setting: the first command fails after 300 ms, and the second
- * succeeds; a limit signals after 2 s a command that still runs, and kills it
- * 1 s later.
+ * The usual setting: the first command fails after 300 ms, and the second succeeds; a limit
+ * signals after 2 s a command that still runs, and kills it 1 s later.
  */
 static struct setting complete(struct setting set) {
 	static const struct temper fails = { .life = 300 * MS, .status = 7 };
@@ -392,9 +387,7 @@ static enum state state_before(int state) {
 	return state == UNKILLABLE_DEAD ? UNKILLABLE : (enum state)state;
 }
 
-/*
- * What an event makes of a scene
- */
+/* What an event makes of a scene */
 
 /* A status, a signal that retry dies of, below 0, or one of these. */
 enum {
@@ -461,9 +454,7 @@ static void fill_outcomes(void) {
 /* How often each cell was met by random_runs. */
 static int met[STATES][EVENTS];
 
-/*
- * Each cell
- */
+/* Each cell */
 
 /* The cell that is tried now. */
 static struct cell {
@@ -560,9 +551,7 @@ TEST(every_cell) {
 		}
 }
 
-/*
- * A reader that is slow until after the deadline
- */
+/* A reader that is slow until after the deadline */
 
 static void oversleep(nanos until) {
 	(void)until;
@@ -594,9 +583,7 @@ TEST(a_late_wake_up_loses_no_output) {
 	}
 }
 
-/*
- * Random runs
- */
+/* Random runs */
 
 /* How many events a random run still has to meet. */
 static int disturbances;

@@ -48,9 +48,7 @@
 #define PPOLL SYS_ppoll
 #endif
 
-/*
- * Files
- */
+/* Files */
 
 int file_open(enum file_kind kind, int64_t of, int flags) {
 	for (int i = 0; i < KERNEL_FILES; i++) {
@@ -171,9 +169,7 @@ FAKE(void *, malloc, size_t size) {
 FAKE(void, free, void *memory) {
 }
 
-/*
- * The budget
- */
+/* The budget */
 
 void file_start(const char *key, nanos window) {
 	struct terms terms = { .ratio = -1, .min = -1, .window = window };
@@ -200,9 +196,7 @@ void file_trip(nanos pause) {
 	breaker_tell(&kernel.segment.breaker, &config, RESULT_FAILURE, age, age);
 }
 
-/*
- * Opening and closing
- */
+/* Opening and closing */
 
 FAKE(int, open, const char *path, int flags, ...) {
 	static const char again[] = "/proc/self/fd/";
@@ -262,9 +256,7 @@ FAKE(int, close, int fd) {
 	return 0;
 }
 
-/*
- * Reading
- */
+/* Reading */
 
 FAKE(ssize_t, read, int fd, void *bytes, size_t size) {
 	struct file *file = file_at(fd);
@@ -284,8 +276,7 @@ FAKE(ssize_t, read, int fd, void *bytes, size_t size) {
 			    .ssi_int = sent.value };
 		return sizeof(struct signalfd_siginfo);
 	case FILE_ERROR:
-		/* The error that the child has written when exec failed, once.
-		 */
+		/* The error that the child has written when exec failed, once. */
 		if (*error == 0)
 			return -1;
 		*(uint64_t *)bytes = (uint64_t)*error;
@@ -300,9 +291,8 @@ FAKE(ssize_t, read, int fd, void *bytes, size_t size) {
 		file->over = size == 0;
 		return (ssize_t)size;
 	case FILE_WATCH:
-		/* Once: standard input was read. An old kernel, which has no
-		 * pidfds either, does not report tee(2), as stdin_source.c tries
-		 * with a pipe of its own. */
+		/* Once: standard input was read. An old kernel, which has no pidfds either, does
+		 * not report tee(2), as stdin_source.c tries with a pipe of its own. */
 		if (file->over || !(file->of == STDIN_FILENO ? kernel.consumed : kernel.pidfds))
 			return -1;
 		file->over = true;
@@ -335,9 +325,7 @@ FAKE(void *, mmap, void *address, size_t size, int protection, int flags, int fd
 
 FAKE_RESULT(int, munmap, 0, void *address, size_t size)
 
-/*
- * Writing and copying
- */
+/* Writing and copying */
 
 FAKE(ssize_t, write, int fd, const void *bytes, size_t size) {
 	struct file *file = file_at(fd);
@@ -387,9 +375,7 @@ FAKE(off_t, lseek, int fd, off_t offset, int whence) {
 	return whence == SEEK_SET ? offset : file_at(fd)->size;
 }
 
-/*
- * What is known of files
- */
+/* What is known of files */
 
 FAKE(int, fcntl, int fd, int command, ...) {
 	if (command == F_GETFL && fd >= FIRST)
@@ -450,9 +436,7 @@ FAKE(int, poll, struct pollfd *fds, nfds_t count, int time) {
 
 FAKE_RESULT(pid_t, tcgetpgrp, kernel.group, int fd)
 
-/*
- * Calls by number
- */
+/* Calls by number */
 
 static int open_pidfd(pid_t pid) {
 	const struct process *process = kernel_find(pid);

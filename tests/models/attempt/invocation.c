@@ -47,9 +47,7 @@ int REAL(main)(int argc, char **argv);
 struct invocation invocation;
 static struct invocation *const now = &invocation;
 
-/*
- * States
- */
+/* States */
 
 /* While a limit is watched, by its stage. */
 static const struct {
@@ -98,9 +96,7 @@ enum state invocation_state(void) {
 	return now->begun == 0 ? SPLAY : DELAY;
 }
 
-/*
- * Promises
- */
+/* Promises */
 
 nanos invocation_until_deadline(void) {
 	if (now->set.deadline == 0)
@@ -184,9 +180,7 @@ void invocation_limit(int number) {
 	}
 }
 
-/*
- * Real functions, which are observed on their way
- */
+/* Real functions, which are observed on their way */
 
 /* An abandoned hook may live on, and is not waited for. */
 SPY(bool, termination_over, const struct termination *limit) {
@@ -354,9 +348,7 @@ FAKE(void, _exit, int status) {
 	longjmp(kernel.back, 1);
 }
 
-/*
- * Processes
- */
+/* Processes */
 
 /*
  * Once an attempt begins, a fork is of the command; else it is of a hook. Sets
@@ -411,9 +403,7 @@ FAKE(pid_t, fork, void) {
 	return process->pid;
 }
 
-/*
- * The wait
- */
+/* The wait */
 
 /* The time for which retry was stopped counts for no limit. */
 static void postpone(nanos stopped) {
@@ -423,9 +413,8 @@ static void postpone(nanos stopped) {
 }
 
 /*
- * A signal that retry has sent to itself, once it is not blocked any more:
- * retry dies of it, or it stops all of the job, and somebody continues that
- * later. PID 1 does neither.
+ * A signal that retry has sent to itself, once it is not blocked any more: retry dies of it, or
+ * it stops all of the job, and somebody continues that later. PID 1 does neither.
  */
 void invocation_unblock(void) {
 	static const nanos span = 10 * NANOS_SECOND;
@@ -482,8 +471,7 @@ struct sent invocation_hear(void) {
 	for (size_t i = 0; i < kernel.count; i++)
 		now->unheard |= signals_end_series(kernel.pending[i].number) &&
 		    kernel.pending[i].sender != kernel.self;
-	/* Whether retry has to pass it on. An abandoned command gets no stop:
-	 * it was sent KILL. */
+	/* Whether retry has to pass it on. An abandoned command gets no stop: it was sent KILL. */
 	now->due = sent;
 	now->is_due = !(now->abandoned && signals_stops(sent.number)) && now->attempting &&
 	    kernel_alive(kernel.command) && sent.number != 0 && sent.number != SIGCHLD &&
@@ -558,9 +546,7 @@ FAKE(int, sigaction, int number, const struct sigaction *action, struct sigactio
 	return 0;
 }
 
-/*
- * One run
- */
+/* One run */
 
 /* The words of a command line; strings has their characters. */
 struct words {
@@ -569,9 +555,8 @@ struct words {
 };
 
 /*
- * The command line that tells retry the setting. What is the same in all of
- * them has no effect as long as nothing happens: the budget allows all retries,
- * and no command has such an output.
+ * The command line that tells retry the setting. What is the same in all of them has no effect as
+ * long as nothing happens: the budget allows all retries, and no command has such an output.
  */
 static void make_words(struct words *words, const struct setting *set) {
 	const nanos second = NANOS_SECOND;
@@ -644,8 +629,7 @@ void invocation_start(const struct setting *set, uint64_t seed, bool tracing) {
 	file_start(BUDGET, WINDOW);
 	if (set->held_back)
 		file_trip(600 * NANOS_MS);
-	/* A child that was there before retry, and has a child that outlives
-	 * it. */
+	/* A child that was there before retry, and has a child that outlives it. */
 	if ((set->around & HAS_ELDER) != 0)
 		kernel_spawn(ROLE_SPARED,
 		    kernel_place(kernel_spawn(ROLE_SPARED, PARENT_SELF,

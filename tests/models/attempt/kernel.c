@@ -26,9 +26,7 @@
 
 struct kernel kernel;
 
-/*
- * The machine
- */
+/* The machine */
 
 uint64_t kernel_draw(uint64_t most) {
 	return hash_draw(&kernel.random) % most;
@@ -62,9 +60,7 @@ void kernel_call(void) {
 	kernel.meanwhile = meanwhile;
 }
 
-/*
- * Processes
- */
+/* Processes */
 
 int kernel_place(const struct process *process) {
 	return (int)(process - kernel.list);
@@ -182,9 +178,8 @@ static void reparent(struct process *process) {
 }
 
 /*
- * Living parents leave every other child a zombie for a while, and without
- * pidfds all of them: retry cannot know then whether a number still means the
- * same process.
+ * Living parents leave every other child a zombie for a while, and without pidfds all of them:
+ * retry cannot know then whether a number still means the same process.
  */
 void kernel_end(struct process *process, int status, int signal) {
 	kernel_trace(signal != 0 ? "dies of" : "exits", signal + status);
@@ -319,9 +314,7 @@ bool kernel_has_member(const struct process *top, enum lack lack) {
 	return false;
 }
 
-/*
- * Signals for us
- */
+/* Signals for us */
 
 void kernel_post(struct sent sent) {
 	for (size_t i = 0; i < kernel.count; i++)
@@ -373,9 +366,7 @@ struct sent kernel_take(void) {
 	return sent;
 }
 
-/*
- * Time
- */
+/* Time */
 
 /* When a process changes by itself. */
 static nanos next_of(const struct process *process) {
@@ -419,9 +410,7 @@ void kernel_pass(nanos until, bool anyway) {
 	}
 }
 
-/*
- * Calls
- */
+/* Calls */
 
 FAKE(int, clock_gettime, clockid_t clock, struct timespec *time) {
 	nanos now;

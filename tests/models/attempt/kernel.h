@@ -18,10 +18,9 @@
 #include "text/duration.h"
 
 /*
- * FAKE begins the function that replaces a function of libc. SPY does the same
- * for a function of retry, which the new function calls by REAL(name) and does
- * not change. The Makefile finds the lines that begin with FAKE and SPY, and
- * makes the linker replace the functions.
+ * FAKE begins the function that replaces a function of libc. SPY does the same for a function of
+ * retry, which the new function calls by REAL(name) and does not change. The Makefile finds the
+ * lines that begin with FAKE and SPY, and makes the linker replace the functions.
  */
 #define FAKE(type, name, ...) \
 	__typeof__(name) __wrap_##name; \
@@ -40,10 +39,7 @@
 /* Most fakes and events ignore some of their arguments. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-/*
- * Where the clocks begin: far apart, so that no instant of one is plausible on
- * the other.
- */
+/* Where the clocks begin: far apart, so that no instant of one is plausible on the other. */
 #define KERNEL_START NANOS_SECOND
 #define KERNEL_ASLEEP (1000 * NANOS_HOUR)
 
@@ -229,9 +225,8 @@ bool kernel_orphaned(void);
 void kernel_settle(const struct process *top, bool over);
 
 /*
- * Whether a process of the tree of a command or hook is alive that lacks
- * something of a limit: nothing, any signal, or KILL. The command or hook
- * itself may be gone.
+ * Whether a process of the tree of a command or hook is alive that lacks something of a limit:
+ * nothing, any signal, or KILL. The command or hook itself may be gone.
  */
 enum lack { LACK_NOTHING, LACK_SIGNAL, LACK_KILL };
 bool kernel_has_member(const struct process *top, enum lack lack);
@@ -269,10 +264,7 @@ struct file *file_at(int fd);
 /* How many files of the kinds from first to last are open. */
 int file_count(enum file_kind first, enum file_kind last);
 
-/*
- * When a descriptor can be read or written. NANOS_MAX: only after something
- * else has happened.
- */
+/* When a descriptor can be read or written. NANOS_MAX: only after something else has happened. */
 nanos file_ready(int fd);
 
 /* Whether retry waits for the reader of an output. */
@@ -285,17 +277,13 @@ bool file_awaits(int output);
 int file_pipes(bool ended);
 
 /*
- * What a command does with its files. As it begins, it gets the pipes of retry;
- * when it has ended, there may be bytes in them, and other processes have them
- * open until an instant.
+ * What a command does with its files. As it begins, it gets the pipes of retry; when it has
+ * ended, there may be bytes in them, and other processes have them open until an instant.
  */
 void file_inherit(void);
 void file_leave(bool bytes, nanos closes);
 
-/*
- * The budget: a new one; other processes use up its retries; they open its
- * breaker.
- */
+/* The budget: a new one; other processes use up its retries; they open its breaker. */
 void file_start(const char *key, nanos window);
 void file_exhaust(void);
 void file_trip(nanos pause);

@@ -130,8 +130,7 @@ TEST(resources) {
 		/* The last value of a key counts. */
 		{ "<a>=<3><b>=<2>", "a=1,b=2,a=3" },
 		{ "<a>=<2>", "a=1,%61=2" },
-		{ "<a>=<2><b>=<1><c>=<1><d>=<1><e>=<1><f>=<1><g>=<1>"
-		  "<h>=<1><i>=<1><j>=<1>",
+		{ "<a>=<2><b>=<1><c>=<1><d>=<1><e>=<1><f>=<1><g>=<1><h>=<1><i>=<1><j>=<1>",
 		    TEN TEN TEN "a=2" },
 		/* One bad member spoils the list. */
 		{ "malformed", "a", "a=b,c", "=b", "a=b,=", "a=%", "a=%4,b=c", "a=%4g", "a=%g4",

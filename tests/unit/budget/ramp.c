@@ -46,11 +46,10 @@ static void check_same(const char *row, const struct ramp *got, const struct ram
 }
 
 /*
- * Rows: a ramp in step 5, of which outcomes are known unless the row says
- * "none" or "awaited"; what happens to it, one after the other; and behind "->"
- * what it is then: all fields that are not 0, and "next", how long until the
- * next turn. "at" is an instant since step 5 began. A step has 200 ms, the
- * first rate is 12, the least 4, and 8 quiet steps are the end.
+ * Rows: a ramp in step 5, of which outcomes are known unless the row says "none" or "awaited";
+ * what happens to it, one after the other; and behind "->" what it is then: all fields that are
+ * not 0, and "next", how long until the next turn. "at" is an instant since step 5 began. A step
+ * has 200 ms, the first rate is 12, the least 4, and 8 quiet steps are the end.
  */
 static const char *const rows[] = {
 	/* Turns: the first 4 at once, the others spread over the step. */
@@ -148,10 +147,8 @@ static const char *const rows[] = {
 	"none rate 12 take -> rate 12 taken 1 awaited",
 	"awaited rate 12 taken 1 after 0 -> rate 12 taken 1 awaited",
 	"awaited rate 12 taken 1 quiet 1 after 1 -> rate 12 awaited",
-	("awaited step 1 rate 12 taken 1 after 2046 -> step 2047 rate 12 "
-	 "awaited"),
-	("awaited step 0 rate 12 taken 4 after 2047 -> step 2047 rate 12 "
-	 "awaited"),
+	("awaited step 1 rate 12 taken 1 after 2046 -> step 2047 rate 12 awaited"),
+	("awaited step 0 rate 12 taken 4 after 2047 -> step 2047 rate 12 awaited"),
 	"awaited step 1 rate 12 taken 1 after 2047 -> over",
 	"awaited rate 12 succeed take after 0 -> rate 12 taken 1 served 1",
 	"awaited rate 12 fail take after 0 -> rate 12 taken 1 failed 1",
@@ -167,8 +164,7 @@ static const char *const rows[] = {
 	"slowdown 3 rate 32 taken 32 served 32 after 1 -> rate 48",
 	"slowdown 3 rate 32 taken 32 after 8 -> rate 32 quiet 7",
 	"slowdown 3 rate 32 taken 32 after 9 -> over",
-	("slowdown 7 awaited step 1 rate 12 taken 1 after 254 -> step 255 rate "
-	 "12 awaited"),
+	("slowdown 7 awaited step 1 rate 12 taken 1 after 254 -> step 255 rate 12 awaited"),
 	"slowdown 7 awaited step 1 rate 12 taken 1 after 255 -> over",
 
 	/* With a clock that is behind, the same is available, but later. */
@@ -301,8 +297,7 @@ TEST(invalid_words) {
 	check_void("no rate", ramp_word(&other));
 	got = ramp_read(ramp_word(&good), BEGAN, 0, START(3));
 	check_same("good", &got, &good);
-	/* A word of 0 is invalid also for a recovery that began at instant 0.
-	 */
+	/* A word of 0 is invalid also for a recovery that began at instant 0. */
 	EQUAL("at zero", ramp_read(0, 0, 0, 0).rate, FIRST);
 	HOLDS("last instant", ramp_read(0, 0, 0, NANOS_MAX).over);
 	HOLDS("last instant", ramp_read(UINT64_MAX, 0, 0, NANOS_MAX).over);

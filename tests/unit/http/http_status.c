@@ -1,8 +1,7 @@
 /*
  * Covers text/strview.
  *
- * http and its parts, row by row, and every status file that was captured. Runs
- * where tests/ is.
+ * http and its parts, row by row, and every status file that was captured. Runs where tests/ is.
  */
 #include "unit.h"
 #include "http/http_status.h"
@@ -169,8 +168,7 @@ TEST(json_forms) {
 		/* Two transfers. */
 		{ "written 200", "{'http_code':503}{'http_code':200}" },
 		{ "written 429",
-		    "{'http_code':503}{'retry-after':['5']}{'http_code':429}{'"
-		    "x':['y']}" },
+		    "{'http_code':503}{'retry-after':['5']}{'http_code':429}{'x':['y']}" },
 		{ "written 429 5s",
 		    "{'retry-after':['9']}{'http_code':503}{'retry-after':['5']"
 		    "}{'http_code':429}" },
@@ -198,18 +196,15 @@ TEST(heads) {
 		/* An interim response does not count. */
 		{ "heads", "HTTP/1.1 100 Continue\nRetry-After: 5\n\n" },
 		{ "heads 503 5s",
-		    "HTTP/1.1 503 x\nRetry-After: 5\n\nHTTP/1.1 100 "
-		    "Continue\nRetry-After: 9\n\n" },
+		    "HTTP/1.1 503 x\nRetry-After: 5\n\nHTTP/1.1 100 Continue\nRetry-After: 9\n\n" },
 		/* The fields of the response before do not count either. */
 		{ "heads 503", "HTTP/1.1 302 x\nRetry-After: 55\n\nHTTP/1.1 503 x\n\n" },
 		{ "heads 200",
-		    "HTTP/1.1 503 x\nContent-Length: 4\nRetry-After: "
-		    "55\n\nHTTP/1.1 200 x\n\n" },
+		    "HTTP/1.1 503 x\nContent-Length: 4\nRetry-After: 55\n\nHTTP/1.1 200 x\n\n" },
 		/* Fields. */
 		{ "heads 503 5s", "HTTP/1.1 503 x\nretry-AFTER:5\n\n",
 		    "HTTP/1.1 503 x\r\nRetry-After:\r\n\t5\r\n\r\n",
-		    "HTTP/1.1 503 x\nRetry-After: Sat, 22 Aug\n 2026 14:00:05 "
-		    "GMT\n\n" },
+		    "HTTP/1.1 503 x\nRetry-After: Sat, 22 Aug\n 2026 14:00:05 GMT\n\n" },
 		/* A line that is no field. */
 		{ "page 503 5s", "HTTP/1.1 503 x\n: 5\nRetry-After: 5" },
 		{ "page 503", "HTTP/1.1 503 x\nRetry-After 5\n\n" },
@@ -343,8 +338,7 @@ TEST(waits) {
 		/* Resets. */
 		{ "27s", "RateLimit-Remaining: 0\nRateLimit-Reset: 27",
 		    "X-RateLimit-Reset: 27\nX-RateLimit-Remaining: 0",
-		    "RateLimit-Remaining: 0\nRateLimit-Reset: "
-		    "27\nRateLimit-Reset: 5" },
+		    "RateLimit-Remaining: 0\nRateLimit-Reset: 27\nRateLimit-Reset: 5" },
 		{ "none", "RateLimit-Remaining: 1\nRateLimit-Reset: 27", "RateLimit-Reset: 27",
 		    "X-RateLimit-Reset: 27\nRateLimit-Remaining: 0" },
 		{ "60s", NONE_LEFT "1787407260" },

@@ -1,10 +1,9 @@
 /*
  * Covers match/pattern.
  *
- * Several texts gathered in one pattern match the same lines as each text by
- * itself, whatever the stream is and however it is cut into chunks. Streams are
- * random, and made of pieces of the texts, so that many lines match and more
- * nearly match. tools/preset.c has the captures.
+ * Several texts gathered in one pattern match the same lines as each text by itself, whatever the
+ * stream is and however it is cut into chunks. Streams are random, and made of pieces of the
+ * texts, so that many lines match and more nearly match. tools/preset.c has the captures.
  */
 #include "unit.h"
 #include "match/pattern.h"
@@ -160,8 +159,7 @@ static void check_streams(const char *row) {
 	check_stream(row);
 }
 
-/* Each preset by itself: all are compiled together, and each text is found
- * where it matches. */
+/* Each preset by itself: all are compiled together, and each text is found where it matches. */
 TEST(presets) {
 	struct preset row;
 

@@ -130,8 +130,7 @@ static const char *const cases[][6] = {
 	    "connection reset: 7" },
 	{ "[a-z]+: error", "gcc: error: no input files", BUT_NOT, "GCC: error" },
 	{ "^.*a", "eea", BUT_NOT, "eeb" },
-	/* Found by the fuzzer: a start that is reached in the middle of a line.
-	 */
+	/* Found by the fuzzer: a start that is reached in the middle of a line. */
 	{ "^.*[]a]", "ee.ab/bo1.crB(" },
 	{ "^.*[a-]|x\\S", "Ao-)" },
 	{ "^\\S{0}.*{0,2}{2}()1", "b1(/.rAB" },

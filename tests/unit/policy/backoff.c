@@ -1,6 +1,4 @@
-/*
- * backoff: envelopes, jitter and lists of delays.
- */
+/* backoff: envelopes, jitter and lists of delays. */
 #include "unit.h"
 #include "asked.h"
 #include "policy/backoff.h"
@@ -14,8 +12,7 @@
  */
 static const char *const series[] = {
 	"delay=500ns -> 500 1000 2000 4000",
-	"delay=1ns -> @53 4503599627370496 9007199254740992 @63 "
-	"4611686018427387904 ever",
+	"delay=1ns -> @53 4503599627370496 9007199254740992 @63 4611686018427387904 ever",
 	"delay=1ns factor=3 -> @34 5559060566555523",
 	"delay=1000ns factor=1.5 -> @4 3375",
 	"delay=1ns factor=1.5 -> 1 2 2 3 5 8 11",
@@ -27,33 +24,26 @@ static const char *const series[] = {
 	"delay=2ns backoff=linear -> @ever ever",
 	"delay=0 backoff=linear -> @ever 0",
 	"delay=500ns backoff=fibonacci -> 500 500 1000 1500 2500",
-	"delay=1ns backoff=fibonacci -> @92 7540113804746346429 ever @ever "
-	"ever",
+	"delay=1ns backoff=fibonacci -> @92 7540113804746346429 ever @ever ever",
 	"delay=0 backoff=fibonacci -> @ever 0",
-	"delay=9223372036854775806ns factor=1.000001 -> 9223372036854775806 "
-	"ever @10000 ever",
-	"delay=9223372036854775806ns backoff=linear -> 9223372036854775806 "
-	"ever @10000 ever",
+	"delay=9223372036854775806ns factor=1.000001 -> 9223372036854775806 ever @10000 ever",
+	"delay=9223372036854775806ns backoff=linear -> 9223372036854775806 ever @10000 ever",
 	"delay=9223372036854775806ns backoff=fibonacci -> 9223372036854775806 "
 	"9223372036854775806 ever @10000 ever",
 	"delay=1ns factor=1.000001 -> @200 1 @2000000 7 @ever ever",
 
 	/* Lists: without a kind the last element repeats. */
 	"delay=0,30ns,10ns -> 0 30 10 10 10 @ever 10",
-	"delay=0,30ns,10ns factor=3 backoff=exponential -> 0 30 10 30 90 270 "
-	"@ever ever",
+	"delay=0,30ns,10ns factor=3 backoff=exponential -> 0 30 10 30 90 270 @ever ever",
 	"delay=0,30ns,10ns backoff=linear -> 0 30 10 20 30 40",
 	"delay=0,30ns,10ns backoff=constant -> 0 30 10 10 10",
 	"delay=0,30ns,10ns backoff=fibonacci -> 0 30 10 10 20 30 50",
-	"delay=0,30ns,10ns min-delay=15ns max-delay=25ns backoff=fibonacci -> "
-	"15 25 15 15 20 25 25",
+	"delay=0,30ns,10ns min-delay=15ns max-delay=25ns backoff=fibonacci -> 15 25 15 15 20 25 25",
 
 	/* Floor and cap. */
-	"delay=10ns min-delay=25ns max-delay=100ns -> 25 25 40 80 100 100 "
-	"@10000 100 @ever 100",
+	"delay=10ns min-delay=25ns max-delay=100ns -> 25 25 40 80 100 100 @10000 100 @ever 100",
 	"delay=10ns max-delay=3ns -> 3 3 3",
-	"delay=0.5 max-delay=30 -> @60 30000000000 @10000 30000000000 @ever "
-	"30000000000",
+	"delay=0.5 max-delay=30 -> @60 30000000000 @10000 30000000000 @ever 30000000000",
 	"delay=0.5 max-delay=30 backoff=linear -> @60 30000000000 @10000 "
 	"30000000000 @ever 30000000000",
 	"delay=0.5 max-delay=30 backoff=fibonacci -> @60 30000000000 @10000 "
@@ -116,11 +106,10 @@ check_draws(const char *row, const struct draws *draws, nanos low, nanos high, d
 }
 
 /*
- * What is asked for, how much time is left to the deadline, and the number of
- * the retry, 1 if unsaid; or behind "after" the delay of the backoff, and the
- * "wait" that a server asked for. Then what many draws reach: about these
- * bounds with this mean, or exactly these, in nanoseconds. The envelope before
- * the 4th retry is 8s.
+ * What is asked for, how much time is left to the deadline, and the number of the retry, 1 if
+ * unsaid; or behind "after" the delay of the backoff, and the "wait" that a server asked for.
+ * Then what many draws reach: about these bounds with this mean, or exactly these, in
+ * nanoseconds. The envelope before the 4th retry is 8s.
  */
 static const char *const drawn[] = {
 	"jitter=full retry 4 -> about 0 to 8 mean 4",
@@ -134,8 +123,7 @@ static const char *const drawn[] = {
 	"jitter=decorrelated -> about 1 to 3 mean 2",
 	"jitter=decorrelated max-delay=2 -> about 1 to 2 mean 1.75",
 	"jitter=decorrelated min-delay=2 -> about 2 to 3 mean 2.25",
-	"jitter=decorrelated delay=9 max-delay=1 retry 2 -> about 1 to 1 mean "
-	"1",
+	"jitter=decorrelated delay=9 max-delay=1 retry 2 -> about 1 to 1 mean 1",
 	/* The next mean is half of base + 3 times the mean before it. */
 	"jitter=decorrelated retry 2 -> about 1 to 9 mean 3.5",
 	"jitter=none retry 4 -> about 8 to 8 mean 8",
@@ -186,10 +174,8 @@ static const char *const drawn[] = {
 	"jitter=full delay=8ns after 3ns wait 100ns left 100ns -> 100 to 110",
 	"jitter=full delay=8ns after 104ns wait 100ns left 108ns -> 104 to 107",
 	/* Up to NANOS_MAX. */
-	"jitter=full delay=ever max-delay=ever -> about 0 to ever mean "
-	"4611686018.4",
-	"jitter=equal delay=ever max-delay=ever -> about 4611686018.4 to ever "
-	"mean 6917529027.6",
+	"jitter=full delay=ever max-delay=ever -> about 0 to ever mean 4611686018.4",
+	"jitter=equal delay=ever max-delay=ever -> about 4611686018.4 to ever mean 6917529027.6",
 	"jitter=decorrelated delay=ever max-delay=ever retry 3 -> ever to ever",
 	"jitter=none delay=ever max-delay=ever retry 3 -> ever to ever",
 	"jitter=full delay=8ns after 3ns wait ever -> ever to ever",
@@ -248,9 +234,7 @@ TEST_ROWS(drawn) {
 	}
 }
 
-/*
- * What the reference implementation gives for this seed, without the top bit.
- */
+/* What the reference implementation gives for this seed, without the top bit. */
 TEST(the_generator_is_splitmix64) {
 	static const uint64_t reference[] = { UINT64_C(6457827717110365317),
 		UINT64_C(3203168211198807973), UINT64_C(9817491932198370423),
@@ -263,10 +247,7 @@ TEST(the_generator_is_splitmix64) {
 }
 
 TEST(splays_are_uniform) {
-	/*
-	 * 2^64 is not a multiple of 5 * 2^60: a plain remainder would be
-	 * biased.
-	 */
+	/* 2^64 is not a multiple of 5 * 2^60: a plain remainder would be biased. */
 	static const nanos mosts[] = { 0, 1, 9, 999, NANOS_SECOND, NANOS_DAY, ((nanos)5 << 60) - 1,
 		NANOS_MAX };
 

@@ -365,8 +365,7 @@ TEST(items_that_are_refused) {
 		    "http:x http:99 http:600 http:0 http:99999999999999999999 "
 		    "http:+503 http:503x http:50x http:5x http:5xxx http:5XX "
 		    "http:0xx http:6xx http:xxx http:503- http:-503 "
-		    "http:503-600 http:503-99 http:99-503 http:4xx-5xx "
-		    "http:500-501-502" },
+		    "http:503-600 http:503-99 http:99-503 http:4xx-5xx http:500-501-502" },
 		{ NO_TIME, "over: over:0 over:0ms over:-1 over:x over:5-7" },
 		{ ABOVE, "256 99999999999999999999999 300-400 200-256 300-5" },
 		{ BACKWARDS, "9-5 http:504-500" },

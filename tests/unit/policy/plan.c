@@ -17,9 +17,7 @@
 /* Instants are counted from the boot, not from the start of retry. */
 #define BEGAN SECONDS(1000)
 
-/*
- * Rows: "OPTIONS | OUTCOME, OUTCOME -> WHAT FOLLOWS"
- */
+/* Rows: "OPTIONS | OUTCOME, OUTCOME -> WHAT FOLLOWS" */
 
 /* Of the outcome that was read last. */
 static struct request request;
@@ -57,11 +55,10 @@ static int errno_of(struct script *script) {
 }
 
 /*
- * An outcome, up to a comma, "->", the end, or what follows the attempt ("x7",
- * "late", "denied", "held" or "throttled", see plans): how it ended,
- * with a status that is only seen behind a limit of time ("timeout 7"); what
- * else is known, such as "http 503" and "ran 4.9s". Unsaid: exit status 22,
- * as of curl --fail.
+ * An outcome, up to a comma, "->", the end, or what follows the attempt ("x7", "late", "denied",
+ * "held" or "throttled", see plans): how it ended, with a status that is only seen behind a limit
+ * of time ("timeout 7"); what else is known, such as "http 503" and "ran 4.9s". Unsaid: exit
+ * status 22, as of curl --fail.
  */
 static struct outcome read_outcome(struct script *script, const struct watches *watches) {
 	static const char ends[][16] = {
@@ -249,8 +246,7 @@ static const char *const verdicts[] = {
 	"stop=stderr:no | exit 1 seen no -> stop-rule by stop-on",
 	"success=stdout:ok | timeout seen ok -> succeeded by success-on",
 	"success=stdout:ok | exit 1, timeout -> retry by default",
-	"stop=stderr:no success=stdout:ok | exit 1 seen ok seen no -> "
-	"succeeded by success-on",
+	"stop=stderr:no success=stdout:ok | exit 1 seen ok seen no -> succeeded by success-on",
 	"fail=stderr:W: | exit 0 seen W: -> retry by fail-on",
 	"fail=stderr:W: | exit 0 -> succeeded by exit-status",
 
@@ -270,16 +266,13 @@ static const char *const verdicts[] = {
 	"transient=timeout | no-fork EAGAIN -> not-retryable by preset",
 	"transient=stderr:busy | exit 1 seen busy -> retry by preset",
 	"transient=stderr:busy | killed PIPE seen busy -> retry by preset",
-	"transient=stderr:busy | killed INT seen busy, killed PIPE -> "
-	"not-retryable by signal",
+	"transient=stderr:busy | killed INT seen busy, killed PIPE -> not-retryable by signal",
 	"transient=stderr:busy fatal=stderr:no | killed PIPE seen busy seen no "
 	"-> not-retryable by preset",
-	"transient=75 fatal=stderr:no | exit 75 seen no -> not-retryable by "
-	"preset",
+	"transient=75 fatal=stderr:no | exit 75 seen no -> not-retryable by preset",
 	"fatal=stderr:no | exit 0 seen no -> succeeded by exit-status",
 	"fail=0 fatal=stderr:no | exit 0 seen no -> not-retryable by preset",
-	"retry=fail fatal=stderr:no | exit 1 seen no -> not-retryable by "
-	"preset",
+	"retry=fail fatal=stderr:no | exit 1 seen no -> not-retryable by preset",
 	"fatal=stderr:no | http 503 seen no -> not-retryable by preset",
 	"stop=1 fatal=stderr:no | exit 1 seen no -> stop-rule by stop-on",
 	"retry=9 transient=75,9 | exit 9 -> retry by retry-on",
@@ -479,8 +472,7 @@ TEST(reasons) {
 		{ REASON_NOT_RETRYABLE, "not-retryable", "not retryable" },
 		{ REASON_NOT_IDEMPOTENT, "not-idempotent", "not idempotent" },
 		{ REASON_INPUT_CONSUMED, "input-consumed",
-		    "standard input was already consumed: use -I or "
-		    "</dev/null" },
+		    "standard input was already consumed: use -I or </dev/null" },
 		{ REASON_INPUT_RESET, "input-reset", "standard input was reset by its other end" },
 		{ REASON_ATTEMPTS, "attempts", "attempts exhausted" },
 		{ REASON_LIMIT, "limit", "--limit reached" },
@@ -500,14 +492,12 @@ TEST(reasons) {
 }
 
 /*
- * Attempts, the last one of which is made again and again, and what follows:
- * how many attempts are made in how much time, if it takes any, why there is no
- * other, and the exit status, if it is not 0, with the signal that retry dies
- * of. A number is an attempt with that exit status, and "x7" one that is made
- * seven times. After an attempt, or "none", the machine may sleep ("late"
- * so long), or the budget deny the next attempt for ever: "denied", "held" or
- * "throttled", and when it is worth to ask again. "within" a time is up to a
- * second less.
+ * Attempts, the last one of which is made again and again, and what follows: how many attempts
+ * are made in how much time, if it takes any, why there is no other, and the exit status, if it
+ * is not 0, with the signal that retry dies of. A number is an attempt with that exit status, and
+ * "x7" one that is made seven times. After an attempt, or "none", the machine may sleep ("late"
+ * so long), or the budget deny the next attempt for ever: "denied", "held" or "throttled", and
+ * when it is worth to ask again. "within" a time is up to a second less.
  */
 static const char *const plans[] = {
 	/* A success. */
@@ -541,8 +531,7 @@ static const char *const plans[] = {
 	"attempts=1 stop=fail | 7 interrupted -> 1, interrupted, 7",
 	/* The command died of another signal: retry ends in the same way. */
 	"killed SEGV interrupted took 1s -> 1 in 1s, interrupted, 139 SEGV",
-	"deadline=5s | killed TERM interrupted took 6s -> 1 in 6s, "
-	"interrupted, 143 TERM",
+	"deadline=5s | killed TERM interrupted took 6s -> 1 in 6s, interrupted, 143 TERM",
 	"timeout 15 interrupted took 1s -> 1 in 1s, interrupted, 124",
 
 	/* The deadline. */
@@ -555,17 +544,12 @@ static const char *const plans[] = {
 	"deadline=5s retry=7 | 7, deadline took 4s -> 2 in 5s, deadline, 124",
 	"deadline=5s | 7 took 5s -> 1 in 5s, deadline, 7",
 	"deadline=5s attempts=1 | deadline took 5s -> 1 in 5s, deadline, 124",
-	"deadline=5s limit=0:timeout | deadline took 5s -> 1 in 5s, deadline, "
-	"124",
-	"deadline=5s | deadline took 5s lost input-consumed -> 1 in 5s, "
-	"deadline, "
-	"124",
+	"deadline=5s limit=0:timeout | deadline took 5s -> 1 in 5s, deadline, 124",
+	"deadline=5s | deadline took 5s lost input-consumed -> 1 in 5s, deadline, 124",
 
 	/* An attempt that ran for long starts the backoff again. */
-	"attempts=5 reset-after=10s | 7 x2, 7 took 10s, 7 -> 5 in 16s, "
-	"attempts, 7",
-	"attempts=5 reset-after=10s | 7 x2, 7 took 9.5s, 7 -> 5 in 24.5s, "
-	"attempts, 7",
+	"attempts=5 reset-after=10s | 7 x2, 7 took 10s, 7 -> 5 in 16s, attempts, 7",
+	"attempts=5 reset-after=10s | 7 x2, 7 took 9.5s, 7 -> 5 in 24.5s, attempts, 7",
 	"attempts=4 reset-after=1s | 7 took 1s -> 4 in 7s, attempts, 7",
 
 	/* The server names a wait; the backoff would be 1s, 2s, 4s... */
@@ -582,18 +566,15 @@ static const char *const plans[] = {
 	"attempts=2 | http 403 wait 9s -> 2 in 9s, attempts, 22",
 	"attempts=2 | http 503 wait 300s -> 2 in 300s, attempts, 22",
 	"attempts=2 | http 503 wait 300.001s -> 1, retry-after, 22",
-	"attempts=2 max-retry-after=7s | http 503 wait 7s -> 2 in 7s, "
-	"attempts, 22",
+	"attempts=2 max-retry-after=7s | http 503 wait 7s -> 2 in 7s, attempts, 22",
 	"http 503 wait 2s, http 503 wait 9000s -> 2 in 2s, retry-after, 22",
 	"attempts=1 | http 503 wait 9000s -> 1, attempts, 22",
-	"attempts=2 deadline=10s | http 503 wait 9.5s -> 2 in 9.5s, attempts, "
-	"22",
+	"attempts=2 deadline=10s | http 503 wait 9.5s -> 2 in 9.5s, attempts, 22",
 	"attempts=2 deadline=10s | http 503 wait 10s -> 1, retry-after, 22",
 	"deadline=10s | http 503 wait 4s -> 3 in 8s, retry-after, 22",
 	/* The deadline is past. */
 	"deadline=10s | http 503 wait 60s took 11s -> 1 in 11s, deadline, 22",
-	/* The backoff does not fit before the deadline; the server's wait
-	   would. */
+	/* The backoff does not fit before the deadline; the server's wait would. */
 	"deadline=3s | http 503 wait 0.5s -> 2 in 1s, deadline, 22",
 	/* It is told in words. */
 	"attempts=3 | 1 hint 7s -> 3 in 14s, attempts, 1",
@@ -642,8 +623,7 @@ static const char *const plans[] = {
 	"consecutive=3 limit=0:0 | 0 -> 3 in 2s, succeeded",
 	"consecutive=3 limit=1:0,7 | 0, 7, 0 -> 5 in 4s, succeeded",
 
-	/* The status tells the judgement, or with --keep-status how it ended.
-	 */
+	/* The status tells the judgement, or with --keep-status how it ended. */
 	"attempts=2 keep-status success=7 | 7 -> 1, succeeded, 7",
 	"attempts=2 success=TERM | killed TERM -> 1, succeeded",
 	"keep-status success=TERM | killed TERM -> 1, succeeded, 143 TERM",
@@ -652,18 +632,15 @@ static const char *const plans[] = {
 	"attempts=2 | timeout 7 preserved -> 2 in 1s, attempts, 7",
 	"attempts=2 | timeout preserved -> 2 in 1s, attempts, 1",
 	"deadline=9s | deadline 3 preserved took 9s -> 1 in 9s, deadline, 3",
-	"attempts=2 retry=124 stop=7,143 | timeout 7 preserved -> 2 in 1s, "
-	"attempts, 7",
+	"attempts=2 retry=124 stop=7,143 | timeout 7 preserved -> 2 in 1s, attempts, 7",
 	"attempts=2 keep-status | 0 overrun -> 1, internal, 125",
-	"consecutive=3 deadline=1.5s keep-status success=3 | 3 -> 2 in 1s, "
-	"deadline, 3",
+	"consecutive=3 deadline=1.5s keep-status success=3 | 3 -> 2 in 1s, deadline, 3",
 
 	/* The machine slept during a delay. */
 	"deadline=10s | 7 late 10s -> 1 in 10s, deadline, 7",
 	"deadline=10s | killed SEGV late 10s -> 1 in 10s, deadline, 139 SEGV",
 	"deadline=10s | no-fork EAGAIN late 10s -> 1 in 10s, internal, 125",
-	"attempts=2 deadline=10s | 7 late 9999999999ns, 8 -> 2 in 1s, "
-	"attempts, 8",
+	"attempts=2 deadline=10s | 7 late 9999999999ns, 8 -> 2 in 1s, attempts, 8",
 
 	/* The budget denies an attempt, and retry does not wait. */
 	"none held 7s -> 0, breaker, 75",
@@ -675,21 +652,15 @@ static const char *const plans[] = {
 	"budget-wait=30s | 7 held 8s -> 1 within 30s, breaker, 7",
 	"budget-wait=30s | 7 denied 8s never -> 1, budget, 7",
 	"budget-wait=3s | 7 denied 0 -> 1 within 3s, budget, 7",
-	"budget-wait=30s deadline=10s | 7 denied 8s -> 1 within 10s, deadline, "
-	"7",
-	"budget-wait=ever deadline=10s | 7 held 8s -> 1 within 10s, deadline, "
-	"7",
+	"budget-wait=30s deadline=10s | 7 denied 8s -> 1 within 10s, deadline, 7",
+	"budget-wait=ever deadline=10s | 7 held 8s -> 1 within 10s, deadline, 7",
 	/* A first attempt that the breaker held: EX_TEMPFAIL. */
-	"budget-wait=ever deadline=5s | none held 7s -> 0 within 5s, deadline, "
-	"75",
-	"budget-wait=ever deadline=5s | none held 7s late 6s -> 0 in 6s, "
-	"deadline, 75",
+	"budget-wait=ever deadline=5s | none held 7s -> 0 within 5s, deadline, 75",
+	"budget-wait=ever deadline=5s | none held 7s late 6s -> 0 in 6s, deadline, 75",
 	/* A hold that ends too late; --budget-wait is not asked. */
 	"max-retry-after=9s | none throttled 10s -> 0, retry-after, 75",
-	"max-retry-after=9s deadline=60s | 7 throttled 10s -> 1, retry-after, "
-	"7",
-	"max-retry-after=90s deadline=5s | none throttled 5s -> 0, "
-	"retry-after, 75",
+	"max-retry-after=9s deadline=60s | 7 throttled 10s -> 1, retry-after, 7",
+	"max-retry-after=90s deadline=5s | none throttled 5s -> 0, retry-after, 75",
 };
 
 /* Asks the budget until it ends. */
@@ -806,9 +777,8 @@ TEST_ROWS(plans) {
 }
 
 /*
- * From which delay to which one retry waits after an outcome; or first, without
- * an outcome; or if the breaker denies an attempt, and when it is worth to ask
- * again.
+ * From which delay to which one retry waits after an outcome; or first, without an outcome; or if
+ * the breaker denies an attempt, and when it is worth to ask again.
  */
 static const char *const drawn[] = {
 	/* Never earlier than the server asked; the jitter comes on top. */

@@ -90,9 +90,7 @@ TEST(delays_are_as_they_are_drawn) {
 			HOLDS(row, seen[n].least >= span->least);
 			HOLDS(row, seen[n].most <= span->most);
 			HOLDS(row, forecast.meanless || near(seen[n].mean, span->mean, 0.05));
-			/*
-			 * The most of decorrelated jitter is hardly ever drawn.
-			 */
+			/* The most of decorrelated jitter is hardly ever drawn. */
 			if (n == 0 || policy.backoff.jitter != JITTER_DECORRELATED) {
 				HOLDS(row, seen[n].least - span->least <= width / 50);
 				HOLDS(row, span->most - seen[n].most <= width / 50);
@@ -145,8 +143,7 @@ TEST(totals_of_many_retries) {
 }
 
 TEST(decorrelated_in_the_long_run) {
-	struct policy policy = asked_policy("attempts=20001 "
-					    "jitter=decorrelated");
+	struct policy policy = asked_policy("attempts=20001 jitter=decorrelated");
 	struct forecast forecast = forecast_of(&policy);
 
 	EQUAL("least", forecast.total.least, SECONDS(20000));
@@ -199,8 +196,7 @@ static const char *const forecasts[] = {
 	"attempts=4 backoff=constant jitter=none delay=2 -> !meanless "
 	"first-least=2s first-mean=2s first-most=2s third-least=2s "
 	"third-most=2s splay-most=0 total-least=6s total-mean=6s total-most=6s",
-	"attempts=inf jitter=decorrelated timeout=1 -> meanless retries=-1 "
-	"rows=10 worst=ever fits",
+	"attempts=inf jitter=decorrelated timeout=1 -> meanless retries=-1 rows=10 worst=ever fits",
 
 	/* Deadlines. */
 	FOUR "-> worst=6.6s fits",
@@ -236,16 +232,14 @@ static const char *const forecasts[] = {
 	GROW "timeout=1,3,6 deadline=11999999999ns -> worst=19s cut 3",
 	GROW "timeout=1,0,6 deadline=11 -> worst=ever cut 2",
 	/* Between two successes is the first delay. */
-	"attempts=3 consecutive=2 timeout=1 delay=1,5 deadline=4.5 -> worst=5s "
-	"cut 3",
+	"attempts=3 consecutive=2 timeout=1 delay=1,5 deadline=4.5 -> worst=5s cut 3",
 
 	/* Delays that are trimmed to the deadline leave time for an attempt:
 	 * 0.1 s, 1 s and 10 s, which become 3.65 s, and then 0.1 s is left. */
 	TENS "jitter=full timeout=50ms deadline=5 -> worst=11.3s before 0",
 	TENS "timeout=50ms deadline=5 -> worst=11.3s before 4",
 	/* Not trimmed below the floor. */
-	TENS "jitter=full min-delay=4 timeout=50ms deadline=5 -> worst=18.2s "
-	     "before 3",
+	TENS "jitter=full min-delay=4 timeout=50ms deadline=5 -> worst=18.2s before 3",
 	/* Longer than the base. */
 	TENS "jitter=full timeout=101ms deadline=5 -> worst=11.504s cut 4",
 	/* If two base delays are left, the delay is one of them. */
@@ -259,18 +253,14 @@ static const char *const forecasts[] = {
 	"attempts=3 timeout=7ns -> last=7ns last-timed timed timeouts=21ns",
 	"attempts=1 timeout=1ns,3ns,6ns -> last=1ns last-timed timed timeouts=1ns",
 	"attempts=2 timeout=1ns,3ns,6ns -> last=3ns last-timed timed timeouts=4ns",
-	"attempts=3 timeout=1ns,3ns,6ns -> last=6ns last-timed timed "
-	"timeouts=10ns",
-	"attempts=5 timeout=1ns,3ns,6ns -> last=6ns last-timed timed "
-	"timeouts=22ns",
+	"attempts=3 timeout=1ns,3ns,6ns -> last=6ns last-timed timed timeouts=10ns",
+	"attempts=5 timeout=1ns,3ns,6ns -> last=6ns last-timed timed timeouts=22ns",
 	"attempts=4 timeout=6ns,3ns -> last=3ns last-timed timed timeouts=15ns",
 	"attempts=3 timeout=1ns,0,6ns -> last=6ns last-timed !timed timeouts=ever",
 	"attempts=1 timeout=1ns,0 -> last=1ns last-timed timed timeouts=1ns",
 	"attempts=9 timeout=1ns,0 -> last=0 last-timed !timed timeouts=ever",
-	"attempts=2 timeout=9223372036854775806ns,2ns -> last=2ns last-timed "
-	"timed timeouts=ever",
-	"attempts=9223372036854775806 timeout=2ns -> last=2ns last-timed timed "
-	"timeouts=ever",
+	"attempts=2 timeout=9223372036854775806ns,2ns -> last=2ns last-timed timed timeouts=ever",
+	"attempts=9223372036854775806 timeout=2ns -> last=2ns last-timed timed timeouts=ever",
 };
 
 TEST_ROWS(forecasts) {

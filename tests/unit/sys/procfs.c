@@ -1,5 +1,4 @@
-/* What /proc shows of two children: one in a process group of its own, and a
- * zombie. */
+/* What /proc shows of two children: one in a process group of its own, and a zombie. */
 #include "sys/procfs.h"
 
 #include <signal.h>

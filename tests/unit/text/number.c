@@ -40,8 +40,7 @@ TEST(numbers_read_no_further_than_told) {
 	HOLDS("a NUL among them", !number_whole("1\0002", 3, &value));
 }
 
-/* "DECIMAL * SCALE", or with a scale of 1000: the whole number, and whether it
- * was rounded. */
+/* "DECIMAL * SCALE", or with a scale of 1000: the whole number, and whether it was rounded. */
 static const char *decimal_of(const char *text) {
 	static char room[NUMBER_ROOM + 16];
 	const char *times = strstr(text, " * ");

@@ -1,6 +1,5 @@
 /*
- * preset: the table, and what retry makes of the lines and runs of tools in
- * tests/fixtures/tools.
+ * preset: the table, and what retry makes of the lines and runs of tools in tests/fixtures/tools.
  */
 #include "unit.h"
 #include <glob.h>
