@@ -36,7 +36,7 @@
 #     note REGEX        it has one, which is all like this
 #     quiet             it has none
 #     become UID [GROUP]
-#                       sets the array $with as to what runs a command as
+#                       sets the array $under as to what runs a command as
 #                       somebody else, who has a copy of the program, ./retry,
 #                       here; skips the test where that cannot be
 #     shared            so ANN becomes one of the FRIENDS, who share ./shared,
@@ -232,9 +232,9 @@ quiet() {
 
 become() {
 	[ "$EUID" -eq 0 ] || skip 'needs root, to be somebody else'
-	with=(setpriv "--reuid=$1" "--regid=$1" --clear-groups)
-	[ -z "${2-}" ] || with=(setpriv "--reuid=$1" "--regid=$1" "--groups=$2")
-	"${with[@]}" true 2>/dev/null || skip 'no setpriv that works here'
+	under=(setpriv "--reuid=$1" "--regid=$1" --clear-groups)
+	[ -z "${2-}" ] || under=(setpriv "--reuid=$1" "--regid=$1" "--groups=$2")
+	"${under[@]}" true 2>/dev/null || skip 'no setpriv that works here'
 	[ -x retry ] || cp "$RETRY" retry
 	chmod 755 retry
 	chmod 777 . # for what fails and works write

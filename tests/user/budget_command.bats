@@ -56,19 +56,10 @@ prom() {
 	done
 }
 
-# says STATUS LINES [WORD]...: retry with these words ends so, writes these lines,
-# which have a bar between them, to standard error, in any order, each after
-# "retry: ", and nothing else
-says() {
-	local want=$1 lines=${2//|/$'\n'} got=0
-	shift 2
-	"${with[@]}" "$RETRY" "$@" >out 2>err 3>&- || got=$?
-	[ "$got" -eq "$want" ] && [ ! -s out ] &&
-		[ "$(sed 's/^retry: //; t; s/^/?/' err | sort)" = "$lines" ] || {
-		echo "status $got"
-		cat out err
-		return 1
-	} >&2
+# unsorted STATUS LINES [WORD]...: a try that writes these lines, in any order, which
+# have a bar between them.
+unsorted() {
+	try status="$1" out='' "${@:3}" && holds <(sort err) "retry: ${2//|/$'\n'retry: }"
 }
 
 # collecting: begins a collection, in the background, that is stopped when it
@@ -203,7 +194,7 @@ goes_on() {
 	    "$RETRY" --json --budget-status -- | diff all -
 	    [[ $("$RETRY" --budget-status=-v --json) == '{"key": "-v", '* ]]
 	    [[ $("$RETRY" --budget-status=all --json) == '{"key": "all", '* ]]
-	    says 1 "budget '-': no such budget in $PWD/budgets" --budget-status -
+	    try status=1 out='' says="budget '-': no such budget in $PWD/budgets" --budget-status -
 	without any budget
 	    gives 0 '[]' "$RETRY" --budget-status all --json
 	    [[ $("$RETRY" --budget-status all) == KEY*BREAKER ]]
@@ -232,7 +223,7 @@ goes_on() {
 	    "$RETRY" -q -B "$key" true
 	    [ "$(stat -c '%a %u %h %s' "$file")" = "600 $EUID 1 $SEGMENT_SIZE" ]
 	    json "$key" '"directory": "/dev/shm",' '"successes": 1,'
-	    says 0 "budget '$key': reset" -v --budget-reset "$key"
+	    try out='' says="budget '$key': reset" -v --budget-reset "$key"
 	    [ ! -e "$file" ]
 	END
 }
@@ -311,16 +302,16 @@ goes_on() {
 	    [ "$(md5sum "$api")" = "$before" ]
 	    only "retry-v5.$EUID.api"
 	a budget that does not exist
-	    says 1 "budget 'api': no such budget in $PWD/budgets" --budget-status api
-	    says 1 "budget 'a\\nb': no such budget in $PWD/budgets" --budget-status $'a\nb' --json
-	    says 1 "budget 'api': no such budget in nowhere" --budget-dir nowhere --budget-status api
+	    try status=1 out='' says="budget 'api': no such budget in $PWD/budgets" --budget-status api
+	    try status=1 out='' says="budget 'a\\\\nb': no such budget in $PWD/budgets" --budget-status $'a\nb' --json
+	    try status=1 out='' says="budget 'api': no such budget in nowhere" --budget-dir nowhere --budget-status api
 	    [ -z "$(ls -A budgets)" ] && [ ! -e nowhere ]
-	    gives 1 '' "$RETRY" -q --budget-status api
+	    try status=1 out='' -q --budget-status api
 	a directory that cannot be read
-	    says 1 "cannot read nowhere: No such file or directory" --budget-dir nowhere --budget-status all
-	    says 1 "cannot write to nowhere: No such file or directory" --budget-dir nowhere --budget-gc
+	    try status=1 out='' says="cannot read nowhere: No such file or directory" --budget-dir nowhere --budget-status all
+	    try status=1 out='' says="cannot write to nowhere: No such file or directory" --budget-dir nowhere --budget-gc
 	    touch file
-	    says 1 "cannot read file: Not a directory" --budget-dir file --budget-status all --json
+	    try status=1 out='' says="cannot read file: Not a directory" --budget-dir file --budget-status all --json
 	files that are no segment
 	    fail 1 good
 	    fail 1 open
@@ -341,10 +332,9 @@ goes_on() {
 	        'twice:has other links' 'version:of another version'; do
 	        name=${why%%:*} why=${why#*:}
 	        has_line "retry: budget file 'retry-v5.$EUID.$name': not shown: $why" all
-	        says 1 "budget '$name': cannot be used: $why, in $PWD/budgets" --budget-status "$name"
+	        try status=1 out='' says="budget '$name': cannot be used: $why, in $PWD/budgets" --budget-status "$name"
 	    done
-	    "$RETRY" -q --budget-status all 2>err | grep -q '^good '
-	    [ ! -s err ]
+	    try out='KEY *|good *' says='' -q --budget-status all
 	a corrupt segment, which nobody can use
 	    why="segment is corrupt" name=retry-v5.$EUID.api
 	    "$RETRY" -q -B good true
@@ -353,12 +343,10 @@ goes_on() {
 	    "$RETRY" -B api -n 2 -d 0 false 2>err && false
 	    grep -q "^retry: budget 'api': cannot be used: $why" err
 	    before=$(md5sum "$api")
-	    says 1 "budget 'api': cannot be used: $why, in $PWD/budgets" --budget-status api
-	    says 1 "budget 'api': cannot be used: $why, in $PWD/budgets" -q --budget-status api --json
-	    "$RETRY" --budget-status all --json >out 2>err
-	    [ "$(sed -n 's/^{"key": "\([^"]*\).*/\1/p' out)" = good ]
-	    [ "$(<err)" = "retry: budget file '$name': not shown: $why" ]
-	    says 0 "budget file '$name': kept: $why|budget file 'retry-v5.$EUID.good': kept: in use" -v --budget-gc
+	    try status=1 out='' says="budget 'api': cannot be used: $why, in $PWD/budgets" --budget-status api
+	    try status=1 out='' says="budget 'api': cannot be used: $why, in $PWD/budgets" -q --budget-status api --json
+	    try out='[[]|{"key": "good",*}|]' says="budget file '$name': not shown: $why" --budget-status all --json
+	    unsorted 0 "budget file '$name': kept: $why|budget file 'retry-v5.$EUID.good': kept: in use" -v --budget-gc
 	    [ "$(md5sum "$api")" = "$before" ]
 	    "$RETRY" --budget-reset api
 	    "$RETRY" -q -B api --budget-required true
@@ -381,47 +369,47 @@ goes_on() {
 	everything of one key is forgotten
 	    fail 3 api --budget-min 1
 	    "$RETRY" -q -B other true
-	    says 0 '' --budget-reset api
+	    try out='' says='' --budget-reset api
 	    only "retry-v5.$EUID.other"
 	    fail 2 api --budget-min 1
 	    json api '"totals": {"firsts": 1, "successes": 0, "retries": 1,'
 	nothing is there
-	    says 0 "budget 'api': no such budget in $PWD/budgets" --budget-reset api
-	    says 0 '' -q --budget-reset api
-	    says 1 "budget 'api': cannot be reset: cannot use the directory: No such file or directory, in nowhere" \
+	    try out='' says="budget 'api': no such budget in $PWD/budgets" --budget-reset api
+	    try out='' says='' -q --budget-reset api
+	    try status=1 out='' says="budget 'api': cannot be reset: cannot use the directory: No such file or directory, in nowhere" \
 	        --budget-dir nowhere --budget-reset api
 	whatever is in the file
 	    for mode in 644 000; do
 	        head -c "$SEGMENT_SIZE" /dev/urandom >"$api"
 	        chmod "$mode" "$api"
-	        says 0 "budget 'api': reset" -v --budget-reset api
+	        try out='' says="budget 'api': reset" -v --budget-reset api
 	        [ ! -e "$api" ]
 	    done
 	something else has its name
-	    refused()
+	    not_reset()
 	    {
 	        before=$(ls -ld "$api")
-	        says 1 "budget 'api': cannot be reset: $1, in $PWD/budgets" \
+	        try status=1 out='' says="budget 'api': cannot be reset: $1, in $PWD/budgets" \
 	            --budget-reset api
 	        [ "$(ls -ld "$api")" = "$before" ]
 	        rm -rf "$api"
 	    }
 	    mkdir "$api"
-	    refused 'not a regular file'
+	    not_reset 'not a regular file'
 	    "$RETRY" -q -B target true
 	    ln -s "retry-v5.$EUID.target" "$api"
-	    refused 'not a regular file'
+	    not_reset 'not a regular file'
 	    [ -f "budgets/retry-v5.$EUID.target" ]
 	    mkfifo "$api"
-	    refused 'not a regular file'
+	    not_reset 'not a regular file'
 	    touch other
 	    ln other "$api"
-	    refused 'has other links'
+	    not_reset 'has other links'
 	    [ -f other ]
 	    is_root || exit 0
 	    "$RETRY" -q -B api true
 	    chown "$ANN" "$api"
-	    refused 'owned by another user'
+	    not_reset 'owned by another user'
 	a running retry notices it, and counts from 0
 	    fail 5 api
 	    start "$RETRY" -B api -n 2 -d 0 sh -c '
@@ -438,31 +426,31 @@ goes_on() {
 	    counted successes 1 retries 0
 	it is not permitted: 1
 	    inject '?unlink,?unlinkat:error=EACCES'
-	    with=("${inject[@]}")
+	    under=("${inject[@]}")
 	    "$RETRY" -q -B api true
-	    says 1 "budget 'api': cannot be reset: cannot remove: Permission denied, in $PWD/budgets" \
+	    try status=1 out='' says="budget 'api': cannot be reset: cannot remove: Permission denied, in $PWD/budgets" \
 	        --budget-reset api
 	    [ -e "$api" ]
 	any that a group shares and he can use, root none
 	    shared
 	    RETRY=./retry
-	    "${with[@]}" "$RETRY" -q -B api true
-	    with=()
-	    says 1 "budget 'api': cannot be reset: owned by another user, in shared" \
+	    "${under[@]}" "$RETRY" -q -B api true
+	    under=()
+	    try status=1 out='' says="budget 'api': cannot be reset: owned by another user, in shared" \
 	        --budget-reset api
-	    says 0 "budget file 'retry-v5.api': kept: owned by another user" -v --budget-gc
+	    try out='' says="budget file 'retry-v5.api': kept: owned by another user" -v --budget-gc
 	    [ "$(ls -A shared)" = retry-v5.api ]
 	    become "$BOB" "$FRIENDS"
-	    says 0 "budget 'api': reset" -v --budget-reset api
+	    try out='' says="budget 'api': reset" -v --budget-reset api
 	    [ -z "$(ls -A shared)" ]
 	    become "$ANN" "$FRIENDS"
-	    "${with[@]}" "$RETRY" -q -B api true
+	    "${under[@]}" "$RETRY" -q -B api true
 	    truncate -s 1000 shared/retry-v5.api
 	    become "$BOB" "$FRIENDS"
-	    says 1 "budget 'api': cannot be reset: of another size, in shared" \
+	    try status=1 out='' says="budget 'api': cannot be reset: of another size, in shared" \
 	        --budget-reset api
 	    become "$ANN" "$FRIENDS"
-	    says 0 '' --budget-reset api
+	    try out='' says='' --budget-reset api
 	    [ -z "$(ls -A shared)" ]
 	END
 }
@@ -477,18 +465,18 @@ goes_on() {
 	    fail 2 paused --budget-min 0 --budget-cooldown 1h
 	    name=retry-v5.$EUID
 	    touch budgets/retry-v{1,6}.$EUID.x budgets/$name.junk budgets/else
-	    says 0 "budget file '$name.idle': removed: idle|budget file '$name.junk': kept: mode is not 0600|budget file '$name.open': kept: in use|budget file '$name.paused': kept: in use|budget file '$name.retried': kept: in use|budget file '$name.succeeded': kept: in use" \
+	    unsorted 0 "budget file '$name.idle': removed: idle|budget file '$name.junk': kept: mode is not 0600|budget file '$name.open': kept: in use|budget file '$name.paused': kept: in use|budget file '$name.retried': kept: in use|budget file '$name.succeeded': kept: in use" \
 	        -v --budget-gc
 	    only else retry-v1.$EUID.x $name.{junk,open,paused,retried,succeeded} retry-v6.$EUID.x
 	what becomes idle when its window is over
 	    "$RETRY" -q -B api --budget-window 3s -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
 	    older 1.5
-	    says 0 '' --budget-gc
+	    try out='' says='' --budget-gc
 	    only "retry-v5.$EUID.api"
 	    older 1.6
-	    says 0 '' --budget-gc
+	    try out='' says='' --budget-gc
 	    only
-	    says 0 '' -v --budget-gc
+	    try out='' says='' -v --budget-gc
 	    "$RETRY" -q -B api true
 	    counted successes 1
 	what cannot be removed is an error: 1
@@ -513,26 +501,25 @@ goes_on() {
 	    shared
 	    RETRY=./retry
 	    chmod 3770 shared
-	    is 1 "${with[@]}" "$RETRY" -q -B api -n 1 false
+	    is 1 "${under[@]}" "$RETRY" -q -B api -n 1 false
 	    become "$BOB" "$FRIENDS"
-	    is 1 "${with[@]}" "$RETRY" -q -B his -n 1 false
-	    says 1 "budget file 'retry-v5.api': cannot remove: Operation not permitted" \
+	    is 1 "${under[@]}" "$RETRY" -q -B his -n 1 false
+	    try status=1 out='' says="budget file 'retry-v5.api': cannot remove: Operation not permitted" \
 	        -q --budget-gc
 	    [ "$(ls -A shared)" = retry-v5.api ]
 	    become "$ANN" "$FRIENDS"
-	    says 0 '' --budget-gc
+	    try out='' says='' --budget-gc
 	    [ -z "$(ls -A shared)" ]
 	what is of an earlier boot, and is not shown
 	    old=retry-v5.$EUID.old
 	    "$RETRY" -q -B old true
 	    "$RETRY" -q -B new true
 	    outdate old
-	    says 1 "budget 'old': no such budget in $PWD/budgets" --budget-status old
+	    try status=1 out='' says="budget 'old': no such budget in $PWD/budgets" --budget-status old
 	    json all '"key": "new",'
 	    [[ $shown != *'"old"'* ]]
-	    "$RETRY" -v --budget-status all 2>err
-	    [ "$(<err)" = "retry: budget file '$old': not shown: of an earlier boot" ]
-	    says 0 "budget file '${old%old}new': kept: in use|budget file '$old': removed: of an earlier boot" \
+	    try says="budget file '$old': not shown: of an earlier boot" -v --budget-status all
+	    unsorted 0 "budget file '${old%old}new': kept: in use|budget file '$old': removed: of an earlier boot" \
 	        -v --budget-gc
 	    only "${old%old}new"
 	    # What has taken its place meanwhile stays.

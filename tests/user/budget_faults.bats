@@ -13,7 +13,7 @@ load budget
 two() {
 	: >ran
 	: >err
-	is 7 timeout --foreground -k 1 30 "${with[@]}" "$RETRY" -B api -n 2 -d 0 "$@" \
+	is 7 timeout --foreground -k 1 30 "${under[@]}" "$RETRY" -B api -n 2 -d 0 "$@" \
 	    "${fails[@]}" && ran 2
 }
 
@@ -216,14 +216,14 @@ meanwhile() {
 	END
 }
 
-# mounted OPTIONS SETUP: the array with runs a command where ./mnt is a tmpfs
+# mounted OPTIONS SETUP: the array under runs a command where ./mnt is a tmpfs
 # with these options, once SETUP is done
 mounted() {
 	isolate -m
 	mkdir -p mnt
 	"${isolate[@]}" mount -t tmpfs none mnt 2>/dev/null ||
 		skip 'no right to mount here'
-	with=("${isolate[@]}" sh -c 'mount -t tmpfs -o '"$1"' none mnt || exit 99
+	under=("${isolate[@]}" sh -c 'mount -t tmpfs -o '"$1"' none mnt || exit 99
 		'"$2"'
 		exec "$@"' sh)
 }
@@ -255,7 +255,7 @@ mounted() {
 
 @test "where a file cannot be made without a name, it is made with one" {
 	inject getppid:error=EIO
-	with=(strace -qq -o trace -P "$RETRY_BUDGET_DIR"
+	under=(strace -qq -o trace -P "$RETRY_BUDGET_DIR"
 		-e 'inject=?open,openat:error=EOPNOTSUPP')
 	usable
 	grep -q 'O_TMPFILE.*INJECTED' trace
@@ -274,7 +274,7 @@ mounted() {
 		# strace has no path for a file without a name.
 		[[ $call != @(fchmod|write) ]] || paths=(-e "trace=$call")
 		[ "$call" != found ] || { fresh && call='?open,openat'; }
-		with=(strace -qq -o trace "${paths[@]}"
+		under=(strace -qq -o trace "${paths[@]}"
 			-e "inject=$call:error=EIO")
 		two
 		look_at_notes
@@ -331,9 +331,9 @@ outdated() {
 	rows row scene <<-'END'
 	a segment of another time namespace
 	    isolate -f --time --boottime 100000
-	    with=("${isolate[@]}")
+	    under=("${isolate[@]}")
 	    two
-	    with=()
+	    under=()
 	    made=("$RETRY_BUDGET_DIR"/*) # by whom the namespace may take for another user
 	    [ -e "$api" ] || mv "${made[0]}" "$api"
 	    kept unusable 'of another clock'
@@ -498,53 +498,53 @@ sweep() {
 	    fresh --budget-min 1
 	    [ "$(stat -c '%a %u' "$api")" = '600 0' ]
 	    cd budgets
-	    not "${with[@]}" cat "retry-v5.0.api"
-	    not "${with[@]}" sh -c 'echo >>retry-v5.0.api'
-	    not "${with[@]}" sh -c 'echo 1<>retry-v5.0.api'
-	    not "${with[@]}" rm -f retry-v5.0.api
+	    not "${under[@]}" cat "retry-v5.0.api"
+	    not "${under[@]}" sh -c 'echo >>retry-v5.0.api'
+	    not "${under[@]}" sh -c 'echo 1<>retry-v5.0.api'
+	    not "${under[@]}" rm -f retry-v5.0.api
 	    cd ..
 	    made 2/9 -q
 	    rm ran
-	    kept is 7 "${with[@]}" env RETRY_BUDGET_DIR=budgets ./retry -q -B api \
+	    kept is 7 "${under[@]}" env RETRY_BUDGET_DIR=budgets ./retry -q -B api \
 	        --budget-required --budget-min 1 -n 9 -d 0 "${fails[@]}"
 	    ran 2
 	    [ "$(ls -A budgets | wc -l)" -eq 2 ]
 	    [ "$(stat -c '%a %u' "budgets/retry-v5.$ANN.api")" = "600 $ANN" ]
 	    # Nor does root use a file that a user has put in place of the segment.
-	    with=()
+	    under=()
 	    mv "budgets/retry-v5.$ANN.api" "$api"
 	    kept unusable 'owned by another user'
 	a directory with the setgid bit is shared by its group
 	    shared
 	    umask 077
-	    is 7 "${with[@]}" ./retry -q -B api --budget-min 3 -n 3 -d 0 "${fails[@]}"
+	    is 7 "${under[@]}" ./retry -q -B api --budget-min 3 -n 3 -d 0 "${fails[@]}"
 	    ran 3
 	    [ "$(ls -A shared)" = retry-v5.api ]
 	    [ "$(stat -c '%a %u %g' shared/*)" = "660 $ANN $FRIENDS" ]
 	    become "$BOB" "$FRIENDS"
-	    is 7 "${with[@]}" ./retry -B api --budget-required --budget-min 3 -n 3 \
+	    is 7 "${under[@]}" ./retry -B api --budget-required --budget-min 3 -n 3 \
 	        -d 0 "${fails[@]}"
 	    ran 5
 	    note '.* exhausted, 3 of 3 retries .*'
 	    rm err
 	    become "$CY"
-	    is 7 "${with[@]}" ./retry -B api -n 3 -d 0 "${fails[@]}"
+	    is 7 "${under[@]}" ./retry -B api -n 3 -d 0 "${fails[@]}"
 	    ran 8
 	    note "retry: budget 'api': cannot be used: .*Permission denied, in shared; .*"
-	    not "${with[@]}" cat shared/retry-v5.api
+	    not "${under[@]}" cat shared/retry-v5.api
 	    [ "$(ls -A shared)" = retry-v5.api ]
 	root shares it, too, but maps no segment of a user there
 	    shared
-	    is 0 "${with[@]}" ./retry -B api true
+	    is 0 "${under[@]}" ./retry -B api true
 	    before=$(md5sum shared/retry-v5.api)
-	    with=()
+	    under=()
 	    unusable 'owned by another user'
 	    [ "$(md5sum shared/retry-v5.api)" = "$before" ]
 	    rm -f shared/* err ran
 	    become "$ANN" "$FRIENDS"
 	    is 7 "$RETRY" -B api --budget-min 2 -n 3 -d 0 "${fails[@]}"
 	    [ "$(stat -c '%a %u %g' shared/*)" = "660 0 $FRIENDS" ]
-	    is 7 "${with[@]}" ./retry -B api --budget-required -n 3 -d 0 "${fails[@]}"
+	    is 7 "${under[@]}" ./retry -B api --budget-required -n 3 -d 0 "${fails[@]}"
 	    ran 4
 	no other directory is shared
 	    become "$ANN" "$FRIENDS"
@@ -556,7 +556,7 @@ sweep() {
 	        mkdir shared
 	        chown "$2:$FRIENDS" shared
 	        chmod "$1" shared
-	        is 0 "${with[@]}" ./retry -B api --budget-dir shared \
+	        is 0 "${under[@]}" ./retry -B api --budget-dir shared \
 	            --budget-required true
 	        [ "$(cd shared && stat -c '%n %a' -- *)" = "$3" ]
 	    }
@@ -568,7 +568,7 @@ sweep() {
 	    quiet
 	in a shared directory a segment of another mode or group is not used
 	    shared
-	    is 0 "${with[@]}" ./retry -B api true
+	    is 0 "${under[@]}" ./retry -B api true
 	    chmod 666 shared/*
 	    RETRY=./retry
 	    two

@@ -29,18 +29,16 @@ hosts() {
 	eval "$1"
 }
 
-# ends STATUS HOST [OPTION]... COMMAND: the host runs it in the fleet, and it ends
-# so, with a new ./err.
-ends() {
-	: >err
-	is "$1" "$RETRY" -B api --budget-dir "$2" -d 0 --fleet "$url" \
-		--fleet-timeout 5s "${@:3}"
+# on HOST CHECK... [OPTION]... COMMAND: a try of the host, in the fleet.
+on() {
+	usual=(-B api --budget-dir "$1" -d 0 --fleet "$url" --fleet-timeout 5s)
+	try "${@:2}"
 }
 
 # fails HOST N [OPTION]...: the host fails, although it may make N attempts.
 fails() {
 	: >ran
-	ends 7 "$1" -n "${@:2}" -- "${fails[@]}"
+	on "$1" status=7 -n "${@:2}" -- "${fails[@]}"
 }
 
 # retries HOST N [OPTION]...: the host makes N retries that fail.
@@ -114,7 +112,7 @@ is_connected() {
 	    stored H 1
 	a retry that succeeds is paid back, and the next host may retry
 	    for host in one one two; do
-	        ends 0 "$host" -n 2 --fleet-min 1 --fleet-ratio 0 --budget-min 1 \
+	        on "$host" -n 2 --fleet-min 1 --fleet-ratio 0 --budget-min 1 \
 	            -- sh -c 'test "$RETRY_ATTEMPT" = 2'
 	        warned
 	        wait_for stored R 0
@@ -125,7 +123,7 @@ is_connected() {
 	    warned '*exhausted, 1 of 1 *; giving up (--budget-wait*'
 	--budget-wait waits for the fleet
 	    retries one 1 --fleet-min 1 --budget-window 4s
-	    ends 0 two -n 2 --fleet-min 1 --budget-window 4s --budget-wait 25s -- \
+	    on two -n 2 --fleet-min 1 --budget-window 4s --budget-wait 25s -- \
 	        sh -c 'test "$RETRY_ATTEMPT" = 2'
 	    warned '*exhausted, 1 of 1 retries used in 4s by *; waiting'
 	an inner retry has the fleet of the outer one
@@ -161,7 +159,7 @@ is_connected() {
 	    words=(-n 2 -d 0 --on-retry "$look" -- sh -c "$look; exit 7")
 	    is 7 "$RETRY" "${words[@]}"
 	    mv fds without
-	    ends 7 one "${words[@]}"
+	    on one status=7 "${words[@]}"
 	    diff fds without
 	    stored R 1
 	END
@@ -170,7 +168,7 @@ is_connected() {
 @test "the server is told of successes" {
 	rows beside hosts <<-'END'
 	that of a retry that was granted, by that retry
-	    ends 0 one -n 2 -- sh -c 'test "$RETRY_ATTEMPT" = 2'
+	    on one -n 2 -- sh -c 'test "$RETRY_ATTEMPT" = 2'
 	    wait_for stored S 1
 	    fails one 1
 	    stored S 1
@@ -180,7 +178,7 @@ is_connected() {
 	    done
 	    # Its first attempt ends before the connection stands.
 	    url=redis://any/$fleet_db
-	    ends 7 one -n 2 --fleet-via "sleep 0.3; exec bash -c '
+	    on one status=7 -n 2 --fleet-via "sleep 0.3; exec bash -c '
 	        exec 5<>/dev/tcp/127.0.0.1/$fleet_port; cat <&5 & cat >&5'" \
 	        -- "${fails[@]}"
 	    warned
@@ -239,12 +237,12 @@ is_connected() {
 	    retries one 1 --fleet-via 'echo HTTP/1.1 400 Bad Request; exec cat >asked'
 	    warned 'no valid answer; this host alone, 1 retry in 60s'
 	with --budget-required nothing runs before the server has answered
-	    ends 0 one --budget-required -- touch answered
+	    on one --budget-required -- touch answered
 	    [ -e answered ]
-	    RETRY_FLEET_AUTH=nobody:no ends 69 two --budget-required -- touch began
+	    RETRY_FLEET_AUTH=nobody:no on two status=69 --budget-required -- touch began
 	    warned 'refused: WRONGPASS *; command not run'
 	    url=unix://$PWD/none
-	    ends 69 one --budget-required -q -- touch began
+	    on one status=69 --budget-required -q -- touch began
 	    warned 'no connection: *; command not run'
 	    [ ! -e began ]
 	a signal ends retry while it asks, and another process may ask at once
@@ -253,7 +251,7 @@ is_connected() {
 	    retries one 1 --fleet-timeout 100ms --fleet-via 'exec sleep 60'
 	    warned 'no answer in 100ms; *'
 	the deadline ends a question, and the server is not to blame
-	    ends 7 one -T 3s -n 2 --fleet-timeout 1m \
+	    on one status=7 -T 3s -n 2 --fleet-timeout 1m \
 	        --fleet-via 'exec sleep 60' -- "${fails[@]}"
 	    told 'retry: giving up before attempt 2: .*deadline.*'
 	    warned
