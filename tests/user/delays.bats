@@ -148,15 +148,6 @@ drawn() {
 	the deadline counts from before the splay
 	    took 990 --splay 300ms -T 1s sleep 20
 	    [[ $(<err) == *'giving up: deadline' ]]
-	a command in flight is ended at the deadline
-	    took 2990 -T 3s sleep 20
-	    [[ $(<err) == 'retry: attempt 1 ended by the deadline after '*', giving up: deadline' ]]
-	a later one, too
-	    took 2990 -T 3s -d 1ms -j none \
-	        sh -c '[ "$RETRY_ATTEMPT" -eq 1 ] || exec sleep 20; exit 1'
-	    [[ $(tail -n 1 err) == 'retry: attempt 2 ended by the deadline after '* ]]
-	a timeout
-	    took 290 -n 2 -d 0 -t 150ms sleep 20
 	END
 }
 

@@ -74,9 +74,6 @@
 #                       is measured. UPDATE=1 bats FILE writes what is now there into
 #                       the file, for review. For one run with much output; try is
 #                       shorter for many with little
-#     finishes STATUS OPTION... -- COMMAND...
-#                       retry without delays ends with STATUS; its output is in
-#                       ./o and ./e
 #     refused LINE [WORD]...
 #                       retry refuses these words, and those in the array $also:
 #                       it writes LINE and where help is, ends with 125 and does
@@ -494,13 +491,6 @@ session_run() (
 		eval "${line#??}" </dev/null || echo "[$?]"
 	done
 ) 3>&-
-
-finishes() {
-	exits "$1" "$RETRY" -d 0 "${@:2}" >o 2>e 3>&- || {
-		cat e
-		return 1
-	}
-}
 
 also=()
 refused() {

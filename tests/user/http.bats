@@ -303,7 +303,6 @@ or curl's own -f"
 
 @test "options for curl go behind the word curl, behind -q, and first of each operation" {
 	shows curl
-	shows curly
 	shows sudo
 	cat >timeout <<-'SH'
 		#!/bin/sh
@@ -316,10 +315,7 @@ or curl's own -f"
 	echo idempotency-key=k >keyed
 	table gets <<-'END'
 		'--disable --dump-header FILE -sS URL' --http -- ./curl --disable -sS URL
-		'--dump-header FILE -sS -q URL' --http -- ./curl -sS -q URL
 		'-q --dump-header FILE A --next --dump-header FILE B' --http -- ./timeout -k 5 10 ./curl -q A --next B
-		'-D heads A --next --dump-header FILE B' --http -- ./curl -D heads A --next B
-		'-sS URL' --http -- ./curly -sS URL
 		'-D - URL' --http -- ./curl -D - URL
 		'-d x=1 URL' -- ./curl -d x=1 URL
 		'-d x=1 URL' --http-status "$F" --idempotency-key k -- ./curl -d x=1 URL
@@ -329,8 +325,6 @@ or curl's own -f"
 		"--dump-header FILE -H $mine -d x=1 URL" --idempotency-key k -- ./curl -H $mine -d x=1 URL
 		# What sudo gives to another user stays as it was typed.
 		'-u bob -E A=b curl -d x URL' --http --idempotency-key k -- ./sudo -u bob -E A=b curl -d x URL && missed "$under_sudo"
-		'-g adm curl -d x URL' --http --idempotency-key k -- ./sudo -g adm curl -d x URL && missed "$under_sudo"
-		'-R / curl -d x URL' --http --idempotency-key k -- ./sudo -R / curl -d x URL && missed "$under_sudo"
 	END
 	[[ $(<words) == '-k 5 10 ./curl -q --dump-header '* ]]
 }

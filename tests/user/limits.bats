@@ -81,17 +81,6 @@ sleeper() {
 	    limited 7 $keep -- "$ACTOR" listen 1 7
 	the deadline
 	    by=-T limited 7 $keep -- "$ACTOR" listen 1 7
-	no success
-	    limited 1 $keep -n 2 -d 0 -- "$ACTOR" listen 1 0
-	--keep-status
-	    limited 0 $keep --keep-status -- "$ACTOR" listen 1 0
-	--success-on timeout
-	    limited 0 $keep --success-on timeout -- "$ACTOR" listen 1 7
-	--success-on timeout --keep-status
-	    limited 7 $keep --keep-status --success-on timeout -- "$ACTOR" listen 1 7
-	a LIST has the timeout
-	    limited 1 $keep --stop-on timeout -- "$ACTOR" listen 1 0
-	    told '.*, giving up: --stop-on timeout'
 	a LIST has the status, and so do a hook and the report
 	    is 143 "$RETRY" $keep --stop-on 143 --retry-on 124 -n 2 -d 0 -t 0.1 \
 	        --on-retry 'echo $RETRY_LAST_STATUS >>last' --report report sleep 20
