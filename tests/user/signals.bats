@@ -167,10 +167,12 @@ dies_in_delay() {
 
 # Signals that strace injects come from the kernel, as those of a terminal do.
 # retry's second sigpending(2) is right before the fork; on a very slow machine it
-# is in a wait before that, and then retry dies of the signal.
+# is in a wait before that, and then retry dies of the signal. retry hears of it in
+# its first ppoll(2), which is held up until the command can hear it, too.
 @test "a Ctrl-C right before the command begins reaches it, once" {
 	local tries=0
 	inject 'rt_sigpending:signal=INT:when=2'
+	inject+=(-e 'inject=ppoll:delay_enter=300000:when=1')
 	until is 3 "$ACTOR" fresh "${inject[@]}" "$RETRY" -n 2 -d 0 -- \
 	    "$ACTOR" listen 1 3; do
 		[ ! -s out ]
