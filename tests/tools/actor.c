@@ -57,7 +57,7 @@
  *     crowd N               a child that has two, each of which has two...;
  *                           those that TERM reaches have one more
  *     audience N            N children, and say how many signals TERM was to
- *                           it and to them
+ *                           it and to them, unless one comes before all are there
  *     thread                a stubborn child that is not the main thread's
  *     headless              a stubborn process whose main thread has ended
  *     hold PID FILE         keep PID from being gone, KILL or not; then make
@@ -759,12 +759,15 @@ static void audience(char **args) {
 	sigprocmask(SIG_BLOCK, &term, NULL);
 	for (int left = number(args[0]); left > 0 && left < MANY; left--)
 		if (spawn() == 0) {
-			alarm(LIFE);
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			sigsuspend(&none);
 			sigprocmask(SIG_UNBLOCK, &term, NULL);
 			linger(500); /* for a second one */
 			_exit(0);
 		}
+	sigpending(&none);
+	if (sigismember(&none, SIGTERM)) /* before all were there */
+		exit(98);
 	puts("ready");
 	sigprocmask(SIG_UNBLOCK, &term, NULL);
 	while (wait(NULL) > 0 || errno == EINTR)
