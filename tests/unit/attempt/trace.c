@@ -108,34 +108,27 @@ static const char *attributes_of(const char *text) {
 }
 
 TEST(resources) {
-	static const char *const rows[][12] = {
-		{ "", "" },
-		{ "<a>=<b>", "a=b" },
+	static const char *const rows[][12] = { { "", "" }, { "<a>=<b>", "a=b" },
 		{ "<service.name>=<shop><deployment.environment.name>=<ci>",
 		    "service.name=shop,deployment.environment.name=ci" },
 		/* Blanks, and members without anything. */
-		{ "<a>=<b><c>=<d>", " a = b , c\t=d ", ",,a=b, ,c=d" },
-		{ "<a>=<b c>", "a=b c" },
+		{ "<a>=<b><c>=<d>", " a = b , c\t=d ", ",,a=b, ,c=d" }, { "<a>=<b c>", "a=b c" },
 		/* Only the first '=' ends the key; a value may be empty. */
-		{ "<a>=<b=c>", "a=b=c" },
-		{ "<a>=<>", "a=" },
+		{ "<a>=<b=c>", "a=b=c" }, { "<a>=<>", "a=" },
 		/* %XX, in keys, too; '+' and quotes stand for themselves. */
-		{ "<a>=<A,,=%>", "a=%41%2c%2C%3d%25" },
-		{ "<a=>=<1>", "%61%3D=1" },
+		{ "<a>=<A,,=%>", "a=%41%2c%2C%3d%25" }, { "<a=>=<1>", "%61%3D=1" },
 		{ "<a>=< b >", "a=%20b%20" },
 		{ "<a>=<gr\xc3\xbc\xc3\x9f"
 		  "e>",
 		    "a=gr%C3%BC%c3%9fe" },
 		{ "<a>=<b+c><d>=<\"e><f>=<g\">", "a=b+c,d=\"e,f=g\"" },
 		/* The last value of a key counts. */
-		{ "<a>=<3><b>=<2>", "a=1,b=2,a=3" },
-		{ "<a>=<2>", "a=1,%61=2" },
+		{ "<a>=<3><b>=<2>", "a=1,b=2,a=3" }, { "<a>=<2>", "a=1,%61=2" },
 		{ "<a>=<2><b>=<1><c>=<1><d>=<1><e>=<1><f>=<1><g>=<1><h>=<1><i>=<1><j>=<1>",
 		    TEN TEN TEN "a=2" },
 		/* One bad member spoils the list. */
 		{ "malformed", "a", "a=b,c", "=b", "a=b,=", "a=%", "a=%4,b=c", "a=%4g", "a=%g4",
-		    "%zz=1" },
-	};
+		    "%zz=1" } };
 
 	ALIKE(rows, attributes_of);
 }

@@ -42,27 +42,13 @@ static uint64_t word_of(const struct window *window, int64_t epoch) {
 }
 
 /* Ratio, minimum and successes; "ever" is INT64_MAX. */
-static const char *const limits[] = {
-	"0.2 10 0 -> 10",
-	"0.2 10 54 -> 10",
-	"0.2 10 55 -> 11",
-	"0.2 0 4 -> 0",
-	"0.2 0 5 -> 1",
-	"0 0 ever -> 0",
-	"0 10 1000 -> 10",
+static const char *const limits[] = { "0.2 10 0 -> 10", "0.2 10 54 -> 10", "0.2 10 55 -> 11",
+	"0.2 0 4 -> 0", "0.2 0 5 -> 1", "0 0 ever -> 0", "0 10 1000 -> 10",
 	/* Less than a third: three successes do not pay for a retry. */
-	"0.333333 0 3 -> 0",
-	"0.333333 0 1000000 -> 333333",
-	"0.000001 0 999999 -> 0",
-	"0.000001 0 1000000 -> 1",
-	"1.5 0 7 -> 10",
-	"1000 0 3932100 -> 3932100000",
-	"1 0 ever -> ever",
-	"2 0 ever -> ever",
-	"ever 0 1000000 -> ever",
-	"ever ever 1 -> ever",
-	"0 ever 0 -> ever",
-};
+	"0.333333 0 3 -> 0", "0.333333 0 1000000 -> 333333", "0.000001 0 999999 -> 0",
+	"0.000001 0 1000000 -> 1", "1.5 0 7 -> 10", "1000 0 3932100 -> 3932100000",
+	"1 0 ever -> ever", "2 0 ever -> ever", "ever 0 1000000 -> ever", "ever ever 1 -> ever",
+	"0 ever 0 -> ever" };
 
 static int64_t read_number(struct script *script, double unit) {
 	script_next(script);
@@ -206,49 +192,33 @@ TEST(next) {
 	EQUAL("corrupt", window_next(&window, &one, 1, 100, &sums), 0);
 }
 
-/* A word, and what is left of it when a retry of slice 100 is paid back. */
-static const struct {
-	const char *row;
-	uint64_t before, after;
-} refunds[] = {
-	{ "a retry", WORD(100, 0, 3, 2), WORD(100, 0, 3, 1) },
-	{ "of a sealed slice", WORD(100, 1, 3, 2), WORD(100, 1, 3, 1) },
-	{ "none is counted", WORD(100, 0, 3, 0), WORD(100, 0, 3, 0) },
-	{ "of a slice that has gone", WORD(161, 0, 3, 2), WORD(161, 0, 3, 2) },
-	{ "of a word that is corrupt", WORD(99, 0, 3, 2), WORD(99, 0, 3, 2) },
-};
-
-TEST(refund) {
+/* A word of slice 100, and what it is when a retry is paid back, or a success noted. */
+TEST(refunds_and_notes) {
+	static const struct {
+		const char *row;
+		void (*change)(struct window *window, int64_t epoch);
+		uint64_t before, after;
+	} rows[] = {
+		{ "a retry", window_refund, WORD(100, 0, 3, 2), WORD(100, 0, 3, 1) },
+		{ "of a sealed slice", window_refund, WORD(100, 1, 3, 2), WORD(100, 1, 3, 1) },
+		{ "none is counted", window_refund, WORD(100, 0, 3, 0), WORD(100, 0, 3, 0) },
+		{ "of a slice that has gone", window_refund, WORD(161, 0, 3, 2),
+		    WORD(161, 0, 3, 2) },
+		{ "of a corrupt word", window_refund, WORD(99, 0, 3, 2), WORD(99, 0, 3, 2) },
+		{ "the first success", window_note, 0, WORD(100, 0, 1, 0) },
+		{ "another one", window_note, WORD(100, 0, 3, 2), WORD(100, 0, 4, 2) },
+		{ "in place of an old slice", window_note, WORD(39, 1, 3, 2), WORD(100, 0, 1, 0) },
+		{ "in a sealed slice", window_note, WORD(100, 1, 3, 2), WORD(100, 1, 3, 2) },
+		{ "in a slice that has gone", window_note, WORD(161, 0, 3, 2), WORD(161, 0, 3, 2) },
+		{ "in a full slice", window_note, WORD(100, 0, FULL, 2), WORD(100, 0, FULL, 2) },
+		{ "in a corrupt word", window_note, WORD(38, 0, 3, 2), WORD(38, 0, 3, 2) },
+	};
 	struct window window = { { 0 } };
 
-	for (size_t i = 0; i < LENGTH(refunds); i++) {
-		window.words[100 % WINDOW_WORDS] = refunds[i].before;
-		window_refund(&window, 100);
-		HOLDS(refunds[i].row, word_of(&window, 100) == refunds[i].after);
-	}
-}
-
-/* A word, and what it is when a success in slice 100 is noted. */
-static const struct {
-	const char *row;
-	uint64_t before, after;
-} notes[] = {
-	{ "the first", 0, WORD(100, 0, 1, 0) },
-	{ "another one", WORD(100, 0, 3, 2), WORD(100, 0, 4, 2) },
-	{ "in place of an old slice", WORD(39, 1, 3, 2), WORD(100, 0, 1, 0) },
-	{ "in a sealed slice", WORD(100, 1, 3, 2), WORD(100, 1, 3, 2) },
-	{ "in a slice that has gone", WORD(161, 0, 3, 2), WORD(161, 0, 3, 2) },
-	{ "in a full slice", WORD(100, 0, FULL, 2), WORD(100, 0, FULL, 2) },
-	{ "in a word that is corrupt", WORD(38, 0, 3, 2), WORD(38, 0, 3, 2) },
-};
-
-TEST(note) {
-	struct window window = { { 0 } };
-
-	for (size_t i = 0; i < LENGTH(notes); i++) {
-		window.words[100 % WINDOW_WORDS] = notes[i].before;
-		window_note(&window, 100);
-		HOLDS(notes[i].row, word_of(&window, 100) == notes[i].after);
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		window.words[100 % WINDOW_WORDS] = rows[i].before;
+		rows[i].change(&window, 100);
+		HOLDS(rows[i].row, word_of(&window, 100) == rows[i].after);
 	}
 }
 

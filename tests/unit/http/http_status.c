@@ -120,22 +120,18 @@ TEST(captures) {
 }
 
 TEST(forms) {
-	static const char *const rows[][9] = {
-		{ "empty", "", " \r\n\t\n" },
+	static const char *const rows[][9] = { { "empty", "", " \r\n\t\n" },
 		{ "unrecognised", "hello" },
 		/* A lone number. */
 		{ "unrecognised", "099", "600", "999", "001", "60", "1200", "busy503", "503busy" },
-		{ "unrecognised", "100", "199", "0", "00" },
-		{ "written 200", "200" },
+		{ "unrecognised", "100", "199", "0", "00" }, { "written 200", "200" },
 		{ "written 599", "599" },
 		{ "written 503", "503\r\n\r\n", "503 \n", "busy\n503", "503 soon\n503" },
 		/* A code and a Retry-After. */
-		{ "written 503 5s", "503 5" },
-		{ "written 503 2s", "503  1.5" },
+		{ "written 503 5s", "503 5" }, { "written 503 2s", "503  1.5" },
 		{ "written 503 7s", "503 Sat, 22 Aug 2026 14:00:07 GMT" },
 		{ "written 200", "503\n200", "503 5\n200\n" },
-		{ "written 429 6s", "503 5\n429 6\n" },
-		{ "written 0", "000", "000 120" },
+		{ "written 429 6s", "503 5\n429 6\n" }, { "written 0", "000", "000 120" },
 		{ "unrecognised", "226 Transfer complete", "221 2 files", "503 -5", "503 1e3" },
 		/* A Retry-After in a line of its own, %{exitcode} %{errormsg}. */
 		{ "unrecognised", "503\n7", "503\n120",
@@ -145,8 +141,7 @@ TEST(forms) {
 		    "> GET / HTTP/1.1\n> \n< HTTP/1.1 503 x\r\n< \r\n",
 		    "awaiting... \n  HTTP/1.1 503 x\n  Retry-After: 5\n",
 		    "# got header 9 bytes:\nHTTP/1.1 503 x\n" },
-		{ "written 503", "status=1\n503" },
-	};
+		{ "written 503", "status=1\n503" } };
 
 	ALIKE(rows, read_of);
 }

@@ -50,6 +50,7 @@ static const struct {
 	nanos want;
 	const char *texts[40];
 } texts[] = {
+	/* Seconds, and what may stand around them. */
 	{ SECONDS(20),
 	    { "20s", "20s.", "20", "20.", "20 second(s)", "20 (attempt 2)", "20\tseconds",
 		"   20 s", "\t20s", "~20s", "\"20\"}", "'20'", "20\\n\"}", "20\xe2\x80\xa6",
@@ -57,24 +58,17 @@ static const struct {
 		"0000000000000000000000020", "20 seconds and 3 attempts",
 		"20 seconds, 3 attempts left", "20 seconds, 3 minutes", "20 seconds and",
 		"20 seconds android 5ms", "20s-30s", "20 \nseconds" } },
-	{ SECONDS(5), { "5..." } },
-	{ 0, { "0s" } },
-	{ MS(1242), { "1.242s. Visit example.org" } },
-	{ MS(1500), { "1.5 seconds" } },
-	{ MS(429), { "429ms.", "429 milliseconds" } },
-	{ 512300, { "512.3\xc2\xb5s", "512.3\xce\xbcs" } },
-	{ 7000, { "7us" } },
-	{ 7, { "7 ns" } },
+	/* Other units, and several. */
+	{ SECONDS(5), { "5..." } }, { 0, { "0s" } }, { MS(1242), { "1.242s. Visit example.org" } },
+	{ MS(1500), { "1.5 seconds" } }, { MS(429), { "429ms.", "429 milliseconds" } },
+	{ 512300, { "512.3\xc2\xb5s", "512.3\xce\xbcs" } }, { 7000, { "7us" } }, { 7, { "7 ns" } },
 	{ SECONDS(120), { "2 minutes", "2 Minutes!", "2 mins." } },
 	{ SECONDS(60),
 	    { "1 min", "1 minute 30", "1m30", "1m 1m", "1 minute and 30 seconds",
 		"1 minute, 30 seconds" } },
-	{ SECONDS(3600), { "1 hr" } },
-	{ SECONDS(10800), { "3 hours" } },
-	{ SECONDS(86400), { "1 day" } },
-	{ SECONDS(1209600), { "2 weeks" } },
-	{ SECONDS(5400), { "1h30m" } },
-	{ SECONDS(360), { "6m0s" } },
+	{ SECONDS(3600), { "1 hr" } }, { SECONDS(10800), { "3 hours" } },
+	{ SECONDS(86400), { "1 day" } }, { SECONDS(1209600), { "2 weeks" } },
+	{ SECONDS(5400), { "1h30m" } }, { SECONDS(360), { "6m0s" } },
 	{ SECONDS(3600) + MS(500), { "1h0m0.5s" } },
 	{ SECONDS(90), { "1m30s", "1m 30s", "1 minute 30 seconds" } },
 	{ NANOS_MAX, { "99999999999999999999s" } },
@@ -98,7 +92,7 @@ static const struct {
 		"20/30", "20:30", "2026-11-22", "2026-11-22T10:00:00", "2026-11-31T10:00:00Z",
 		"2026-11-22 10:00:00Z", "Sun, soon", "Sun, 22 Nov 2026 10:01:15 GMTx", "10.0.0.1",
 		"1,000ms", "1,000", "0x20", "1e5", "20x", "20secondsandmoreofthem",
-		"20\xe5\x88\x86", "1.2.3 seconds", "\n20s" } },
+		"20\xe5\x88\x86", "1.2.3 seconds", "\n20s" } }
 };
 
 TEST(what_is_read_behind_a_match) {

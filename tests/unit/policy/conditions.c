@@ -182,41 +182,26 @@ TEST(what_is_no_signal) {
 static const struct {
 	const char *list, *names;
 } accepted[] = {
-	{ "7", "7" },
-	{ "007", "7" },
-	{ "1,2,3", "1-3" },
-	{ "64-78", "64-78" },
-	{ "255", "255" },
-	{ "0-255", "0-255" },
-	{ "250-255,0", "0 250-255" },
-	{ "1-10,5-15", "1-15" },
+	/* Numbers, and a signal. */
+	{ "7", "7" }, { "007", "7" }, { "1,2,3", "1-3" }, { "64-78", "64-78" }, { "255", "255" },
+	{ "0-255", "0-255" }, { "250-255,0", "0 250-255" }, { "1-10,5-15", "1-15" },
 	{ "PIPE", "signal-13" },
 	/* These do not name a signal. */
-	{ "signal", "signal" },
-	{ "timeout,idle,fail", "timeout idle fail" },
+	{ "signal", "signal" }, { "timeout,idle,fail", "timeout idle fail" },
 	{ "signal,timeout,fail,13,1-128", "1-128 signal timeout fail" },
-	{ "1,HUP,timeout", "1 signal-1 timeout" },
-	{ "RTMAX-1,0-1", "0-1 signal-63" },
-	{ "http:503", "http:503" },
-	{ "http:100", "http:100" },
-	{ "http:599", "http:599" },
-	{ "http:1xx", "http:100-199" },
-	{ "http:4xx", "http:400-499" },
-	{ "http:429-429", "http:429" },
-	{ "http:100-599", "http:100-599" },
-	{ "http:500,http:501", "http:500-501" },
-	{ "http:5xx,http:503", "http:500-599" },
+	{ "1,HUP,timeout", "1 signal-1 timeout" }, { "RTMAX-1,0-1", "0-1 signal-63" },
+
+	/* HTTP statuses. */
+	{ "http:503", "http:503" }, { "http:100", "http:100" }, { "http:599", "http:599" },
+	{ "http:1xx", "http:100-199" }, { "http:4xx", "http:400-499" },
+	{ "http:429-429", "http:429" }, { "http:100-599", "http:100-599" },
+	{ "http:500,http:501", "http:500-501" }, { "http:5xx,http:503", "http:500-599" },
 	{ "http:200,141", "141 http:200" },
 	/* A pattern extends to the end of its LIST, commas included. */
-	{ "stderr:lock", "fd-2[lock]" },
-	{ "stdout:lock", "fd-1[lock]" },
-	{ "stderr:a,b", "fd-2[a,b]" },
-	{ "stderr:", "fd-2[]" },
-	{ "stderr: x ", "fd-2[ x ]" },
-	{ "stderr:stdout:x", "fd-2[stdout:x]" },
-	{ "stdout:x,stderr:y", "fd-1[x,stderr:y]" },
-	{ "1,stderr:x,2", "1 fd-2[x,2]" },
-	{ "HUP,fail,stdout:x", "signal-1 fail fd-1[x]" },
+	{ "stderr:lock", "fd-2[lock]" }, { "stdout:lock", "fd-1[lock]" },
+	{ "stderr:a,b", "fd-2[a,b]" }, { "stderr:", "fd-2[]" }, { "stderr: x ", "fd-2[ x ]" },
+	{ "stderr:stdout:x", "fd-2[stdout:x]" }, { "stdout:x,stderr:y", "fd-1[x,stderr:y]" },
+	{ "1,stderr:x,2", "1 fd-2[x,2]" }, { "HUP,fail,stdout:x", "signal-1 fail fd-1[x]" }
 };
 
 TEST(lists) {
@@ -255,21 +240,14 @@ TEST(lists_add_up) {
 TEST(lists_of_times) {
 	static const struct {
 		const char *list, *named, *others;
-	} rows[] = {
-		{ "over:5m", "5m1ms", "5m 0" },
-		{ "over:1ms", "ever", "1ms" },
-		{ "under:2", "0 1999999999ns", "2 ever" },
-		{ "under:1h30m", "0", "1h30m" },
+	} rows[] = { { "over:5m", "5m1ms", "5m 0" }, { "over:1ms", "ever", "1ms" },
+		{ "under:2", "0 1999999999ns", "2 ever" }, { "under:1h30m", "0", "1h30m" },
 		/* Each of several items names attempts, in any order. */
-		{ "over:3,over:5", "4", "3" },
-		{ "over:5,over:3", "4", "3" },
-		{ "under:3,under:5", "4", "5" },
-		{ "under:5,under:3", "4", "5" },
-		{ "under:3,over:5", "2 6", "4" },
-		{ "7,over:5,stderr:x", "6", "5" },
+		{ "over:3,over:5", "4", "3" }, { "over:5,over:3", "4", "3" },
+		{ "under:3,under:5", "4", "5" }, { "under:5,under:3", "4", "5" },
+		{ "under:3,over:5", "2 6", "4" }, { "7,over:5,stderr:x", "6", "5" },
 		/* Nothing else names a time. */
-		{ "0-255,signal,timeout,fail,http:5xx", "", "0 ever" },
-	};
+		{ "0-255,signal,timeout,fail,http:5xx", "", "0 ever" } };
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct conditions set = codes_of(rows[i].list);
@@ -383,27 +361,14 @@ TEST(items_that_are_refused) {
 TEST(lists_that_are_refused) {
 	static const struct {
 		const char *list, *why, *item;
-	} rows[] = {
-		{ "", EMPTY, "" },
-		{ ",", EMPTY, "" },
-		{ "1,", EMPTY, "" },
-		{ "1,,2", EMPTY, "" },
-		{ "http:503,", EMPTY, "" },
-		{ ",stderr:x", EMPTY, "" },
-		{ "1,256,2", ABOVE, "256" },
-		{ "http:503,504", ABOVE, "504" },
-		{ "7,http:504-500,8", BACKWARDS, "http:504-500" },
-		{ "1,x,y", UNKNOWN, "x" },
-		{ "x,stderr:a,b", UNKNOWN, "x" },
-		{ "1 - 2", UNKNOWN, "1 - 2" },
-		{ "1, 2", BLANKS, " 2" },
-		{ "1\t,2", BLANKS, "1\t" },
-		{ "1, ", BLANKS, " " },
-		{ " stderr:x", BLANKS, " stderr:x" },
-		{ "http: 503", NO_STATUS, "http: 503" },
-		{ "over: 5", NO_TIME, "over: 5" },
-		{ "under:5q,7", NO_TIME, "under:5q" },
-	};
+	} rows[] = { { "", EMPTY, "" }, { ",", EMPTY, "" }, { "1,", EMPTY, "" },
+		{ "1,,2", EMPTY, "" }, { "http:503,", EMPTY, "" }, { ",stderr:x", EMPTY, "" },
+		{ "1,256,2", ABOVE, "256" }, { "http:503,504", ABOVE, "504" },
+		{ "7,http:504-500,8", BACKWARDS, "http:504-500" }, { "1,x,y", UNKNOWN, "x" },
+		{ "x,stderr:a,b", UNKNOWN, "x" }, { "1 - 2", UNKNOWN, "1 - 2" },
+		{ "1, 2", BLANKS, " 2" }, { "1\t,2", BLANKS, "1\t" }, { "1, ", BLANKS, " " },
+		{ " stderr:x", BLANKS, " stderr:x" }, { "http: 503", NO_STATUS, "http: 503" },
+		{ "over: 5", NO_TIME, "over: 5" }, { "under:5q,7", NO_TIME, "under:5q" } };
 
 	for (size_t i = 0; i < LENGTH(rows); i++)
 		check_refusal(rows[i].list, rows[i].why, rows[i].item);

@@ -131,25 +131,19 @@ TEST(auth) {
 		const char *user;
 	} rows[] = {
 #define TEXT(text) { text, sizeof(text) - 1 }
-		{ " pw", TEXT("pw"), "" },
-		{ " pw", TEXT("pw\n"), "" },
-		{ " pw", TEXT("pw\r\n"), "" },
-		{ "  p w ", TEXT(" p w "), "" },
-		{ "ci pw", TEXT("ci:pw"), "" },
-		{ "ci p:w", TEXT("ci:p:w\n"), "" },
-		{ "ci pw", TEXT("pw"), "ci" },
-		{ "ci pw", TEXT("ci:pw"), "ci" },
-		{ "empty", TEXT(""), "" },
-		{ "empty", TEXT("\n"), "" },
-		{ "empty", TEXT("\r\n"), "ci" },
-		{ "more than one line of text", TEXT("a\nb"), "" },
+		{ " pw", TEXT("pw"), "" }, { " pw", TEXT("pw\n"), "" },
+		{ " pw", TEXT("pw\r\n"), "" }, { "  p w ", TEXT(" p w "), "" },
+		{ "ci pw", TEXT("ci:pw"), "" }, { "ci p:w", TEXT("ci:p:w\n"), "" },
+		{ "ci pw", TEXT("pw"), "ci" }, { "ci pw", TEXT("ci:pw"), "ci" },
+		{ "empty", TEXT(""), "" }, { "empty", TEXT("\n"), "" },
+		{ "empty", TEXT("\r\n"), "ci" }, { "more than one line of text", TEXT("a\nb"), "" },
 		{ "more than one line of text", TEXT("a\n\n"), "" },
 		{ "more than one line of text", TEXT("a\0b"), "" },
 		{ "no user before the colon", TEXT(":pw"), "" },
 		{ "no password after the colon", TEXT("ci:"), "" },
 		{ "no password after the colon", TEXT("ci:\n"), "" },
 		{ "another user than in the URL", TEXT("me:pw"), "ci" },
-		{ "too long", { password, URL_PASSWORD_ROOM }, "" },
+		{ "too long", { password, URL_PASSWORD_ROOM }, "" }
 	};
 	struct url_auth auth;
 

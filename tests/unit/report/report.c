@@ -71,13 +71,8 @@ TEST(failures_in_a_row_count_from_the_last_other_verdict) {
 	static const struct {
 		enum verdict verdict;
 		int64_t failed;
-	} rows[] = {
-		{ VERDICT_RETRY, 0 },
-		{ VERDICT_RETRY, 1 },
-		{ VERDICT_REPEAT, 2 },
-		{ VERDICT_RETRY, 0 },
-		{ VERDICT_DONE, 1 },
-	};
+	} rows[] = { { VERDICT_RETRY, 0 }, { VERDICT_RETRY, 1 }, { VERDICT_REPEAT, 2 },
+		{ VERDICT_RETRY, 0 }, { VERDICT_DONE, 1 } };
 
 	fill(0);
 	for (size_t i = 0; i < LENGTH(rows); i++) {

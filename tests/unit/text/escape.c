@@ -53,14 +53,9 @@ TEST(styles) {
 TEST(no_line_has_an_old_workflow_command) {
 	static const struct {
 		const char *text, *github;
-	} rows[] = {
-		{ "##[group]a", "\\x23#[group]a" },
-		{ "a ###[b] ##[", "a #\\x23#[b] \\x23#[" },
-		{ "##", "##" },
-		{ "# #[a]", "# #[a]" },
-		{ "::a::100%\n", "::a::100%\\n" },
-		{ "\xff", "\xff" },
-	};
+	} rows[] = { { "##[group]a", "\\x23#[group]a" }, { "a ###[b] ##[", "a #\\x23#[b] \\x23#[" },
+		{ "##", "##" }, { "# #[a]", "# #[a]" }, { "::a::100%\n", "::a::100%\\n" },
+		{ "\xff", "\xff" } };
 
 	for (size_t i = 0; i < LENGTH(rows); i++)
 		SAME(rows[i].text, shown(ESCAPE_GITHUB_LINE, rows[i].text), rows[i].github);
@@ -81,28 +76,15 @@ TEST(cuts) {
 	static const struct {
 		const char *text;
 		size_t most, shown;
-	} rows[] = {
-		{ "", 0, 0 },
-		{ "abc", 3, 3 },
-		{ "abc", 9, 3 },
-		{ "abc", 2, 2 },
-		{ "abc", 0, 0 },
-		{ "a\xc3\xa9", 2, 1 },
-		{ "a\xc3\xa9", 3, 3 },
-		{ "a\xc3\xa9z", 3, 3 },
-		{ "a\xe2\x82\xacz", 1, 1 },
-		{ "a\xe2\x82\xacz", 2, 1 },
-		{ "a\xe2\x82\xacz", 3, 1 },
-		{ "a\xe2\x82\xacz", 4, 4 },
-		{ "\xf4\x8f\xbf\xbfz", 1, 0 },
-		{ "\xf4\x8f\xbf\xbfz", 3, 0 },
+	} rows[] = { { "", 0, 0 }, { "abc", 3, 3 }, { "abc", 9, 3 }, { "abc", 2, 2 },
+		{ "abc", 0, 0 }, { "a\xc3\xa9", 2, 1 }, { "a\xc3\xa9", 3, 3 },
+		{ "a\xc3\xa9z", 3, 3 }, { "a\xe2\x82\xacz", 1, 1 }, { "a\xe2\x82\xacz", 2, 1 },
+		{ "a\xe2\x82\xacz", 3, 1 }, { "a\xe2\x82\xacz", 4, 4 },
+		{ "\xf4\x8f\xbf\xbfz", 1, 0 }, { "\xf4\x8f\xbf\xbfz", 3, 0 },
 		{ "\xf4\x8f\xbf\xbfz", 4, 4 },
 		/* Not UTF-8: any byte may be the last one. */
-		{ "\xff\xff\xff", 2, 2 },
-		{ "a\xa9\xa9\xa9\xa9", 3, 3 },
-		{ "a\xe2\x82z", 2, 2 },
-		{ "\xc3\xa9\xa9\xa9", 3, 3 },
-	};
+		{ "\xff\xff\xff", 2, 2 }, { "a\xa9\xa9\xa9\xa9", 3, 3 }, { "a\xe2\x82z", 2, 2 },
+		{ "\xc3\xa9\xa9\xa9", 3, 3 } };
 
 	for (size_t i = 0; i < LENGTH(rows); i++)
 		HOLDS(rows[i].text,

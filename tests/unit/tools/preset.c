@@ -244,23 +244,16 @@ static const char *row_of(const char *name) {
 }
 
 TEST(programs_and_names) {
-	static const char *const commands[][14] = {
-		{ "curl", "curl", "/usr/bin/curl" },
-		{ "apt", "./apt-get" },
-		{ "pip", "pip3.11" },
-		{ "wget2", "/x/wget2" },
-		{ "sqlite3", "sqlite3" },
-		{ "go", "go1.22.1" },
-		{ "mysql", "mariadb-dump" },
-		{ "psql", "pg_restore" },
-		{ "docker", "podman" },
+	static const char *const commands[][14] = { { "curl", "curl", "/usr/bin/curl" },
+		{ "apt", "./apt-get" }, { "pip", "pip3.11" }, { "wget2", "/x/wget2" },
+		{ "sqlite3", "sqlite3" }, { "go", "go1.22.1" }, { "mysql", "mariadb-dump" },
+		{ "psql", "pg_restore" }, { "docker", "podman" },
 		{ "playwright", "playwright,test", "npx,playwright",
 		    "/x/npx,-y,--quiet,playwright@1.65.1,install" },
 		{ "npm", "npx", "npx,-y", "npx,play", "npx,playwrights", "npx,tsc,playwright",
 		    "npm,playwright" },
 		{ "none", "net", "sysexits", "redis", "curlx", "cur", "curl ", "gofmt", "curl/", "",
-		    "7", "sh" },
-	};
+		    "7", "sh" } };
 	static const char *const names[][6] = {
 		{ "apt", "apt-get" },
 		{ "sqlite3", "sqlite" },

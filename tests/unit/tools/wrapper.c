@@ -24,11 +24,8 @@ static const char *command_of(const char *text) {
 }
 
 TEST(commands) {
-	static const char *const rows[][10] = {
-		{ "curl", "curl URL" },
-		{ "", "" },
-		{ "sh", "sh -c curl" },
-		{ "timeouts", "timeouts 5 curl" },
+	static const char *const rows[][10] = { { "curl", "curl URL" }, { "", "" },
+		{ "sh", "sh -c curl" }, { "timeouts", "timeouts 5 curl" },
 		{ "setsid", "setsid curl" },
 
 		{ "curl", "timeout 5 curl -k 3", "timeout -k 5 -s INT --foreground 10 curl",
@@ -54,8 +51,7 @@ TEST(commands) {
 		    "nice -5 curl", "nice --5 curl", "nice -+5 curl", "nice --adjustment=5 curl" },
 		{ "nice", "nice -x curl" },
 
-		{ "curl", "nohup curl", "nohup -- curl" },
-		{ "nohup", "nohup -x curl" },
+		{ "curl", "nohup curl", "nohup -- curl" }, { "nohup", "nohup -x curl" },
 
 		{ "curl", "stdbuf -oL curl", "stdbuf -o L -e0 --input=0 curl" },
 		{ "stdbuf", "stdbuf -oL" },
@@ -76,11 +72,9 @@ TEST(commands) {
 		{ "curl as another", "nice sudo -u bob curl" },
 		{ "curl as root as another", "sudo -u bob sudo curl" },
 		{ "curl", "nohup env A=b stdbuf -oL nice -5 curl -n" },
-		{ "sh", "timeout 5 sh -c curl" },
-		{ "timeout", "timeout 5 timeout --help" },
+		{ "sh", "timeout 5 sh -c curl" }, { "timeout", "timeout 5 timeout --help" },
 		{ "curl in /b", "env -C a env -C /b curl" },
-		{ "env in a", "env -C a env -C b curl" },
-	};
+		{ "env in a", "env -C a env -C b curl" } };
 
 	ALIKE(rows, command_of);
 }
