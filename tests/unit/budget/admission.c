@@ -37,16 +37,15 @@ static const struct {
 /*
  * Scenes: "10s A retry held 3s by=open, B first granted retries=0"
  *
- * A time holds until the next one. A capital letter is an invocation, a small
- * one a new invocation each time; U and V have no breaker, I does not ask it,
- * O has other limits, P pauses after a denial, W and X wait for admission, all
- * others have a breaker, with other pauses for E and R; the first attempts of Y and Z have been
- * counted; the S pauses for a second after a denial, T waits. F to L are in a fleet: J pauses after
- * a denial, K and M open the breaker by one failure, and L has other limits for the fleet. What
- * they do is followed by what the budget answers, and by what then holds for the invocation
- * ("leased",
- * "!waits"), for the segment ("retries=2"), and for the question to the fleet
- * ("told=3"). "0/2:" in front is the ratio and the minimum of the segment.
+ * A time holds until the next one. A capital letter is an invocation, a small one a new
+ * invocation each time; U and V have no breaker, I does not ask it, O has other limits, P pauses
+ * after a denial, W and X wait for admission, all others have a breaker, with other pauses for E
+ * and R; the first attempts of Y and Z have been counted; the S pauses for a second after a
+ * denial, T waits. F to L are in a fleet: J pauses after a denial, K and M open the breaker by
+ * one failure, and L has other limits for the fleet. What they do is followed by what the budget
+ * answers, and by what then holds for the invocation ("leased", "!waits"), for the segment
+ * ("retries=2"), and for the question to the fleet ("told=3"). "0/2:" in front is the ratio and
+ * the minimum of the segment.
  */
 
 /* What the server's clock shows when the segment is made. */
@@ -107,8 +106,7 @@ static void join(struct world *world, char letter) {
 	world->callers[letter - 'A'].fleet = fleet;
 }
 
-/* What becomes of a question to the fleet. False: the word says something
- * else. */
+/* What becomes of a question to the fleet. False: the word says something else. */
 static bool settles(struct world *world, struct script *script) {
 	static const struct {
 		const char *word;
@@ -414,13 +412,11 @@ static const char *const scenes[] = {
 	/* A first attempt costs nothing. */
 	"0/0: u first granted x100, counts=0/0",
 	/* The slice of the first retry is out of the window, at its longest. */
-	"0/2: U retry granted, 1.5s U retry granted seen-retries=2 min=2 "
-	"ratio=0 window=60s !corrupt !differs, 2s counts=2/0, 2.25s U retry "
-	"denied 58.75s !never !cooling seen-retries=2, 2s counts=2/1, 61s U "
-	"retry granted",
+	"0/2: U retry granted, 1.5s U retry granted seen-retries=2 min=2 ratio=0 window=60s "
+	"!corrupt !differs, 2s counts=2/0, 2.25s U retry denied 58.75s !never !cooling "
+	"seen-retries=2, 2s counts=2/1, 61s U retry granted",
 	/* An attempt that asks again and again is counted once as denied. */
-	"0/0: U retry denied x9, counts=0/1, U first granted, U retry denied, "
-	"counts=0/2",
+	"0/0: U retry denied x9, counts=0/1, U first granted, U retry denied, counts=0/2",
 	/* Only a success allows a retry, if it pays. */
 	"0/0: U retry denied for-ever never, U succeeds, U retry denied",
 	"1/0: U retry denied for-ever !never, U succeeds, U retry granted",
@@ -429,9 +425,8 @@ static const char *const scenes[] = {
 	"denied pause=5s, 30s S retry denied pause=31s",
 	/* A pause is one for all, whatever the window would grant. A denial
 	 * during the pause does not prolong it. */
-	"1/0: 1s P retry denied for-ever !cooling, U succeeds, 2s U retry "
-	"denied 4s cooling seen-successes=1, U first granted, 5s P retry "
-	"denied, 6s P retry granted !cooling",
+	"1/0: 1s P retry denied for-ever !cooling, U succeeds, 2s U retry denied 4s cooling "
+	"seen-successes=1, U first granted, 5s P retry denied, 6s P retry granted !cooling",
 
 	/* The breaker denies any attempt. */
 	"opens, 4s A first held 6s by=open by-failures=3 by-next=6s !leased "
@@ -439,13 +434,11 @@ static const char *const scenes[] = {
 	/* It comes first: the window is not asked, and no pause begins. */
 	"0/0: opens, 1s p retry held pause=0s, 10s p retry granted pause=0s "
 	"counts=0/1 probes=1 turns=0",
-	/* If each item of the work fails at first, a first attempt fails as the
-	 * probe, but the retry of an item may succeed. So the probe is left to
-	 * a retry that waits. */
-	"opens, 9s W retry held, 9.5s X first held 1.5s, 10s X first held 1s "
-	"by=open by-failures=3 !leased, 10.5s W retry granted leased, 10.75s X "
-	"first held 2.75s by=half-open, 10.8s W succeeds, 10.9s X first "
-	"granted probes=1 turns=0",
+	/* If each item of the work fails at first, a first attempt fails as the probe, but the
+	 * retry of an item may succeed. So the probe is left to a retry that waits. */
+	"opens, 9s W retry held, 9.5s X first held 1.5s, 10s X first held 1s by=open by-failures=3 "
+	"!leased, 10.5s W retry granted leased, 10.75s X first held 2.75s by=half-open, 10.8s W "
+	"succeeds, 10.9s X first granted probes=1 turns=0",
 	"opens, 9s W retry held, 10.5s A retry granted, 13s W retry held, "
 	"13.4s X first held 1.6s by=half-open",
 	"opens, 9s a retry held waiting=0",
@@ -476,9 +469,8 @@ static const char *const scenes[] = {
 	"B has-old-lease, B renews lost failures=2, a fails, B has-old-lease, B fails next=10s, B "
 	"has-old-lease, B answers state=open failures=3",
 	"opens, 10s A first granted, 13s B first granted, 16s C first granted, 19s D first "
-	"granted, "
-	"20s A fails, B answers, C aborts state=half-open failures=3 next=2s, D fails state=open "
-	"failures=4 next=20s",
+	"granted, 20s A fails, B answers, C aborts state=half-open failures=3 next=2s, D fails "
+	"state=open failures=4 next=20s",
 	"opens, 10s A first granted, 13s B first granted, 14s B answers state=recovering, A fails "
 	"state=recovering failures=0",
 	/* A lease ends by the clock, and counts until another takes it. */
@@ -487,12 +479,10 @@ static const char *const scenes[] = {
 	"failures=4 next=20s",
 	/* After a probe that is ignored the next is due at once. */
 	"opens, 10.0000005s A first granted next=3.0009995s, A aborts state=open next=0s "
-	"failures=3, "
-	"B first granted next=3.0009995s, 11s B fails state=open failures=4 next=20s",
+	"failures=3, B first granted next=3.0009995s, 11s B fails state=open failures=4 next=20s",
 	/* With a clock that is behind, all comes later. */
 	"opens, 10s A first granted, 8s b first held 5s by=half-open, A renews leased next=3s, 9s "
-	"A "
-	"fails state=open failures=4 next=20s, 28s b first held 1s",
+	"A fails state=open failures=4 next=20s, 28s b first held 1s",
 	/* The words. */
 	"a succeeds word=closed seq=0 until=0, a fails x3 word=open seq=1 until=10s streak-seq=0, "
 	"10s A first granted word=half-open seq=2 until=13s, 11s A renews seq=3 until=14s, 12s A "
@@ -559,40 +549,34 @@ static const char *const scenes[] = {
 
 	/* A lease is renewed. Stopped for longer than it lasts, an invocation
 	 * finds another probe; its next attempt counts again. */
-	"A nap=ever, opens, 10s A first granted nap=1s, 11s nap=0s, 12s "
-	"nap=0s, A renews leased !lost nap=1s, 14s B first held, 15s B first "
-	"granted leased, A renews !leased lost nap=ever, A fails "
-	"state=half-open failures=3, A first held !lost waits",
+	"A nap=ever, opens, 10s A first granted nap=1s, 11s nap=0s, 12s nap=0s, A renews leased "
+	"!lost nap=1s, 14s B first held, 15s B first granted leased, A renews !leased lost "
+	"nap=ever, A fails state=half-open failures=3, A first held !lost waits",
 	/* A success that has to be repeated is one only for the breaker. */
 	"A fails failures=1, A repeats failures=0 successes=0 paid=0, A "
 	"succeeds paid=1 successes=1 firsts=1",
 
 	/* An attempt that does not use the window is not affected. */
-	"opens, window-broken, A looks corrupt window=60s, 10s U retry corrupt "
-	"!leased admitted=0 refused=0, 0s A succeeds corrupt firsts=0 "
-	"successes=0, A fails !corrupt firsts=1, 10s A first granted "
-	"leased, 0s A aborts, 10s A retry granted leased, 0s A "
-	"aborts, probes=1 turns=0",
+	"opens, window-broken, A looks corrupt window=60s, 10s U retry corrupt !leased admitted=0 "
+	"refused=0, 0s A succeeds corrupt firsts=0 successes=0, A fails !corrupt firsts=1, 10s A "
+	"first granted leased, 0s A aborts, 10s A retry granted leased, 0s A aborts, probes=1 "
+	"turns=0",
 	/* A pause of more than a day is corrupt. */
 	"0/1: paused-until 24h, U retry denied",
 	"0/1: paused-until 86460000000001ns, U retry granted",
 	"0/1: paused-until -1ns, U retry granted",
 
-	/* A denial is foreseen, after a minute: it begins the pause, and
-	 * nothing is withdrawn. Who waits, or has a breaker, does not look
-	 * ahead. */
+	/* A denial is foreseen, after a minute: it begins the pause, and nothing is withdrawn.
+	 * Who waits, or has a breaker, does not look ahead. */
 	"3s others-retry 9, 60s S foresees-grant 0 refused=0 pause=0s",
-	"3s others-retry 10, 60s T foresees-grant 0, A foresees-grant 0 "
-	"refused=0, S foresees-denial 0 4s refused=1 pause=61s seen-retries=10 "
-	"admitted=0",
+	"3s others-retry 10, 60s T foresees-grant 0, A foresees-grant 0 refused=0, S "
+	"foresees-denial 0 4s refused=1 pause=61s seen-retries=10 admitted=0",
 	"3s others-retry 10, 60s S foresees-denial 3.9s 4s",
 	"3s others-retry 10, 60s S foresees-grant 4s",
 	"3s u succeeds x100, others-retry 20, 60s S foresees-denial 2s 4s",
 	"3s u succeeds x120, others-retry 24, 60s S foresees-grant 2.5s",
-	"3s others-retry 9, 60s paused-until 63s, S foresees-grant 3s "
-	"pause=63s",
-	"3s others-retry 9, 60s paused-until 63.1s, S foresees-denial 3s 3.1s "
-	"pause=63.1s",
+	"3s others-retry 9, 60s paused-until 63s, S foresees-grant 3s pause=63s",
+	"3s others-retry 9, 60s paused-until 63.1s, S foresees-denial 3s 3.1s pause=63.1s",
 
 	/* The successes to come are rounded up. */
 	"3s u succeeds x110, others-retry 22, 60s S foresees-grant 2.2s",
@@ -607,24 +591,20 @@ static const char *const scenes[] = {
 	"opens, waited-at -9223372036854775807ns, 10s A first granted",
 
 	/* The result of a probe. */
-	"opens, 10s A retry granted leased, B has-old-lease, B first held "
-	"!leased, A answers !leased counted state=recovering next=0s, A "
-	"answers state=recovering",
+	"opens, 10s A retry granted leased, B has-old-lease, B first held !leased, A answers "
+	"!leased counted state=recovering next=0s, A answers state=recovering",
 	"opens, 10s A first granted leased, A fails !leased counted state=open "
 	"next=20s, A fails state=open failures=4",
-	"opens, 10s A retry granted leased, A aborts !leased counted "
-	"state=open next=0s",
+	"opens, 10s A retry granted leased, A aborts !leased counted state=open next=0s",
 
 	/* What the end of an attempt counts as. */
-	"Y fails, A succeeds firsts=1 successes=1 paid=1 failures=0 window=60s "
-	"!corrupt !differs",
+	"Y fails, A succeeds firsts=1 successes=1 paid=1 failures=0 window=60s !corrupt !differs",
 	/* While a hold lasts no attempt begins, and nothing is counted for it;
 	 * the longer hold counts. */
-	"0/1: U is-put-off, 1s u first throttled 4s throttled=1 firsts=1, a "
-	"retry throttled 4s !leased throttled=2 refused=0 retries=0, U retry "
-	"throttled, U retry throttled throttled=2, 2s v is-put-off, 5s U retry "
-	"throttled 2s throttled=2, 7s U retry granted retries=1, u first "
-	"granted, u retry denied refused=1",
+	"0/1: U is-put-off, 1s u first throttled 4s throttled=1 firsts=1, a retry throttled 4s "
+	"!leased throttled=2 refused=0 retries=0, U retry throttled, U retry throttled "
+	"throttled=2, 2s v is-put-off, 5s U retry throttled 2s throttled=2, 7s U retry granted "
+	"retries=1, u first granted, u retry denied refused=1",
 	/* A retry after a limit is not counted, and needs no permission; also
 	 * not that of a fleet. The limit tells the breaker nothing. */
 	"0/0: Y fails, A is-limited failures=1, 5s A retry granted limited=1 "
@@ -633,18 +613,15 @@ static const char *const scenes[] = {
 	"0/0: F is-limited, 5s F retry granted fleet=unasked limited=1",
 	/* What becomes free while it lasts is foreseen. */
 	"3s others-retry 10, 60s u is-put-off, S foresees-grant 0",
-	"0/10: F retry open, F gets 1, u is-put-off, F retry throttled, 5s F "
-	"retry open fleet=asks",
+	"0/10: F retry open, F gets 1, u is-put-off, F retry throttled, 5s F retry open fleet=asks",
 	/* But the breaker holds it back, and lets it in as its probe. */
-	"U is-limited, opens, 5s A is-limited, 10s A retry granted leased "
-	"probes=1 limited=0, A is-limited state=open !leased, 15s A retry "
-	"granted leased limited=0",
+	"U is-limited, opens, 5s A is-limited, 10s A retry granted leased probes=1 limited=0, A "
+	"is-limited state=open !leased, 15s A retry granted leased limited=0",
 	/* If the budget denies a retry, five failures in a row open the
 	 * breaker; but not if somebody succeeds, nor if no breaker is asked. */
-	"0/0: q fails x4, Q retry denied state=closed, Q fails failures=5, U "
-	"retry denied state=closed, q succeeds, Q retry denied state=closed, q "
-	"fails x5, Q retry denied state=open failures=5, q first held, 10s Q "
-	"retry granted leased",
+	"0/0: q fails x4, Q retry denied state=closed, Q fails failures=5, U retry denied "
+	"state=closed, q succeeds, Q retry denied state=closed, q fails x5, Q retry denied "
+	"state=open failures=5, q first held, 10s Q retry granted leased",
 	/* A hold of less than a second is none, and then a limit is a failure;
 	 * so is what is put off. */
 	"0/0: Y fails, A is-slowed failures=2, A retry denied limited=0",
@@ -657,15 +634,13 @@ static const char *const scenes[] = {
 	"granted, u fails, 0.5s U retry granted, U repeats, 3s U retry "
 	"granted, U answers, U retry denied seen-retries=2 admitted=4",
 	"0/1: U retry granted, 30s U succeeds, u retry granted, u retry denied",
-	"0/1: U retry granted, U aborts, U retry denied, u succeeds, u retry "
-	"denied",
+	"0/1: U retry granted, U aborts, U retry denied, u succeeds, u retry denied",
 	"Y fails, Z succeeds firsts=0 successes=1 paid=1 failures=0",
 	"Y fails, Z fails firsts=0 successes=0 paid=0 failures=2",
 	"Y fails, A answers firsts=1 successes=0 paid=0 failures=1",
 	"Y fails, I fails firsts=1 successes=0 paid=0 failures=1",
 	"Y fails, I succeeds firsts=1 successes=1 paid=1 failures=1",
-	"Y fails, A loses-lease, A succeeds firsts=1 successes=1 paid=1 "
-	"failures=1",
+	"Y fails, A loses-lease, A succeeds firsts=1 successes=1 paid=1 failures=1",
 	"Y fails, A has-old-lease, A fails firsts=1 successes=0 failures=1",
 
 	/* The stricter of each limit is in force for all; the window stays. */
@@ -678,19 +653,16 @@ static const char *const scenes[] = {
 	"1/9: A looks !corrupt !differs ratio=1000000 min=9 counts=0/0",
 
 	/* In a fleet a retry needs a grant, and only one. */
-	"0/10: F retry open fleet=asks admitted=0 wants=1 asks-min=100 "
-	"asks-window=60s asks-first=1 clock=0 rows=0, 0.001s F gets 1, F retry "
-	"granted fleet=granted admitted=1, 0.002s F retry open fleet=asks "
-	"asks-first=0 clock=0.254s",
+	"0/10: F retry open fleet=asks admitted=0 wants=1 asks-min=100 asks-window=60s "
+	"asks-first=1 clock=0 rows=0, 0.001s F gets 1, F retry granted fleet=granted admitted=1, "
+	"0.002s F retry open fleet=asks asks-first=0 clock=0.254s",
 	/* Commands may have other limits; what is known of the server stays. */
-	"0/10: F retry open fleet=asks, F gets 1, F retry granted "
-	"fleet=granted, L retry open fleet=asks asks-min=7 asks-first=0 "
-	"clock=0.251s, L misses, F retry granted fleet=alone",
+	"0/10: F retry open fleet=asks, F gets 1, F retry granted fleet=granted, L retry open "
+	"fleet=asks asks-min=7 asks-first=0 clock=0.251s, L misses, F retry granted fleet=alone",
 	/* The fleet denies. */
-	"0/10: F retry open fleet=asks, G retry open fleet=waits refused=0, "
-	"0.001s F gets 0, F retry denied 2s fleet=denied !silent !never "
-	"hosts=50 fleet-retries=98 fleet-limit=100, G retry denied refused=2 "
-	"admitted=0",
+	"0/10: F retry open fleet=asks, G retry open fleet=waits refused=0, 0.001s F gets 0, F "
+	"retry denied 2s fleet=denied !silent !never hosts=50 fleet-retries=98 fleet-limit=100, G "
+	"retry denied refused=2 admitted=0",
 	"0/10: F retry open, F gets 0, F retry denied refused=1, 2s F retry "
 	"open, F gets 0, F retry denied refused=1",
 	/* A wait ends with a denial; the next one has its whole patience. */
@@ -704,45 +676,34 @@ static const char *const scenes[] = {
 	"0/10: J retry open, J gets 0, J retry denied 5s, 4s J retry denied "
 	"cooling fleet=unasked, 5s J retry open fleet=asks",
 	/* A probe needs no grant. */
-	"0/10: K fails, 1s K retry held fleet=unasked, 10s K retry granted "
-	"fleet=unasked probes=1",
-	/* A recovery is slower for who asks the fleet, if its hosts are known.
-	 */
-	"0/10: K greets, K gets 0, K fails, 10s K retry granted, K succeeds "
-	"rate=15 slowdown=3, a first granted x3, A first granted next=66666666ns, 10.799999999s A "
-	"fails failures=1, A succeeds failures=0 word=recovering slowdown=3 seq=4 until=10s, a "
-	"first "
-	"granted x8 next=1ns, 12.399999999s a first granted, 60s A first granted word=closed seq=5 "
-	"until=10s slowdown=3, 70s A fails x3 state=open, 80s A first granted, A answers rate=60 "
-	"slowdown=0",
-	"0/10: K greets, K gets 0, M fails, 10s M retry granted, M succeeds "
-	"rate=60",
+	"0/10: K fails, 1s K retry held fleet=unasked, 10s K retry granted fleet=unasked probes=1",
+	/* A recovery is slower for who asks the fleet, if its hosts are known. */
+	"0/10: K greets, K gets 0, K fails, 10s K retry granted, K succeeds rate=15 slowdown=3, a "
+	"first granted x3, A first granted next=66666666ns, 10.799999999s A fails failures=1, A "
+	"succeeds failures=0 word=recovering slowdown=3 seq=4 until=10s, a first granted x8 "
+	"next=1ns, 12.399999999s a first granted, 60s A first granted word=closed seq=5 until=10s "
+	"slowdown=3, 70s A fails x3 state=open, 80s A first granted, A answers rate=60 slowdown=0",
+	"0/10: K greets, K gets 0, M fails, 10s M retry granted, M succeeds rate=60",
 	/* Without an answer the host is alone; then the server is told. */
-	"0/10: F retry open, 0.25s F misses, F retry granted fleet=alone "
-	"share=1 admitted=1, 0.251s F retry denied silent, 2s F retry open "
-	"fleet=asks told-alone=1, F gets 1, F retry granted, 3s F retry open "
-	"fleet=asks told-alone=0",
+	"0/10: F retry open, 0.25s F misses, F retry granted fleet=alone share=1 admitted=1, "
+	"0.251s F retry denied silent, 2s F retry open fleet=asks told-alone=1, F gets 1, F retry "
+	"granted, 3s F retry open fleet=asks told-alone=0",
 	/* Successes are told once. */
-	"0/10: F greets wants=0 rows=0 asks-first=0, F succeeds x3, F "
-	"!claims, F gets 0, G retry open fleet=asks told=3, F !claims, 1s F "
-	"succeeds, F claims told=1, F sent",
+	"0/10: F greets wants=0 rows=0 asks-first=0, F succeeds x3, F !claims, F gets 0, G retry "
+	"open fleet=asks told=3, F !claims, 1s F succeeds, F claims told=1, F sent",
 	/* The server is told of retries that have succeeded less than 30 slices
 	 * after it had granted them, or after the host had made them alone. */
-	"0/1: F retry open, F gets 1, F retry granted, 29.999s F repeats, G "
-	"retry open rows=1 told-rescued=1 told=0, G misses, G retry granted "
-	"fleet=alone, G succeeds, 35s H retry open told-rescued=1 told-alone=1 "
-	"told=1, H gets 1, H retry granted, 36s H fails, 97s G retry open "
+	"0/1: F retry open, F gets 1, F retry granted, 29.999s F repeats, G retry open rows=1 "
+	"told-rescued=1 told=0, G misses, G retry granted fleet=alone, G succeeds, 35s H retry "
+	"open told-rescued=1 told-alone=1 told=1, H gets 1, H retry granted, 36s H fails, 97s G "
+	"retry open told-rescued=0",
+	"0/10: F retry open, F gets 1, F retry granted, 30s F succeeds, G retry open told=1 "
 	"told-rescued=0",
-	"0/10: F retry open, F gets 1, F retry granted, 30s F succeeds, G "
-	"retry "
-	"open told=1 told-rescued=0",
-	"0/10: U retry granted, U succeeds, K fails, 10s K retry granted "
-	"probes=1, "
-	"K succeeds, F retry open told-rescued=0 told=2",
+	"0/10: U retry granted, U succeeds, K fails, 10s K retry granted probes=1, K succeeds, F "
+	"retry open told-rescued=0 told=2",
 	/* The question and its second try end before their ages are too low. */
-	"0/10: F succeeds x3, 1s F retry open fleet=asks told=3 age=1.5s "
-	"clock=1000, 1.25s F stale, 5s G retry open fleet=asks clock=4.351s "
-	"rows=0",
+	"0/10: F succeeds x3, 1s F retry open fleet=asks told=3 age=1.5s clock=1000, 1.25s F "
+	"stale, 5s G retry open fleet=asks clock=4.351s rows=0",
 };
 
 /* Budgets that grant no retry, and how they came to that. */
@@ -757,13 +718,11 @@ static const char *const empty[][2] = {
  * that finds the recovery over, and all later ones. */
 static const char *const in_vain[][2] = {
 	{ "opens, 10s ",
-	    "used, u retry denied, Y retry granted leased !waits, B retry "
-	    "held, Y fails, 29s B retry held, 30s B retry granted leased "
-	    "counts=0/2 probes=2 turns=0" },
+	    "used, u retry denied, Y retry granted leased !waits, B retry held, Y fails, 29s B "
+	    "retry held, 30s B retry granted leased counts=0/2 probes=2 turns=0" },
 	{ RECOVERS,
-	    "used, u retry denied, a retry granted x4, A retry held "
-	    "0.016666666s "
-	    "x99, counts=0/2 probes=0 turns=4" },
+	    "used, u retry denied, a retry granted x4, A retry held 0.016666666s x99, counts=0/2 "
+	    "probes=0 turns=4" },
 	{ RECOVERS "30s ",
 	    "used, u retry denied state=closed word=recovering, A retry denied "
 	    "x2, word=closed counts=0/2 probes=0 turns=0" },

@@ -49,19 +49,10 @@ TEST(without_a_lease) {
  * When it opens, the pause and the longest pause, and how long the pauses are
  * after 0, 1, 2... doublings: never less, and at most a millisecond more.
  */
-static const char *const pauses[] = {
-	"0 5s 60s -> 5s 10s 20s 40s 60s 60s",
-	"0 5s 5s -> 5s 5s",
-	"0 5s 1s -> 5s 5s",
-	"0 0 1s -> 0 0",
-	"0 12h ever -> 12h 24h 24h",
-	"0 ever ever -> 24h 24h",
-	"0 1ns 1ns -> 1ms",
-	"0 1000001ns 1000001ns -> 2ms",
-	"1ns 10ms 10ms -> 10999999ns",
-	"600000ns 600000ns 600000ns -> 1400000ns",
-	"400000ns 600000ns 600000ns -> 600000ns",
-};
+static const char *const pauses[] = { "0 5s 60s -> 5s 10s 20s 40s 60s 60s", "0 5s 5s -> 5s 5s",
+	"0 5s 1s -> 5s 5s", "0 0 1s -> 0 0", "0 12h ever -> 12h 24h 24h", "0 ever ever -> 24h 24h",
+	"0 1ns 1ns -> 1ms", "0 1000001ns 1000001ns -> 2ms", "1ns 10ms 10ms -> 10999999ns",
+	"600000ns 600000ns 600000ns -> 1400000ns", "400000ns 600000ns 600000ns -> 600000ns" };
 
 TEST_ROWS(pauses) {
 	struct script script = script_of(row);

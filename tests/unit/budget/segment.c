@@ -1,7 +1,4 @@
-/*
- * segment: names of files, what a header is worth, and numbers that become
- * stricter.
- */
+/* segment: names of files, what a header is worth, and numbers that become stricter. */
 #include <stddef.h>
 #include "unit.h"
 #include "budget/segment.h"
@@ -24,17 +21,12 @@ static const struct origin origin = { .base = MADE, .boot = BOOT };
 static const struct {
 	int64_t uid;
 	const char *key, *name;
-} names[] = {
-	{ 0, "api", "retry-v5.0.api" },
-	{ 4294967294, "api", "retry-v5.4294967294.api" },
-	{ -1, "api", "retry-v5.api" },
-	{ 7, "", "retry-v5.7." },
-	{ 7, "AZaz09_-.", "retry-v5.7.AZaz09_-." },
-	{ 7, "..", "retry-v5.7..." },
+} names[] = { { 0, "api", "retry-v5.0.api" }, { 4294967294, "api", "retry-v5.4294967294.api" },
+	{ -1, "api", "retry-v5.api" }, { 7, "", "retry-v5.7." },
+	{ 7, "AZaz09_-.", "retry-v5.7.AZaz09_-." }, { 7, "..", "retry-v5.7..." },
 	{ 7, "/", "retry-v5.7.%2F" },
 	{ 7, "../../etc/passwd", "retry-v5.7...%2F..%2Fetc%2Fpasswd" },
-	{ 7, "a b\n\t", "retry-v5.7.a%20b%0A%09" },
-	{ 7, "~tmp", "retry-v5.7.%7Etmp" },
+	{ 7, "a b\n\t", "retry-v5.7.a%20b%0A%09" }, { 7, "~tmp", "retry-v5.7.%7Etmp" },
 	{ 7, "~0123456789ABCDEF", "retry-v5.7.%7E0123456789ABCDEF" },
 	{ 7, "\x01\x7f\x80\xff", "retry-v5.7.%01%7F%80%FF" },
 	{ 7, "gr\xc3\xbc\xc3\x9f", "retry-v5.7.gr%C3%BC%C3%9F" },
@@ -44,8 +36,7 @@ static const struct {
 	{ 1000, LONGEST "k", "retry-v5.1000." CUT "~015EEDD66CEC6B03" },
 	/* A %XX is never cut in two. */
 	{ 1000, HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkk/" TEN("/"),
-	    "retry-v5.1000." HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkk~03FD2ADED6506F2F" },
-};
+	    "retry-v5.1000." HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkk~03FD2ADED6506F2F" } };
 
 TEST(names) {
 	char room[SEGMENT_NAME];
@@ -76,8 +67,7 @@ static const struct {
 	struct terms terms;
 	int64_t ratio, min;
 	nanos slice;
-} made[] = {
-	{ { -1, -1, -1 }, 200000, 10, 166666667 },
+} made[] = { { { -1, -1, -1 }, 200000, 10, 166666667 },
 	{ { 0, 0, NANOS_MINUTE }, 0, 0, NANOS_SECOND },
 	{ { 0, 1, 30 * NANOS_SECOND }, 0, 1, NANOS_SECOND / 2 },
 	{ { SEGMENT_RATIO_MOST, SEGMENT_MIN_MOST, SEGMENT_WINDOW_MOST }, SEGMENT_RATIO_MOST,
@@ -85,8 +75,7 @@ static const struct {
 	/* Sixty slices are never shorter than the window. */
 	{ { 1, 2, SEGMENT_WINDOW_LEAST }, 1, 2, 16666667 },
 	{ { 1, 2, SEGMENT_WINDOW_LEAST + 1 }, 1, 2, 16666667 },
-	{ { 1, 2, NANOS_MINUTE + 1 }, 1, 2, NANOS_SECOND + 1 },
-};
+	{ { 1, 2, NANOS_MINUTE + 1 }, 1, 2, NANOS_SECOND + 1 } };
 
 static bool is_zero(const void *memory, size_t size) {
 	const unsigned char *byte = memory;
@@ -208,9 +197,7 @@ TEST(checks) {
 	EQUAL("a shorter key", segment_check(header, "ke", &origin), SEGMENT_OTHER_KEY);
 }
 
-/*
- * Age and epochs of a segment made at 1000 s, with slices of one second
- */
+/* Age and epochs of a segment made at 1000 s, with slices of one second */
 
 static const struct {
 	nanos now, age;
@@ -240,9 +227,7 @@ TEST(ages) {
 	}
 }
 
-/*
- * segment_agree. The segment has ratio 0.2, min 10 and a window of 60 s.
- */
+/* segment_agree. The segment has ratio 0.2, min 10 and a window of 60 s. */
 
 static const struct {
 	const char *row;
@@ -321,34 +306,19 @@ static const struct {
 	const char *row;
 	size_t got, want;
 } layout[] = {
-	{ "segment", sizeof(struct segment), 2312 },
-	{ "header", sizeof(struct header), 1104 },
-	{ "slice", offsetof(struct header, slice), 16 },
-	{ "base", offsetof(struct header, origin.base), 24 },
-	{ "boot", offsetof(struct header, origin.boot), 32 },
-	{ "length", offsetof(struct header, length), 72 },
-	{ "key", offsetof(struct header, key), 76 },
-	{ "limits", offsetof(struct segment, terms), 1104 },
-	{ "breaker", offsetof(struct segment, breaker), 1112 },
-	{ "rate", offsetof(struct segment, breaker.rate), 1128 },
-	{ "cooldown", offsetof(struct segment, cooldown), 1136 },
-	{ "waiting", offsetof(struct segment, waiting), 1144 },
-	{ "guarded", offsetof(struct segment, guarded), 1152 },
-	{ "hold", offsetof(struct segment, hold), 1160 },
-	{ "probes", offsetof(struct segment, probes), 1168 },
-	{ "turns", offsetof(struct segment, turns), 1176 },
-	{ "limited", offsetof(struct segment, limited), 1184 },
-	{ "firsts", offsetof(struct segment, firsts), 1192 },
-	{ "denied", offsetof(struct segment, denied), 1216 },
-	{ "throttled", offsetof(struct segment, throttled), 1224 },
-	{ "gave up", offsetof(struct segment, gave_up), 1240 },
-	{ "window", offsetof(struct segment, window), 1248 },
-	{ "lease", offsetof(struct segment, fleet.lease), 1736 },
-	{ "denied by the fleet", offsetof(struct segment, fleet.denied), 1744 },
-	{ "offset", offsetof(struct segment, fleet.offset), 1760 },
-	{ "link", offsetof(struct segment, fleet.link), 1784 },
-	{ "alone", offsetof(struct segment, fleet.alone), 1792 },
-	{ "told", offsetof(struct segment, fleet.successes_told), 2280 },
+#define HEADER(field, at) \
+	{ #field, offsetof(struct header, field), at }
+#define SEGMENT(field, at) \
+	{ #field, offsetof(struct segment, field), at }
+	{ "segment", sizeof(struct segment), 2312 }, { "header", sizeof(struct header), 1104 },
+	HEADER(slice, 16), HEADER(origin.base, 24), HEADER(origin.boot, 32), HEADER(length, 72),
+	HEADER(key, 76), SEGMENT(terms, 1104), SEGMENT(breaker, 1112), SEGMENT(breaker.rate, 1128),
+	SEGMENT(cooldown, 1136), SEGMENT(waiting, 1144), SEGMENT(guarded, 1152),
+	SEGMENT(hold, 1160), SEGMENT(probes, 1168), SEGMENT(turns, 1176), SEGMENT(limited, 1184),
+	SEGMENT(firsts, 1192), SEGMENT(denied, 1216), SEGMENT(throttled, 1224),
+	SEGMENT(gave_up, 1240), SEGMENT(window, 1248), SEGMENT(fleet.lease, 1736),
+	SEGMENT(fleet.denied, 1744), SEGMENT(fleet.offset, 1760), SEGMENT(fleet.link, 1784),
+	SEGMENT(fleet.alone, 1792), SEGMENT(fleet.successes_told, 2280)
 };
 
 TEST(layout) {

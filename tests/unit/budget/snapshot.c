@@ -31,9 +31,8 @@ static const char *const scenes[] = {
 	/* A clock behind that of the maker. */
 	"-100s left=10",
 	/* At 71 s the sums are of 61 slices, without that of second 10. */
-	"500000/2: 10s success x6, retry x2 limit=3 left=1, 15s retry left=0, "
-	"20s next=51s, 20.000000001s next=50999999999ns, 20s retries=3, 71s "
-	"next=0 left=1",
+	"500000/2: 10s success x6, retry x2 limit=3 left=1, 15s retry left=0, 20s next=51s, "
+	"20.000000001s next=50999999999ns, 20s retries=3, 71s next=0 left=1",
 	/* The limit went down, below what was used. */
 	"200000/5: retry x5 lower-min limit=1 left=0",
 	/* There is no next retry without a success. */
@@ -52,28 +51,21 @@ static const char *const scenes[] = {
 	/* Too many; -1 is the largest number of the segment. */
 	"firsts 1 retries 1 probes -1 turns -1 attempts=9223372036854775807 "
 	"amplification=9223372036854775807",
-	"firsts 9223372036854775807 attempts=9223372036854775807 "
-	"amplification=1000000",
-	"firsts -1 retries -1 attempts=9223372036854775807 "
-	"amplification=1000000",
-	"firsts 1 retries -1 attempts=9223372036854775807 "
-	"amplification=9223372036854775807",
+	"firsts 9223372036854775807 attempts=9223372036854775807 amplification=1000000",
+	"firsts -1 retries -1 attempts=9223372036854775807 amplification=1000000",
+	"firsts 1 retries -1 attempts=9223372036854775807 amplification=9223372036854775807",
 	/* Just below where it is halved. */
-	"firsts 9223372036854 retries 9223372036853 attempts=18446744073707 "
-	"amplification=2000000",
+	"firsts 9223372036854 retries 9223372036853 attempts=18446744073707 amplification=2000000",
 
 	/* The breaker opens after two failures, for 10 s. */
-	"1s failure failures=1 probe=-1 failure breaker=1 failures=2, 4s "
-	"probe=7s !idle, 50s probe=0 !idle, 86410.999999999s !idle, 86411s "
-	"idle, 50s enter breaker=2 probe=3s !idle",
+	"1s failure failures=1 probe=-1 failure breaker=1 failures=2, 4s probe=7s !idle, 50s "
+	"probe=0 !idle, 86410.999999999s !idle, 86411s idle, 50s enter breaker=2 probe=3s !idle",
 
-	"5s retry !idle, 65s !idle, 66s idle, 100s success, 159s !idle, 160s "
-	"idle firsts 5 idle",
+	"5s retry !idle, 65s !idle, 66s idle, 100s success, 159s !idle, 160s idle firsts 5 idle",
 
 	/* What the host knows of its fleet. */
-	"5s ask hosts=0 idle answered, 6s hosts=312 fleet-retries=199 "
-	"fleet-limit=200 denied=3s, 8s !idle, 9s idle ask silent down=1s "
-	"!idle, 10s idle, 9s ask, 69s alone=1 !idle, 70s idle",
+	"5s ask hosts=0 idle answered, 6s hosts=312 fleet-retries=199 fleet-limit=200 denied=3s, "
+	"8s !idle, 9s idle ask silent down=1s !idle, 10s idle, 9s ask, 69s alone=1 !idle, 70s idle",
 
 	/* Limits and words of the window that no version writes: "word" has
 	 * its place, its epoch and its other bits. */

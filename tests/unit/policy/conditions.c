@@ -15,10 +15,9 @@ static struct watch watch_room[CONDITIONS_WATCHES];
 
 /* The names of signals that are written, and others, each with its number. */
 static const char *const signals[] = {
-	"HUP 1 INT 2 QUIT 3 ILL 4 TRAP 5 ABRT 6 BUS 7 FPE 8 KILL 9 USR1 10 "
-	"SEGV 11 USR2 12 PIPE 13 ALRM 14 TERM 15 STKFLT 16 CHLD 17 CONT 18 "
-	"STOP 19 TSTP 20 TTIN 21 TTOU 22 URG 23 XCPU 24 XFSZ 25 VTALRM 26 PROF "
-	"27 WINCH 28 IO 29 PWR 30 SYS 31 RTMIN 34 RTMIN+1 35 RTMIN+15 49 "
+	"HUP 1 INT 2 QUIT 3 ILL 4 TRAP 5 ABRT 6 BUS 7 FPE 8 KILL 9 USR1 10 SEGV 11 USR2 12 PIPE 13 "
+	"ALRM 14 TERM 15 STKFLT 16 CHLD 17 CONT 18 STOP 19 TSTP 20 TTIN 21 TTOU 22 URG 23 XCPU 24 "
+	"XFSZ 25 VTALRM 26 PROF 27 WINCH 28 IO 29 PWR 30 SYS 31 RTMIN 34 RTMIN+1 35 RTMIN+15 49 "
 	"RTMAX-14 50 RTMAX-1 63 RTMAX 64",
 	"IOT 6 CLD 17 POLL 29 RTMIN+0 34 RTMIN+16 50 RTMIN+30 64 RTMAX-30 34 "
 	"RTMAX-15 49 RTMAX-0 64",
@@ -335,10 +334,9 @@ TEST(items_that_are_refused) {
 		const char *why, *items;
 	} rows[] = {
 		{ UNKNOWN,
-		    "x -1 +1 5- -5 - 1-2-3 1--2 1.5 0x10 1e2 7x 5-x x-5 "
-		    "SIGNOPE SIG SIG9 HUP-TERM RTMIN+31 signals FAIL failure "
-		    "time idle-timeout timeouts !1 1;2 * http HTTP:503 under "
-		    "OVER:5 STDERR:x stder:x stderr stdin:x" },
+		    "x -1 +1 5- -5 - 1-2-3 1--2 1.5 0x10 1e2 7x 5-x x-5 SIGNOPE SIG SIG9 HUP-TERM "
+		    "RTMIN+31 signals FAIL failure time idle-timeout timeouts !1 1;2 * http "
+		    "HTTP:503 under OVER:5 STDERR:x stder:x stderr stdin:x" },
 		{ NO_STATUS,
 		    "http:x http:99 http:600 http:0 http:99999999999999999999 "
 		    "http:+503 http:503x http:50x http:5x http:5xxx http:5XX "

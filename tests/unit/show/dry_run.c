@@ -186,10 +186,9 @@ TEST(saturation) {
  * "last" is the timeout of the last attempt.
  */
 static const char *const forecasts[] = {
-	"attempts=4 jitter=full splay=4s -> !meanless first-least=0 "
-	"first-mean=0.5s first-most=1s third-least=0 third-mean=2s "
-	"third-most=4s splay-least=0 splay-mean=2s splay-most=4s total-least=0 "
-	"total-mean=5.5s total-most=11s",
+	"attempts=4 jitter=full splay=4s -> !meanless first-least=0 first-mean=0.5s first-most=1s "
+	"third-least=0 third-mean=2s third-most=4s splay-least=0 splay-mean=2s splay-most=4s "
+	"total-least=0 total-mean=5.5s total-most=11s",
 	/* One in two below the floor, the others 3.5 s on average. */
 	"attempts=4 jitter=equal backoff=constant delay=4 min-delay=3 -> "
 	"!meanless first-least=3s first-mean=3.25s first-most=4s",
