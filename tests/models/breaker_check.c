@@ -1,39 +1,33 @@
 /*
  * Covers budget/breaker, budget/ramp, budget/admission.
  *
- * breaker_check [large]: tries every state that two processes, or three, can
- * bring the real breaker and its ramp into, however long they go on.
+ * breaker_check [large]: tries every state that two processes, or three, can bring the real
+ * breaker and its ramp into, however long they go on.
  *
- * Each process may begin any operation at any time, may be stopped between any
- * two accesses to the breaker's words while the clock goes on, and may be
- * killed anywhere. The check verifies:
+ * Each process may begin any operation at any time, may be stopped between any two accesses to
+ * the breaker's words while the clock goes on, and may be killed anywhere. The check verifies:
  *
  * - a valid lease is not taken away: only its holder changes the word;
  * - the result of a probe counts only while the probe has the lease;
- * - an attempt that is admitted during a recovery has a turn that no other
- *   attempt has, of a step that has begun, and no step has more turns than its
- *   rate;
- * - breaker_enter returns how the attempt was admitted, as decided by the
- * change that admitted it: as the probe only with a lease, as a turn only with
- * a turn taken, and as passed only if the breaker was closed or this call
- *   closed it;
- * - a turn, a success or a failure is counted once, and no process that has
- *   seen an earlier recovery overwrites a count of a later one;
- * - the breaker opens only after so many failures, none of which had ended
- *   before the last success began, or before the last change to closed or
- *   recovering; during a recovery only if the rate is not above the first one;
- *   and after so many failures it does open; a denial opens it after fewer, but
- *   not during a recovery;
- * - the result of an attempt that began before the last recovery changes
- *   nothing;
+ * - an attempt that is admitted during a recovery has a turn that no other attempt has, of a step
+ *   that has begun, and no step has more turns than its rate;
+ * - breaker_enter returns how the attempt was admitted, as decided by the change that admitted
+ *   it: as the probe only with a lease, as a turn only with a turn taken, and as passed only if
+ *   the breaker was closed or this call closed it;
+ * - a turn, a success or a failure is counted once, and no process that has seen an earlier
+ *   recovery overwrites a count of a later one;
+ * - the breaker opens only after so many failures, none of which had ended before the last
+ *   success began, or before the last change to closed or recovering; during a recovery only if
+ *   the rate is not above the first one; and after so many failures it does open; a denial opens
+ *   it after fewer, but not during a recovery;
+ * - the result of an attempt that began before the last recovery changes nothing;
  * - a recovery ends by itself only when the ramp says so;
- * - from every state, after the lease or the pause is over, an attempt is
- *   admitted, a successful probe admits others, and the breaker closes if no
- *   attempt comes.
+ * - from every state, after the lease or the pause is over, an attempt is admitted, a successful
+ *   probe admits others, and the breaker closes if no attempt comes.
  *
- * To keep the number of states finite, states that the breaker cannot tell
- * apart are made equal: seq is renamed, times count from now, and of a recovery
- * only matters whether it is the present one.
+ * To keep the number of states finite, states that the breaker cannot tell apart are made equal:
+ * seq is renamed, times count from now, and of a recovery only matters whether it is the present
+ * one.
  *
  * tests/models/broken breaks the breaker in many ways; each must be found.
  */

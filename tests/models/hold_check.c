@@ -1,26 +1,25 @@
 /*
  * Covers budget/hold.
  *
- * hold_check: tries every interleaving of a few processes that use a hold, with
- * the code of src/budget/hold.c itself.
+ * hold_check: tries every interleaving of a few processes that use a hold, with the code of
+ * src/budget/hold.c itself.
  *
- * Two actors extend the hold, for a short or a long time, and two look at it.
- * Each step is one access to the word. An actor may begin with any time: the
- * clock may have moved, or the actor was stopped after it had read the clock.
- * An actor that takes no more steps stands for a process that was killed. The
- * word may be corrupt at first. The check verifies that
+ * Two actors extend the hold, for a short or a long time, and two look at it. Each step is one
+ * access to the word. An actor may begin with any time: the clock may have moved, or the actor
+ * was stopped after it had read the clock. An actor that takes no more steps stands for a process
+ * that was killed. The word may be corrupt at first. The check verifies that
  *
  * - when an extension is over, the hold lasts for what it was told at least;
- * - a look finds the hold that lasted when it began, and nothing longer than
- * the longest one, so that nobody waits for ever;
- * - the word goes back in time only if it was corrupt, and each step changes
- *   the state, so that each operation ends.
+ * - a look finds the hold that lasted when it began, and nothing longer than the longest one, so
+ *   that nobody waits for ever;
+ * - the word goes back in time only if it was corrupt, and each step changes the state, so that
+ *   each operation ends.
  *
- * An actor that was stopped for longer than HOLD_BEHIND may take a hold for
- * corrupt, but no hold that is shorter than HOLD_MOST by as much again.
+ * An actor that was stopped for longer than HOLD_BEHIND may take a hold for corrupt, but no hold
+ * that is shorter than HOLD_MOST by as much again.
  *
- * No operation uses a word of the window or the breaker, or the other way
- * round, so what their checks prove holds beside it.
+ * No operation uses a word of the window or the breaker, or the other way round, so what their
+ * checks prove holds beside it.
  */
 #define HOLD_LEAST 1
 #define HOLD_MOST 4

@@ -1,26 +1,24 @@
 /*
  * Covers budget/window.
  *
- * window_check [large]: tries every interleaving of a few processes that use a
- * small window, with the code of src/budget/window.c itself.
+ * window_check [large]: tries every interleaving of a few processes that use a small window, with
+ * the code of src/budget/window.c itself.
  *
- * Two actors withdraw and two deposit. One that has withdrawn may pay its retry
- * back, at any time. They take their steps in any order; each
- * step is one access to the window. An actor may begin with any time: the clock
- * may have moved, or the actor was stopped after it had read the clock, or its
- * clock is behind. An actor that takes no more steps stands for a process that
- * was killed or stopped.
+ * Two actors withdraw and two deposit. One that has withdrawn may pay its retry back, at any
+ * time. They take their steps in any order; each step is one access to the window. An actor may
+ * begin with any time: the clock may have moved, or the actor was stopped after it had read the
+ * clock, or its clock is behind. An actor that takes no more steps stands for a process that was
+ * killed or stopped.
  *
  * The check keeps its own count of each slice, and verifies after each step:
  *
- * - for every slice with a retry, the window that ends with it has no more
- *   retries than its successes allow, without those that were paid back;
- * - each word of the window agrees with the count of its slice, and a sealed
- *   word loses retries at most;
+ * - for every slice with a retry, the window that ends with it has no more retries than its
+ *   successes allow, without those that were paid back;
+ * - each word of the window agrees with the count of its slice, and a sealed word loses retries
+ *   at most;
  * - no word is of a slice in the future, or goes back to an earlier slice;
- * - no step leaves all as it was, so that each question is answered after
- *   finitely many steps: words of the window only grow, but for a retry that is
- *   paid back once.
+ * - no step leaves all as it was, so that each question is answered after finitely many steps:
+ *   words of the window only grow, but for a retry that is paid back once.
  *
  * tests/models/broken breaks withdrawals and refunds; each must be found.
  */
