@@ -1,30 +1,26 @@
 /*
  * Covers budget/fleet_host.
  *
- * fleet_check [large]: tries every order of the steps of two processes of a
- * host, or three, and the server of their fleet.
+ * fleet_check [large]: tries every order of the steps of two processes of a host, or three, and
+ * the server of their fleet.
  *
- * The processes use the code of src/budget/fleet_host.c itself. Each step is
- * one access to a word. The clock moves at any time; a process may use any time
- * up to the present, because it was stopped after it had read the clock; and it
- * may be killed anywhere. The server grants all that is wanted, denies it for
- * far too long, or does not answer. The check verifies:
+ * The processes use the code of src/budget/fleet_host.c itself. Each step is one access to a
+ * word. The clock moves at any time; a process may use any time up to the present, because it was
+ * stopped after it had read the clock; and it may be killed anywhere. The server grants all that
+ * is wanted, denies it for far too long, or does not answer. The check verifies:
  *
  * - no more retries are made alone than the share, in any window;
- * - a valid lease is not taken away, or released by another process, unless a
- *   process has waited for as long as a question may take;
- * - nobody asks while a denial or the pause after no answer lasts that was
- *   stored before the last lease ended;
+ * - a valid lease is not taken away, or released by another process, unless a process has waited
+ *   for as long as a question may take;
+ * - nobody asks while a denial or the pause after no answer lasts that was stored before the last
+ *   lease ended;
  * - an opening is not put off;
- * - nobody waits for longer than a question may take, and a denial holds for a
- *   window at most; from every state a process that comes then asks the
- *   server, whatever the others do;
- * - no success is told twice, and no retry made alone is marked as told that was
- *   not;
+ * - nobody waits for longer than a question may take, and a denial holds for a window at most;
+ *   from every state a process that comes then asks the server, whatever the others do;
+ * - no success is told twice, and no retry made alone is marked as told that was not;
  * - no retry is paid back twice, and none that the server has not been told of.
  *
- * What the windows count is one step here: tests/models/window_check.c divides
- * it.
+ * What the windows count is one step here: tests/models/window_check.c divides it.
  *
  * tests/models/broken breaks the host's code in many ways; each must be found.
  */
@@ -197,9 +193,7 @@ static nanos clock_of(int tick) {
 	return tick * TICK;
 }
 
-/*
- * Accesses
- */
+/* Accesses */
 
 static enum place place_of(const _Atomic uint64_t *at) {
 	static const struct fleet_host none;
@@ -278,9 +272,7 @@ static uint64_t load(const _Atomic uint64_t *at) {
 	return read_word(at, place);
 }
 
-/*
- * What must hold of a change
- */
+/* What must hold of a change */
 
 /*
  * An answer is stored. If another process has taken its lease, or can take it,
@@ -425,9 +417,7 @@ static struct window_sums slice_of(const struct window *window, int64_t epoch) {
 	return (struct window_sums){ .retries = retries_of(word), .successes = successes_of(word) };
 }
 
-/*
- * Operations
- */
+/* Operations */
 
 /* The caller whose question is at the server. */
 static struct fleet_caller caller_of(const struct actor *actor) {
@@ -626,9 +616,7 @@ void check_operate(struct state *state, struct actor *actor) {
 	become(actor, IDLE);
 }
 
-/*
- * Steps
- */
+/* Steps */
 
 void check_make(struct state *state, int who, int what, int now) {
 	struct actor *actor = &state->actors[who];
@@ -705,9 +693,8 @@ void check_normalise(struct state *state) {
 }
 
 /*
- * A process that deposits or makes a retry may begin with an earlier time. The
- * other operations read the clock when they begin, and may be stopped after
- * their first access.
+ * A process that deposits or makes a retry may begin with an earlier time. The other operations
+ * read the clock when they begin, and may be stopped after their first access.
  */
 bool check_may(const struct state *state, int who, int what, int *first, int *last) {
 	const struct actor *actor = &state->actors[who];
@@ -756,8 +743,7 @@ bool check_begin(struct state *first, int number, bool large) {
 	first->host.counted = tagged(TAG, 3);
 	for (int i = 0; i < ACTORS; i++)
 		first->actors[i].left = trial->left[i];
-	/* Two answers at once: another process has taken the lease of the first
-	 * one. */
+	/* Two answers at once: another process has taken the lease of the first one. */
 	for (int i = 0; i < 2 && trial->answers; i++) {
 		struct actor *actor = &first->actors[ACTORS - 1 - i];
 

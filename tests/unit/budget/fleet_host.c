@@ -60,11 +60,10 @@ store(struct fleet_host *host, const struct fleet_caller *caller, enum fleet_cod
 #define TELLER "a knows-clock, "
 
 /*
- * Scenes: a time, which holds until the next one ("+20ms": so much later); a
- * process, in a small letter if it has not waited before; and what it decides,
- * or what becomes of its last question; then what it has been told or is asked
- * for ("hosts 80"), and what must hold of its step, of its question, and of
- * what the host shows ("next=20ms"). "x5" does all of that five times.
+ * Scenes: a time, which holds until the next one ("+20ms": so much later); a process, in a small
+ * letter if it has not waited before; and what it decides, or what becomes of its last question;
+ * then what it has been told or is asked for ("hosts 80"), and what must hold of its step, of its
+ * question, and of what the host shows ("next=20ms"). "x5" does all of that five times.
  */
 static const char *const scenes[] = {
 	/* A denial holds for all, for its pause times a random factor, but for
@@ -83,8 +82,7 @@ static const char *const scenes[] = {
 	/* The first question after a quiet time waits for the opening. */
 	HOSTS(79) "B asks random most next=0",
 	HOSTS(80) "B asks random least next=0",
-	HOSTS(80) "B waits random most next=20ms, +19999999ns c waits, +1ns B "
-		  "asks",
+	HOSTS(80) "B waits random most next=20ms, +19999999ns c waits, +1ns B asks",
 	HOSTS(80) "B waits next=10ms, +9999999ns c waits, +1ns B asks",
 	HOSTS(1000000) "B waits next=2500ms, +2500ms B asks",
 	HOSTS(9223372036854775807) "B waits random most next=5s, +4999999999ns "
@@ -94,13 +92,10 @@ static const char *const scenes[] = {
 	HOSTS(80) "B waits next=10ms, +31ms c waits",
 	HOSTS(80) "B waits next=10ms, +10ms B asks, B granted hosts 80, "
 		  "+20ms a asks, a denied-for 30s hosts 80, +30s c asks",
-	HOSTS(80) "B waits next=10ms, +10ms B asks, B denied-for 30s hosts 80, "
-		  "+30020ms c asks",
-	HOSTS(80) "B waits next=10ms, +10ms B asks, B denied-for 30s hosts 80, "
-		  "+30021ms c waits",
+	HOSTS(80) "B waits next=10ms, +10ms B asks, B denied-for 30s hosts 80, +30020ms c asks",
+	HOSTS(80) "B waits next=10ms, +10ms B asks, B denied-for 30s hosts 80, +30021ms c waits",
 
-	/* The share of a host that is alone: of the fleet's minimum, or as
-	 * asked for. */
+	/* The share of a host that is alone: of the fleet's minimum, or as asked for. */
 	"a asks, a fails, b alone silent=1, b denied share=1 next=1s alone=1",
 	"a asks, a fails, b alone own 3 x3, b denied own 3 share=3 next=1s",
 	ALONE(1) "b alone silent=1 x200, b denied share=200 next=1s alone=200",
@@ -110,51 +105,41 @@ static const char *const scenes[] = {
 	ALONE(50) "b alone own 7 x7, b denied own 7 share=7",
 	ALONE(50) "b denied own 0 share=0 next=1s alone=0",
 
-	/* Words of another fleet are empty; only the retries made alone are
-	 * those of all. */
+	/* Words of another fleet are empty; only the retries made alone are those of all. */
 	"a asks, a denied-for 2s, b denied, c asks tag 8 clock=0, c fails tag "
 	"8, c alone tag 8 share=1, 2s b asks alone=1",
 
 	/* What is shown. */
-	"a shows denied=0 down=0 hosts=0 limit=0 alone=0, a asks, a denied-for "
-	"2s, 500ms a shows denied=1500ms hosts=50 retries=180 limit=200, 2s a "
-	"asks, a fails, b alone, 2500ms a shows denied=0 down=500ms alone=1, "
-	"70s a shows down=0 alone=0",
+	"a shows denied=0 down=0 hosts=0 limit=0 alone=0, a asks, a denied-for 2s, 500ms a shows "
+	"denied=1500ms hosts=50 retries=180 limit=200, 2s a asks, a fails, b alone, 2500ms a shows "
+	"denied=0 down=500ms alone=1, 70s a shows down=0 alone=0",
 
-	/* A success is told once: ages in milliseconds, successes and retries
-	 * made alone. */
-	TELLER "10s a claims nothing, 8s a succeeds x3, 10s a succeeds x2, "
-	       "10100ms a claims 2600:3/0+600:2/0, 10200ms a claims nothing, "
-	       "10s a succeeds, 10300ms a claims 800:1/0, 11s a succeeds x4, a "
-	       "claims 500:4/0, 10900ms a claims nothing",
+	/* A success is told once: ages in milliseconds, successes and retries made alone. */
+	TELLER "10s a claims nothing, 8s a succeeds x3, 10s a succeeds x2, 10100ms a claims "
+	       "2600:3/0+600:2/0, 10200ms a claims nothing, 10s a succeeds, 10300ms a claims "
+	       "800:1/0, 11s a succeeds x4, a claims 500:4/0, 10900ms a claims nothing",
 	/* A retry made alone is told until there is an answer. By a clock that
 	 * is behind it counts in the next slice. */
-	TELLER "10s a retries x2, a succeeds, 10500ms a claims 1000:1/2, 11s a "
-	       "claims 1500:0/2, a retries, 11500ms b claims "
-	       "2000:0/2+1000:0/1, a told, a claims 1000:0/1, a told, b told, "
-	       "a claims nothing, 10s a retries, 11500ms a claims 1000:0/1",
-	TELLER "100s a succeeds, a retries, 160s a claims 60500:1/1, 161s a "
-	       "claims nothing",
+	TELLER "10s a retries x2, a succeeds, 10500ms a claims 1000:1/2, 11s a claims 1500:0/2, a "
+	       "retries, 11500ms b claims 2000:0/2+1000:0/1, a told, a claims 1000:0/1, a told, b "
+	       "told, a claims nothing, 10s a retries, 11500ms a claims 1000:0/1",
+	TELLER "100s a succeeds, a retries, 160s a claims 60500:1/1, 161s a claims nothing",
 	/* Corrupt marks tell nothing, also by a clock that is behind. */
-	TELLER "100s a succeeds, a retries, a marks-successes -1/-1, a claims "
-	       "nothing, a told, a marks-successes 0/0, 102s a succeeds, 100s "
-	       "a marks-alone 162/0, a claims nothing, a marks-alone 100/5, a "
-	       "claims 500:1/0, a marks-alone 161/0, 161s a succeeds, 100s a "
-	       "claims 0:1/0+0:1/0",
+	TELLER "100s a succeeds, a retries, a marks-successes -1/-1, a claims nothing, a told, a "
+	       "marks-successes 0/0, 102s a succeeds, 100s a marks-alone 162/0, a claims nothing, "
+	       "a marks-alone 100/5, a claims 500:1/0, a marks-alone 161/0, 161s a succeeds, 100s "
+	       "a claims 0:1/0+0:1/0",
 	/* A retry that has succeeded within 29 slices is told once; not if its
 	 * slice is over, by a clock that is behind. */
-	TELLER "10s a retries x2, a rescues 10, 10500ms a claims 1000:0/2/1, a "
-	       "claims 1000:0/2, a told, 39s a rescues 10, 40s a rescues 10, a "
-	       "rescues 11 x2, a claims 1500:0/0/1+500:0/0/2, 39s a rescues 39, "
-	       "41s a claims nothing",
-	TELLER "100s a succeeds, a rescues 99, a marks-rescued -1/-1, a claims "
-	       "500:1/0",
+	TELLER "10s a retries x2, a rescues 10, 10500ms a claims 1000:0/2/1, a claims 1000:0/2, a "
+	       "told, 39s a rescues 10, 40s a rescues 10, a rescues 11 x2, a claims "
+	       "1500:0/0/1+500:0/0/2, 39s a rescues 39, 41s a claims nothing",
+	TELLER "100s a succeeds, a rescues 99, a marks-rescued -1/-1, a claims 500:1/0",
 	/* The server counts a host once in a window. */
 	TELLER "10s a claims nothing first=1",
-	TELLER "100s a claims nothing first=1, 101s b claims nothing first=1, "
-	       "a told, b claims nothing first=0, 159s b claims nothing "
-	       "first=0, 160s b claims nothing first=1, 99s b claims nothing "
-	       "first=0, 20s b claims nothing first=1",
+	TELLER "100s a claims nothing first=1, 101s b claims nothing first=1, a told, b claims "
+	       "nothing first=0, 159s b claims nothing first=0, 160s b claims nothing first=1, 99s "
+	       "b claims nothing first=0, 20s b claims nothing first=1",
 
 	/* Questions end on the server's clock, once that is known; late by the
 	 * time to the server, and by a millisecond. */
@@ -165,14 +150,12 @@ static const char *const scenes[] = {
 	"1s a asks, 1250ms a stale -1699999999s, 1s a greets clock=0",
 
 	/* A longer denial is not cut short. */
-	"a asks, 1s b asks, b denied-for 20s, a denied-for 5s, 20s c denied, "
-	"21s c asks",
+	"a asks, 1s b asks, b denied-for 20s, a denied-for 5s, 20s c denied, 21s c asks",
 	/* A clock may be behind by a minute, but not by more. */
 	"100s a asks, a denied-for 60s, 40s b denied, 39.999s b waits",
 
 	/* Patience is for all questions that a process waits for. */
-	"a asks, B waits, C waits, 100ms a drops, C asks, B waits, 249ms B "
-	"waits, 250ms B asks",
+	"a asks, B waits, C waits, 100ms a drops, C asks, B waits, 249ms B waits, 250ms B asks",
 
 	/* One asks, and the others wait for its timeout. */
 	"100ms a asks, B waits, +20ms B waits x12, 350ms B asks, c waits",
@@ -187,15 +170,13 @@ static const char *const scenes[] = {
 	"a asks, 300ms b asks, a fails, 400ms b fails, 1300ms c asks",
 	/* The pause counts, and not the lease of a question that goes on. */
 	"a asks, 300ms b asks, a fails, c alone, c denied next=1s",
-	/* The next failure makes it twice as long, but not half a minute later.
-	 */
+	/* The next failure makes it twice as long, but not half a minute later. */
 	"a asks, a fails, 31s b asks, b fails, 32s c alone, 33s c asks",
 	/* Up to half a minute; the share alone is for a window and a slice. */
-	"a asks, a fails, b alone, 999999999ns b denied, 1s a asks, a fails, "
-	"2999ms b denied, 3s a asks, a fails, 7s a asks, a fails, 15s a asks, "
-	"a fails, 30999ms b denied, 31s a asks, a fails, 60999ms b denied, 61s "
-	"a asks, a fails, b alone, 90999ms b denied, 91s a asks, a granted, a "
-	"asks, a fails, 92s a asks",
+	"a asks, a fails, b alone, 999999999ns b denied, 1s a asks, a fails, 2999ms b denied, 3s a "
+	"asks, a fails, 7s a asks, a fails, 15s a asks, a fails, 30999ms b denied, 31s a asks, a "
+	"fails, 60999ms b denied, 61s a asks, a fails, b alone, 90999ms b denied, 91s a asks, a "
+	"granted, a asks, a fails, 92s a asks",
 	/* Failures at an instant that cannot be are none. */
 	"a fails-for-ever, b asks, b fails, 1s c asks",
 	/* Nobody waits for a server that did not answer; no share is left. */

@@ -1,9 +1,8 @@
 /*
  * Covers fleet/question.
  *
- * A dialog, row by row: a conversation with a server, whose replies are given, and
- * of each request its command; what errors mean, and which words of theirs are
- * shown.
+ * A dialog, row by row: a conversation with a server, whose replies are given, and of each
+ * request its command; what errors mean, and which words of theirs are shown.
  */
 #include "unit.h"
 #include "script.h"
@@ -52,14 +51,12 @@ static const char *const conversations[] = {
 	"password: AUTH:p EVALSHA QUEUED -> invalid",
 	"password: AUTH:p EVALSHA 1 -> invalid",
 	"EVALSHA OK -> invalid",
-	"password: AUTH:p EVALSHA OK no-script -> waits, EVAL answer -> "
-	"answered",
+	"password: AUTH:p EVALSHA OK no-script -> waits, EVAL answer -> answered",
 	"EVALSHA no-script -> waits, EVAL no-script -> refused",
 	/* A redirection is followed once. */
 	"password db 1: AUTH:p SELECT EVALSHA OK OK moved -> redirected, "
 	"AUTH:p SELECT EVALSHA OK OK answer -> answered",
-	"EVALSHA moved -> redirected, EVALSHA no-script -> waits, EVAL answer "
-	"-> answered",
+	"EVALSHA moved -> redirected, EVALSHA no-script -> waits, EVAL answer -> answered",
 	"EVALSHA moved -> redirected, EVALSHA ask -> refused",
 	"password: AUTH:p EVALSHA OK ask -> redirected, AUTH:p ASKING EVALSHA "
 	"OK OK no-script -> waits, ASKING EVAL OK answer -> answered",
@@ -69,8 +66,7 @@ static const char *const conversations[] = {
 	"forget db 2: SELECT PEXPIRE OK 1 -> answered",
 	"forget: PEXPIRE ask -> redirected, ASKING PEXPIRE OK 0 -> answered",
 	"forget: PEXPIRE OK -> invalid",
-	/* A second question over the same connection greets nobody, and may
-	 * try each way again. */
+	/* A second question over the same connection greets nobody, and may try each way again. */
 	"password: AUTH:p EVALSHA OK no-script -> waits, EVAL answer -> "
 	"answered ; EVAL no-script -> waits, EVAL answer -> answered",
 };
@@ -132,8 +128,7 @@ static void ask(bool forgets) {
 	question_ask(&dialog, &question, forgets);
 }
 
-/* Plays the turns up to the end, or to ";"; split: all replies of a turn come
- * in two parts. */
+/* Plays the turns up to the end, or to ";"; split: all replies of a turn come in two parts. */
 static void converse(struct script *script, bool split) {
 	static const char moves[][12] = {
 		[QUESTION_WAITS] = "waits",
@@ -261,16 +256,12 @@ static enum meaning meaning_of(const char *text) {
 	return dialog.whole ? WHOLE : REFUSED;
 }
 
-/* Where the words of an error stand: alone, or in what Redis 7, or Redis 6,
- * says of a script. */
+/* Where the words of an error stand: alone, or in what Redis 7, or Redis 6, says of a script. */
 static const char *const frames[][2] = {
 	{ "", "" },
-	{ "",
-	    " script: 06fb355e432df853c2279165741d8026f9f42d3f, on "
-	    "@user_script:83." },
-	{ "ERR Error running script (call to "
-	  "f_06fb355e432df853c2279165741d8026f9f42d3f): @user_script:83: "
-	  "@user_script: 83: -",
+	{ "", " script: 06fb355e432df853c2279165741d8026f9f42d3f, on @user_script:83." },
+	{ "ERR Error running script (call to f_06fb355e432df853c2279165741d8026f9f42d3f): "
+	  "@user_script:83: @user_script: 83: -",
 	    "" },
 };
 
@@ -285,8 +276,7 @@ TEST(errors) {
 		{ ALONE, WHOLE, "NOSCRIPT No matching script. Please use EVAL." },
 		{ ALONE, REFUSED, "NOAUTH Authentication required." },
 		{ REDIS_7, REFUSED,
-		    "ERR The user executing the script can't run this command "
-		    "or subcommand" },
+		    "ERR The user executing the script can't run this command or subcommand" },
 		{ REDIS_7, REFUSED, "OOM command not allowed when used memory > 'maxmemory'." },
 		{ REDIS_7, REFUSED, "READONLY You can't write against a read only replica." },
 		{ REDIS_7, REFUSED, "ERR This Redis command is not allowed from script" },
@@ -298,13 +288,11 @@ TEST(errors) {
 		{ REDIS_7, REFUSED, "" },
 		/* Words of the script's own line are shown whole. */
 		{ ALONE, REFUSED,
-		    "ERR Error running script (call to f_06fb): "
-		    "@user_script:83: @user_script: 83: This Redis command is "
-		    "not allowed from scripts" },
+		    "ERR Error running script (call to f_06fb): @user_script:83: @user_script: 83: "
+		    "This Redis command is not allowed from scripts" },
 		{ ALONE, REFUSED,
-		    "ERR Error running script (call to f_06fb): "
-		    "@user_script:83: @user_script: 83: Write commands not "
-		    "allowed after non deterministic commands. Call "
+		    "ERR Error running script (call to f_06fb): @user_script:83: @user_script: 83: "
+		    "Write commands not allowed after non deterministic commands. Call "
 		    "redis.replicate_commands() at the start of your script" },
 		{ ALONE, REFUSED, "" },
 		{ ALONE, REFUSED, "NOSCRIPT" },

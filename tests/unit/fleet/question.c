@@ -50,11 +50,8 @@ TEST(questions) {
 	question.count = 2;
 	question.told[0] = (struct fleet_row){ 0, 7, 0, 3 };
 	question.told[1] = (struct fleet_row){ NANOS_MINUTE + 1, 8, 9, 0 };
-	check(&question, true,
-	    "1000000 200000 10 1 1787407200123456 1 0 7 0 "
-	    "3 60000001 8 9 0");
-	/* A slice is long enough for the window, and an age is never too
-	 * small. */
+	check(&question, true, "1000000 200000 10 1 1787407200123456 1 0 7 0 3 60000001 8 9 0");
+	/* A slice is long enough for the window, and an age is never too small. */
 	question = usual;
 	question.terms.window = NANOS_SECOND;
 	question.by = 1999;

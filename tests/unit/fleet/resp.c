@@ -1,5 +1,4 @@
-/* resp, row by row; and replies that are cut off at each byte, or of random
- * bytes. */
+/* resp, row by row; and replies that are cut off at each byte, or of random bytes. */
 #include "unit.h"
 #include "fleet/resp.h"
 #include "text/hash.h"
@@ -23,14 +22,12 @@ static enum resp_state read_copy(const char *bytes, size_t length, struct resp_r
 }
 
 /* A reply, and what it says: its type, and its text or its numbers. */
-static const char *const replies[][2] = {
-	{ "+OK\r\n", "simple OK" }, { "+\r\n", "simple " },
+static const char *const replies[][2] = { { "+OK\r\n", "simple OK" }, { "+\r\n", "simple " },
 	{ "-ERR unknown command 'X'\r\n", "error ERR unknown command 'X'" }, { "-\r\n", "error " },
 	{ ":0\r\n", "integer 0" }, { ":-12\r\n", "integer -12" },
 	{ ":999999999999999999\r\n", "integer 999999999999999999" }, { "$0\r\n\r\n", "bulk " },
 	{ "$5\r\nab\r\nc\r\n", "bulk ab\r\nc" }, { "$-1\r\n", "null" }, { "*-1\r\n", "null" },
-	{ "*0\r\n", "array" }, { "*3\r\n:1\r\n:-2\r\n:3\r\n", "array 1 -2 3" },
-};
+	{ "*0\r\n", "array" }, { "*3\r\n:1\r\n:-2\r\n:3\r\n", "array 1 -2 3" } };
 
 /* A reply is partial until its last byte, and ends there. */
 TEST(replies) {
