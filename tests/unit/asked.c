@@ -1,16 +1,7 @@
 #include "asked.h"
 #include "unit.h"
 
-enum type {
-	NUMBER,
-	SPAN,
-	SPANS,
-	KIND,
-	JITTER,
-	FACTOR,
-	LIMIT,
-	LIST,
-};
+enum type { NUMBER, SPAN, SPANS, KIND, JITTER, FACTOR, LIMIT, LIST };
 
 static const struct {
 	char name[16];
@@ -18,27 +9,16 @@ static const struct {
 	size_t offset;
 } options[] = {
 #define AT(field) offsetof(struct policy, field)
-	{ "attempts", NUMBER, AT(attempts) },
-	{ "consecutive", NUMBER, AT(consecutive) },
-	{ "deadline", SPAN, AT(deadline) },
-	{ "reset-after", SPAN, AT(reset_after) },
-	{ "max-retry-after", SPAN, AT(max_retry_after) },
-	{ "splay", SPAN, AT(splay) },
-	{ "min-delay", SPAN, AT(backoff.floor) },
-	{ "max-delay", SPAN, AT(backoff.cap) },
-	{ "budget-wait", SPAN, AT(budget.wait) },
-	{ "delay", SPANS, AT(backoff.delays) },
-	{ "timeout", SPANS, AT(timeouts) },
-	{ "backoff", KIND, 0 },
-	{ "jitter", JITTER, 0 },
-	{ "factor", FACTOR, 0 },
-	{ "limit", LIMIT, 0 },
-	{ "retry", LIST, AT(rules.retry_on) },
-	{ "stop", LIST, AT(rules.stop_on) },
-	{ "fail", LIST, AT(rules.fail_on) },
-	{ "success", LIST, AT(rules.success_on) },
-	{ "transient", LIST, AT(rules.transient) },
-	{ "fatal", LIST, AT(rules.fatal) },
+	{ "attempts", NUMBER, AT(attempts) }, { "consecutive", NUMBER, AT(consecutive) },
+	{ "deadline", SPAN, AT(deadline) }, { "reset-after", SPAN, AT(reset_after) },
+	{ "max-retry-after", SPAN, AT(max_retry_after) }, { "splay", SPAN, AT(splay) },
+	{ "min-delay", SPAN, AT(backoff.floor) }, { "max-delay", SPAN, AT(backoff.cap) },
+	{ "budget-wait", SPAN, AT(budget.wait) }, { "delay", SPANS, AT(backoff.delays) },
+	{ "timeout", SPANS, AT(timeouts) }, { "backoff", KIND, 0 }, { "jitter", JITTER, 0 },
+	{ "factor", FACTOR, 0 }, { "limit", LIMIT, 0 }, { "retry", LIST, AT(rules.retry_on) },
+	{ "stop", LIST, AT(rules.stop_on) }, { "fail", LIST, AT(rules.fail_on) },
+	{ "success", LIST, AT(rules.success_on) }, { "transient", LIST, AT(rules.transient) },
+	{ "fatal", LIST, AT(rules.fatal) }
 };
 
 static const char kinds[][16] = {

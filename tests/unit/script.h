@@ -68,6 +68,10 @@ struct script_fact {
 	const char *names; /* of its values, from 0 on; NULL: none */
 };
 
+/* A fact without names. */
+#define FACT(name, value) \
+	{ name, value, NULL }
+
 /*
  * Checks the last word, "NAME=VALUE", a number, length of time or name; or
  * "NAME" for a fact that is not 0, or "!NAME"; false if there is none.

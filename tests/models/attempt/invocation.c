@@ -565,31 +565,19 @@ static void make_words(struct words *words, const struct setting *set) {
 		const char *word;
 		bool given;
 		int64_t number, scale;
-	} rows[] = {
-		{ "retry", true, 0, 0 },
-		{ "-bconstant", true, 0, 0 },
-		{ "-jnone", true, 0, 0 },
-		{ "--seed=1", true, 0, 0 },
-		{ "-B" BUDGET, true, 0, 0 },
-		{ "--breaker=100,2", true, 0, 0 },
-		{ "--stop-on=stderr:y", true, 0, 0 },
-		{ "-n", true, set->attempts, 1 },
-		{ "-s", true, set->signal, 1 },
-		{ "-t", true, set->timeout, second },
-		{ "-k", true, set->kill_after, second },
-		{ "-T", true, set->deadline, second },
-		{ "-d", true, set->delay, second },
+	} rows[] = { { "retry", true, 0, 0 }, { "-bconstant", true, 0, 0 },
+		{ "-jnone", true, 0, 0 }, { "--seed=1", true, 0, 0 }, { "-B" BUDGET, true, 0, 0 },
+		{ "--breaker=100,2", true, 0, 0 }, { "--stop-on=stderr:y", true, 0, 0 },
+		{ "-n", true, set->attempts, 1 }, { "-s", true, set->signal, 1 },
+		{ "-t", true, set->timeout, second }, { "-k", true, set->kill_after, second },
+		{ "-T", true, set->deadline, second }, { "-d", true, set->delay, second },
 		{ "--splay=", set->splay > 0, set->splay, second },
 		{ "--budget-wait=", set->patience > 0, set->patience, second },
 		{ "--consecutive=", set->consecutive > 1, set->consecutive, 1 },
-		{ set->log > 0 ? "-v" : "-q", true, 0, 0 },
-		{ "-I", set->input > 0, 0, 0 },
-		{ "-OE", set->held > 0, 0, 0 },
-		{ "--report=report", set->report > 0, 0, 0 },
+		{ set->log > 0 ? "-v" : "-q", true, 0, 0 }, { "-I", set->input > 0, 0, 0 },
+		{ "-OE", set->held > 0, 0, 0 }, { "--report=report", set->report > 0, 0, 0 },
 		{ "--on-retry=true", set->on_retry, 0, 0 },
-		{ "--on-give-up=true", set->on_give_up, 0, 0 },
-		{ "command", true, 0, 0 },
-	};
+		{ "--on-give-up=true", set->on_give_up, 0, 0 }, { "command", true, 0, 0 } };
 	char *next = words->strings;
 
 	words->count = 0;

@@ -327,21 +327,13 @@ static void check_fact(struct script *script, const struct world *world,
 	struct host_view view = fleet_host_look(&world->host, SECONDS(1), world->now);
 	static const char circumstances[][8] = { "hosts", "own", "minimum", "tag", "random",
 		"made" };
-	const struct script_fact facts[] = {
-		{ "wants", question->wants, NULL },
-		{ "clock", question->by > SERVER ? question->by - SERVER : question->by, NULL },
-		{ "until", question->until, NULL },
-		{ "first", question->first, NULL },
-		{ "next", step->next, NULL },
-		{ "silent", step->silent, NULL },
-		{ "share", step->share, NULL },
-		{ "alone", view.alone, NULL },
-		{ "denied", view.denied, NULL },
-		{ "down", view.down, NULL },
-		{ "limit", view.limit, NULL },
-		{ "retries", view.retries, NULL },
-		{ "hosts", view.hosts, NULL },
-	};
+	const struct script_fact facts[] = { FACT("wants", question->wants),
+		FACT("clock", question->by > SERVER ? question->by - SERVER : question->by),
+		FACT("until", question->until), FACT("first", question->first),
+		FACT("next", step->next), FACT("silent", step->silent), FACT("share", step->share),
+		FACT("alone", view.alone), FACT("denied", view.denied), FACT("down", view.down),
+		FACT("limit", view.limit), FACT("retries", view.retries),
+		FACT("hosts", view.hosts) };
 
 	if (strchr(script->word, '=') == NULL) {
 		SCRIPT_NAME(script, circumstances);

@@ -202,17 +202,12 @@ TEST(checks) {
 static const struct {
 	nanos now, age;
 	int64_t epoch;
-} ages[] = {
-	{ MADE, 0, 0 },
-	{ MADE + 1, 1, 0 },
-	{ MADE + NANOS_SECOND, NANOS_SECOND, 1 },
-	{ MADE - 1, 0, 0 },
-	{ 0, 0, 0 },
+} ages[] = { { MADE, 0, 0 }, { MADE + 1, 1, 0 }, { MADE + NANOS_SECOND, NANOS_SECOND, 1 },
+	{ MADE - 1, 0, 0 }, { 0, 0, 0 },
 	{ MADE + (WINDOW_EPOCHS - 1) * NANOS_SECOND, (WINDOW_EPOCHS - 1) * NANOS_SECOND,
 	    WINDOW_EPOCHS - 1 },
 	{ MADE + WINDOW_EPOCHS * NANOS_SECOND, WINDOW_EPOCHS *NANOS_SECOND, WINDOW_EPOCHS - 1 },
-	{ INT64_MAX, INT64_MAX - MADE, WINDOW_EPOCHS - 1 },
-};
+	{ INT64_MAX, INT64_MAX - MADE, WINDOW_EPOCHS - 1 } };
 
 TEST(ages) {
 	struct segment new;

@@ -157,28 +157,15 @@ static void check_fact(struct script *script, const struct segment *segment, nan
 	/* To look is not to take. */
 	HOLDS(script->rest, memcmp(&before, segment, sizeof before) == 0);
 	EQUAL(script->rest, sound, !script_is(script, "corrupt"));
-	const struct script_fact facts[] = {
-		{ "corrupt", !sound, NULL },
-		{ "idle", a.idle, NULL },
-		{ "retries", a.retries, NULL },
-		{ "limit", a.limit, NULL },
-		{ "left", a.left, NULL },
-		{ "next", a.next, NULL },
-		{ "window", a.window, NULL },
-		{ "ratio", a.ratio, NULL },
-		{ "cooldown", a.cooldown, NULL },
-		{ "attempts", a.all_attempts, NULL },
-		{ "amplification", a.amplification, NULL },
-		{ "breaker", a.breaker, NULL },
-		{ "failures", a.failures, NULL },
-		{ "probe", a.probe, NULL },
-		{ "hosts", a.fleet.hosts, NULL },
-		{ "fleet-retries", a.fleet.retries, NULL },
-		{ "fleet-limit", a.fleet.limit, NULL },
-		{ "denied", a.fleet.denied, NULL },
-		{ "down", a.fleet.down, NULL },
-		{ "alone", a.fleet.alone, NULL },
-	};
+	const struct script_fact facts[] = { FACT("corrupt", !sound), FACT("idle", a.idle),
+		FACT("retries", a.retries), FACT("limit", a.limit), FACT("left", a.left),
+		FACT("next", a.next), FACT("window", a.window), FACT("ratio", a.ratio),
+		FACT("cooldown", a.cooldown), FACT("attempts", a.all_attempts),
+		FACT("amplification", a.amplification), FACT("breaker", a.breaker),
+		FACT("failures", a.failures), FACT("probe", a.probe), FACT("hosts", a.fleet.hosts),
+		FACT("fleet-retries", a.fleet.retries), FACT("fleet-limit", a.fleet.limit),
+		FACT("denied", a.fleet.denied), FACT("down", a.fleet.down),
+		FACT("alone", a.fleet.alone) };
 
 	if (!script_check(script, facts, LENGTH(facts)))
 		script_refuse(script);

@@ -333,15 +333,8 @@ static void compare(const struct terms *allowed, uint64_t seed) {
 }
 
 TEST(any_series_against_a_naive_window) {
-	static const struct terms some[] = {
-		{ 0, 1, 0 },
-		{ 0, 10, 0 },
-		{ PART(20), 0, 0 },
-		{ PART(20), 10, 0 },
-		{ PART(100), 1, 0 },
-		{ PART(70), 3, 0 },
-		{ 333333, 2, 0 },
-	};
+	static const struct terms some[] = { { 0, 1, 0 }, { 0, 10, 0 }, { PART(20), 0, 0 },
+		{ PART(20), 10, 0 }, { PART(100), 1, 0 }, { PART(70), 3, 0 }, { 333333, 2, 0 } };
 
 	for (size_t i = 0; i < LENGTH(some); i++)
 		for (uint64_t seed = 1; seed <= 3; seed++)

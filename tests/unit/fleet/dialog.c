@@ -20,20 +20,11 @@
 static const struct {
 	char word[12];
 	const char *bytes;
-} replies[] = {
-	{ "OK", "+OK\r\n" },
-	{ "QUEUED", "+QUEUED\r\n" },
-	{ "0", ":0\r\n" },
-	{ "1", ":1\r\n" },
-	{ "answer", ANSWER },
-	{ "stale", STALE },
-	{ "no-script", "-NOSCRIPT no\r\n" },
-	{ "no-password", "-WRONGPASS no\r\n" },
-	{ "no-db", "-ERR DB index\r\n" },
-	{ "moved", "-MOVED 1 b:2\r\n" },
-	{ "ask", "-ASK 1 b:2\r\n" },
-	{ "moved-b/c", "-MOVED 1 b/c:2\r\n" },
-};
+} replies[] = { { "OK", "+OK\r\n" }, { "QUEUED", "+QUEUED\r\n" }, { "0", ":0\r\n" },
+	{ "1", ":1\r\n" }, { "answer", ANSWER }, { "stale", STALE },
+	{ "no-script", "-NOSCRIPT no\r\n" }, { "no-password", "-WRONGPASS no\r\n" },
+	{ "no-db", "-ERR DB index\r\n" }, { "moved", "-MOVED 1 b:2\r\n" },
+	{ "ask", "-ASK 1 b:2\r\n" }, { "moved-b/c", "-MOVED 1 b/c:2\r\n" } };
 
 /*
  * Conversations: with a user, a password, a database, or to forget the fleet;

@@ -41,14 +41,8 @@ static int errno_of(struct script *script) {
 	static const struct {
 		char name[8];
 		int error;
-	} errors[] = {
-		{ "EAGAIN", EAGAIN },
-		{ "ENOMEM", ENOMEM },
-		{ "ENOENT", ENOENT },
-		{ "EACCES", EACCES },
-		{ "ETXTBSY", ETXTBSY },
-		{ "0", 0 },
-	};
+	} errors[] = { { "EAGAIN", EAGAIN }, { "ENOMEM", ENOMEM }, { "ENOENT", ENOENT },
+		{ "EACCES", EACCES }, { "ETXTBSY", ETXTBSY } };
 
 	script_next(script);
 	return errors[SCRIPT_NAME(script, errors)].error;
@@ -70,11 +64,9 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 	};
 	static const struct script_field fields[] = {
 #define FIELD(name, field, type) { name, offsetof(struct outcome, field), SCRIPT_##type }
-		FIELD("preserved", preserved, BOOL),
-		FIELD("overrun", overrun, BOOL),
-		FIELD("never", http.after.never, BOOL),
-		FIELD("ran", duration, SPAN),
-		FIELD("took", elapsed, SPAN),
+		FIELD("preserved", preserved, BOOL), FIELD("overrun", overrun, BOOL),
+		FIELD("never", http.after.never, BOOL), FIELD("ran", duration, SPAN),
+		FIELD("took", elapsed, SPAN)
 	};
 	struct outcome outcome = { .end = END_EXITED, .code = 22 };
 
@@ -890,33 +882,19 @@ TEST(timeouts) {
 
 /* How an attempt ended, and what the budget is told: the result, and for how
  * long the server wants to be left alone. */
-static const char *const tells[] = {
-	"| 0 -> success",
-	"| 0 interrupted -> success",
-	"consecutive=2 | 0 -> success",
-	"| 7 -> failure",
-	"| timeout -> failure",
-	"attempts=1 | 7 -> failure",
-	"stop=64 | 64 -> healthy",
-	"retry=7 | killed SEGV -> healthy",
+static const char *const tells[] = { "| 0 -> success", "| 0 interrupted -> success",
+	"consecutive=2 | 0 -> success", "| 7 -> failure", "| timeout -> failure",
+	"attempts=1 | 7 -> failure", "stop=64 | 64 -> healthy", "retry=7 | killed SEGV -> healthy",
 	/* Of a keyboard, of a reader that has gone, of retry, and of what never ran. */
-	"| killed INT -> ignored",
-	"| killed PIPE -> ignored",
-	"deadline=5s | deadline -> ignored",
-	"| no-exec ENOENT -> ignored",
-	"| no-fork EAGAIN -> ignored",
-	"stop=7 | 7 interrupted -> ignored",
-	"| http 429 wait 5s -> limit 5s",
+	"| killed INT -> ignored", "| killed PIPE -> ignored", "deadline=5s | deadline -> ignored",
+	"| no-exec ENOENT -> ignored", "| no-fork EAGAIN -> ignored",
+	"stop=7 | 7 interrupted -> ignored", "| http 429 wait 5s -> limit 5s",
 	"max-retry-after=3s | http 429 wait 5s -> limit 3s",
-	"attempts=1 | http 429 wait 5s -> limit 5s",
-	"| http 503 wait 5s -> failure 5s",
-	"| http 404 wait 5s -> healthy 5s",
-	"| http 403 wait 5s -> limit 5s",
+	"attempts=1 | http 429 wait 5s -> limit 5s", "| http 503 wait 5s -> failure 5s",
+	"| http 404 wait 5s -> healthy 5s", "| http 403 wait 5s -> limit 5s",
 	/* Without a time, the delay that follows. */
-	"jitter=none | http 429 -> limit 1s",
-	"jitter=none | http 503 -> failure",
-	"attempts=1 | http 429 -> limit",
-};
+	"jitter=none | http 429 -> limit 1s", "jitter=none | http 503 -> failure",
+	"attempts=1 | http 429 -> limit" };
 
 TEST_ROWS(tells) {
 	static const char *const results[] = { "success", "healthy", "failure", "limit",
