@@ -56,7 +56,6 @@ static const char *const rows[] = {
 	"rate 4 -> next 0",
 	"rate 4 taken 3 -> next 0",
 	"rate 4 taken 4 -> next 200ms",
-	"rate 4 taken 4 at 1ns -> next 199.999999ms",
 	"rate 4 taken 4 at 199.999999ms -> next 1ns",
 	"rate 32 taken 4 -> next 6.25ms",
 	"rate 32 taken 4 at 6.25ms -> next 0",
@@ -67,19 +66,16 @@ static const char *const rows[] = {
 	"rate 7 taken 6 at 85714284ns -> next 1ns",
 	"rate 511 taken 510 -> next 198434442ns",
 	"rate 511 taken 510 at 198434442ns -> next 0",
-	"rate 511 taken 3 -> next 0",
 	"rate 4 at -7ns -> next 7ns",
 	"rate 4 taken 4 at 209ms -> next 0",
 
 	/* A step that is cut has 4 turns and no more. */
-	"rate 4 taken 3 failed 9 -> next 0",
 	"rate 15 taken 14 failed 1 at 199.999999ms -> next 0",
 	"rate 15 taken 14 failed 2 at 199.999999ms -> next 1ns",
 	"rate 16 taken 15 failed 2 at 199.999999ms -> next 0",
 	"rate 16 taken 15 failed 3 at 199.999999ms -> next 1ns",
 	"rate 32 taken 3 failed 4 -> next 0",
 	"rate 32 taken 4 failed 4 -> next 200ms",
-	"rate 479 taken 478 failed 30 at 199.999999ms -> next 0",
 	"rate 511 taken 510 failed 30 at 199.999999ms -> next 0",
 	"rate 511 taken 510 failed 31 at 199.999999ms -> next 1ns",
 
@@ -109,7 +105,6 @@ static const char *const rows[] = {
 	"rate 32 taken 32 served 20 failed 4 met after 1 -> rate 20 met",
 	"rate 32 taken 32 served 12 failed 20 met after 1 -> rate 16 met",
 	"rate 4 taken 4 served 3 failed 1 after 1 -> rate 6",
-	"rate 4 taken 4 served 2 failed 2 after 1 -> rate 4",
 	"rate 4 taken 4 failed 4 after 1 -> rate 4",
 	"rate 5 taken 5 served 3 failed 2 after 1 -> rate 4",
 	/* Only above the first rate this is a limit. */
@@ -119,7 +114,6 @@ static const char *const rows[] = {
 	"rate 511 taken 511 served 255 met after 1 -> rate 511 met",
 	"rate 511 taken 511 served 255 failed 30 after 1 -> rate 511",
 	"rate 511 taken 511 served 255 failed 31 after 1 -> rate 255 met",
-	"rate 479 taken 479 served 255 failed 31 after 1 -> rate 255 met",
 	/* Few attempts came: a higher rate would not be used. */
 	"rate 32 taken 16 served 32 after 1 -> rate 32 quiet 1",
 	"rate 32 taken 17 served 32 after 1 -> rate 48",
@@ -147,8 +141,7 @@ static const char *const rows[] = {
 	"none rate 12 take -> rate 12 taken 1 awaited",
 	"awaited rate 12 taken 1 after 0 -> rate 12 taken 1 awaited",
 	"awaited rate 12 taken 1 quiet 1 after 1 -> rate 12 awaited",
-	("awaited step 1 rate 12 taken 1 after 2046 -> step 2047 rate 12 awaited"),
-	("awaited step 0 rate 12 taken 4 after 2047 -> step 2047 rate 12 awaited"),
+	"awaited step 0 rate 12 taken 4 after 2047 -> step 2047 rate 12 awaited",
 	"awaited step 1 rate 12 taken 1 after 2047 -> over",
 	"awaited rate 12 succeed take after 0 -> rate 12 taken 1 served 1",
 	"awaited rate 12 fail take after 0 -> rate 12 taken 1 failed 1",
@@ -164,7 +157,7 @@ static const char *const rows[] = {
 	"slowdown 3 rate 32 taken 32 served 32 after 1 -> rate 48",
 	"slowdown 3 rate 32 taken 32 after 8 -> rate 32 quiet 7",
 	"slowdown 3 rate 32 taken 32 after 9 -> over",
-	("slowdown 7 awaited step 1 rate 12 taken 1 after 254 -> step 255 rate 12 awaited"),
+	"slowdown 7 awaited step 1 rate 12 taken 1 after 254 -> step 255 rate 12 awaited",
 	"slowdown 7 awaited step 1 rate 12 taken 1 after 255 -> over",
 
 	/* With a clock that is behind, the same is available, but later. */
@@ -176,14 +169,9 @@ static const char *const rows[] = {
 TEST_ROWS(rows) {
 	static const struct script_field fields[] = {
 #define FIELD(name, type) { #name, offsetof(struct ramp, name), SCRIPT_##type }
-		FIELD(slowdown, NUMBER),
-		FIELD(step, NUMBER),
-		FIELD(rate, NUMBER),
-		FIELD(taken, NUMBER),
-		FIELD(served, NUMBER),
-		FIELD(failed, NUMBER),
-		FIELD(quiet, NUMBER),
-		FIELD(met, BOOL),
+		FIELD(slowdown, NUMBER), FIELD(step, NUMBER), FIELD(rate, NUMBER),
+		FIELD(taken, NUMBER), FIELD(served, NUMBER), FIELD(failed, NUMBER),
+		FIELD(quiet, NUMBER), FIELD(met, BOOL)
 	};
 	struct script script = script_of(row);
 	struct ramp ramp = { .began = BEGAN, .step = 5 }, want = ramp;
