@@ -11,6 +11,7 @@
 #include "cli/help.h"
 #include "cli/option.h"
 #include "match/pattern.h"
+#include "policy/conditions.h"
 #include "text/escape.h"
 #include "text/number.h"
 #include "tools/command_line.h"

@@ -1,6 +1,7 @@
 #include "policy/plan.h"
 
 #include "exit_status.h"
+#include "policy/backoff.h"
 #include "text/number.h"
 
 /* The least and the most time before retry asks for admission again. */
