@@ -58,24 +58,20 @@ alike() {
 	END
 }
 
-# activated OPTION... COMMAND...: retry, as systemd starts a service with a
-# socket and a watchdog
-activated() {
-	sh -c 'export LISTEN_PID=$$ WATCHDOG_PID=$$ LISTEN_FDS=1 LISTEN_PIDFDID=7
-		exec "$@"' sh "$RETRY" -q -d 0 "$@" 3</dev/null
-}
-
 # served OPTION... [COMMAND...]: each of two attempts is the process that systemd
 # started, by the rule of sd_listen_fds(3) and sd_watchdog_enabled(3)
 served() {
-	exits 7 activated "$@" sh -c 'echo $((LISTEN_PID - $$)) $((WATCHDOG_PID - $$)) \
-		$LISTEN_FDS ${LISTEN_PIDFDID-none} $(readlink /proc/self/fd/3)
-		exit 7' >out
-	holds out '0 0 1 none /dev/null' '0 0 1 none /dev/null'
+	try status=7 out='0 0 1 none /dev/null|0 0 1 none /dev/null' -q -d 0 "$@" sh -c '
+		echo $((LISTEN_PID - $$)) $((WATCHDOG_PID - $$)) \
+		    $LISTEN_FDS ${LISTEN_PIDFDID-none} $(readlink /proc/self/fd/3)
+		exit 7'
 }
 
 @test "each attempt is the process that systemd's variables name" {
 	local named='env | grep -E "^(LISTEN|WATCHDOG)_" | sort; exit 3'
+	# What starts a service with a socket and a watchdog.
+	local under=(sh -c 'export LISTEN_PID=$$ WATCHDOG_PID=$$ LISTEN_FDS=1 LISTEN_PIDFDID=7
+		exec "$@" 3</dev/null' sh)
 	row 'without limits' served -n 2
 	row 'with limits' served -n 2 -E -t 20 -T 20
 	row 'with --http' served -n 2 --http
@@ -84,12 +80,8 @@ served() {
 	row 'not where they name another' alike sh -c "$named"
 	before=(env LISTEN_PID= WATCHDOG_PID=x LISTEN_PIDFDID=7)
 	row 'not where they name none' alike sh -c "$named"
-	rows row eval <<-'END'
-	not a hook
-	    run -7 activated -n 2 --on-retry 'echo $((LISTEN_PID - PPID)) \
-	        $((WATCHDOG_PID - PPID)) $LISTEN_PIDFDID >hook' sh -c 'exit 7'
-	    holds hook '0 0 7'
-	END
+	row 'not a hook' try status=7 says='*|> 0 0 7|*' -n 2 -d 0 --on-retry \
+	    'echo $((LISTEN_PID - PPID)) $((WATCHDOG_PID - PPID)) $LISTEN_PIDFDID' sh -c 'exit 7'
 }
 
 # inherits HOW: an attempt has the signals that env HOW makes
@@ -127,8 +119,7 @@ inherits() {
 	    mkdir gone
 	    cd gone
 	    rmdir "$PWD"
-	    run -3 "$RETRY" -q -n 2 -d 0 sh -c 'echo ran; exit 3'
-	    [ "$(grep -cx ran <<<"$output")" -eq 2 ]
+	    gives 3 $'ran\nran' "$RETRY" -q -n 2 -d 0 sh -c 'echo ran; exit 3'
 	END
 }
 
@@ -218,8 +209,7 @@ ordered() {
 	    mkfifo pipe
 	    exec 5<>pipe
 	    grep flags /proc/self/fdinfo/2 >direct 2>pipe
-	    exits 3 "$RETRY" -n 3 -d 0 -v \
-	        sh -c 'grep flags /proc/self/fdinfo/2; exit 3' >under 2>pipe
+	    exits 3 "$RETRY" -n 3 -d 0 -v sh -c 'grep flags /proc/self/fdinfo/2; exit 3' >under 2>pipe
 	    cat direct direct direct | diff - under
 	    read -r -t 20 line <&5
 	    [ "$line" = 'retry: attempt 1/3 failed (exit 3), retrying in 0s' ]
@@ -258,8 +248,21 @@ idle() {
 		grep -q '^State:.S' "/proc/$pid/status"
 }
 
+# full STATUS RUNS OPTION... COMMAND...: with a full stderr retry ends so
+full() {
+	start_full "${@:3}"
+	ended "$1"
+	[ "$(lines ran)" -eq "$2" ]
+}
+
 # bats test_tags=slow
 @test "a full stderr puts nothing off" {
+	beside 'a timeout' full 124 2 -v -n 2 -t 1 -k 100ms -d 0 \
+	    sh -c 'trap "" TERM; echo >>ran; exec sleep 20'
+	beside 'the deadline' full 124 1 -v -T 2 sh -c 'echo >>ran; exec sleep 20'
+	beside 'the end' full 1 1 -v -n 1 sh -c 'echo >>ran; exit 1'
+	beside 'the end where nothing is run' full 127 0 ./nosuch
+	beside 'the deadline, where it is a socket, for a stream or for messages' full_sockets
 	rows beside eval <<-'END'
 	a signal that ends the delay
 	    start_full -d 100 -j none sh -c 'echo >>ran; exit 7'
@@ -267,23 +270,6 @@ idle() {
 	    kill -TERM "$pid"
 	    ended 143
 	    [ "$(lines ran)" -eq 1 ]
-	a timeout
-	    start_full -v -n 2 -t 1 -k 100ms -d 0 \
-	        sh -c 'trap "" TERM; echo >>ran; exec sleep 20'
-	    ended 124
-	    [ "$(lines ran)" -eq 2 ]
-	the deadline
-	    start_full -v -T 2 sh -c 'echo >>ran; exec sleep 20'
-	    ended 124
-	    [ "$(lines ran)" -eq 1 ]
-	the end
-	    start_full -v -n 1 sh -c 'echo >>ran; exit 1'
-	    ended 1
-	    [ "$(lines ran)" -eq 1 ]
-	the end where nothing is run
-	    start_full ./nosuch
-	    ended 127
-	    [ "$(lines ran)" -eq 0 ]
 	messages, which arrive whole once it is read
 	    mkfifo go
 	    start_full -n 2 -d 0 sh -c 'echo >>ran
@@ -298,8 +284,6 @@ idle() {
 	    tr -d '\0' <drained >told
 	    holds told 'retry: attempt 1/2 failed (exit 7), retrying in 0s' \
 	        'retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted'
-	the deadline, where it is a socket, for a stream or for messages
-	    full_sockets
 	END
 }
 
@@ -344,12 +328,11 @@ full_sockets() {
 	'' | \|* | */*) skip 'a core would not stay in this directory' ;;
 	esac
 	ulimit -c unlimited || skip 'there is a limit on cores'
-	run -0 "$PYTHON" -IS -c 'import os, sys
-pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
-end = os.waitpid(pid, 0)[1]
-print("signal", os.WTERMSIG(end), "core", os.WCOREDUMP(end))' \
+	gives 0 $'unlimited\nsignal 11 core False' "$PYTHON" -IS -c 'if True:
+		import os, sys
+		end = os.waitpid(os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ), 0)[1]
+		print("signal", os.WTERMSIG(end), "core", os.WCOREDUMP(end))' \
 	    "$RETRY" -q -n 1 sh -c 'ulimit -c; kill -SEGV $$'
-	[ "$output" = $'unlimited\nsignal 11 core False' ]
 }
 
 @test "under make -j2 the jobserver reaches the command" {
@@ -375,22 +358,10 @@ print("signal", os.WTERMSIG(end), "core", os.WCOREDUMP(end))' \
 # and ends with STATUS, as execvp(3) would have it, which is what env calls
 where=$PATH
 searched() {
-	local want=$1 direct=0 status=0 path=(-u PATH) said=()
-	shift
-	[ -z "${where+set}" ] || path=("PATH=$where")
-	env "${path[@]}" "$@" >direct 2>/dev/null 3>&- || direct=$?
-	(
-		unset PATH
-		[ -z "${where+set}" ] || export PATH=$where
-		exec "$RETRY" -n 1 "$@" >under 2>err 3>&-
-	) || status=$?
-	IFS= read -rd '' "said[0]" <direct || :
-	IFS= read -rd '' "said[1]" <under || :
-	[ "$direct $status ${said[0]}" = "$want $want ${said[1]}" ] || {
-		echo "status $status and $direct directly instead of $want: $*"
-		diff direct under
-		return 1
-	}
+	local direct=0 under=(env -u PATH)
+	[ -z "${where+set}" ] || under=(env "PATH=$where")
+	"${under[@]}" "${@:2}" >direct 2>/dev/null 3>&- || direct=$?
+	try status="$1" -n 1 "${@:2}" && [ "$direct" -eq "$1" ] && diff direct out
 }
 
 # script FILE [MODE]: an executable that says which it is, and its arguments
@@ -406,7 +377,7 @@ script() {
 	    script one/it
 	    script two/it
 	    where=$PWD/none:$PWD/one:$PWD/two:$PATH searched 0 it a 'b c'
-	    holds under "$PWD/one/it 2 a b c"
+	    holds out "$PWD/one/it 2 a b c"
 	not with a slash
 	    script one/sub/it
 	    where=$PWD/one:$PATH searched 127 sub/it
@@ -421,14 +392,14 @@ script() {
 	without PATH in the default directories
 	    unset where
 	    searched 0 sh -c 'echo found'
-	    holds under found
+	    holds out found
 	past directories, files that are not executable and bad elements
 	    script one/it 644
 	    mkdir -p two/it
 	    touch three
 	    script four/it
 	    where=$PWD/one:$PWD/two:$PWD/three:$PWD/four searched 0 it
-	    holds under "$PWD/four/it 0"
+	    holds out "$PWD/four/it 0"
 	one that was found and cannot be executed is 126, even if it is first
 	    script one/it 644
 	    mkdir -p two/it
@@ -459,7 +430,7 @@ script() {
 	    : >one/empty
 	    chmod +x one/it one/empty
 	    searched 3 one/it
-	    holds under 'one/it 0'
+	    holds out 'one/it 0'
 	    where=$PWD/one:$PATH searched 3 it a '' 'b c' $'d\ne'
 	    searched 0 one/empty a
 	    alike one/it arg
@@ -471,14 +442,12 @@ script() {
 	sh -c 'touch open; exec sleep 30' 9>>busy 3>&- &
 	holder=$!
 	wait_for test -e open
+	try status=126 says='attempt 1/2 not started (Text file busy), retrying in 0s|attempt 2/2 not started (Text file busy), giving up: attempts exhausted' \
+	    -n 2 -d 0 ./busy -c true
+	rm err
 	start "$RETRY" -n inf -d 20ms -j none -b constant ./busy -c true
 	wait_for test -s err
-	run -126 --separate-stderr "$RETRY" -n 2 -d 0 ./busy -c true
 	kill "$holder"
-	diff - <(echo "$stderr") <<-'END'
-		retry: attempt 1/2 not started (Text file busy), retrying in 0s
-		retry: attempt 2/2 not started (Text file busy), giving up: attempts exhausted
-	END
 	ended 0
 	[ "$(head -n 1 err)" = \
 	    'retry: attempt 1 not started (Text file busy), retrying in 20ms' ]
