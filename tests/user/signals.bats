@@ -104,14 +104,12 @@ manual='eee??????p?pppepcp?ppppppppppp?'
 	    said 'killed TERM'
 	    told 'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
 	the command has sent it
-	    is 3 "$ACTOR" fresh "$RETRY" -d 0 -- "$ACTOR" answer TERM
-	    said kept
-	    told 'retry: attempt 1/5 failed \(exit 3\), giving up: interrupted'
+	    under=("$ACTOR" fresh)
+	    try status=3 out=kept says='attempt 1/5 failed (exit 3), giving up: interrupted' \
+	        -d 0 -- "$ACTOR" answer TERM
 	USR1 or RTMIN that the command has sent does not come back
-	    for name in USR1 RTMIN; do
-	        is 3 "$RETRY" -n 1 -- "$ACTOR" answer "$name"
-	    done
-	    holds out kept kept
+	    try status=3 out=kept -n 1 -- "$ACTOR" answer USR1
+	    try status=3 out=kept -n 1 -- "$ACTOR" answer RTMIN
 	END
 }
 
@@ -140,8 +138,7 @@ dies_in_delay() {
 	    told 'retry: ended after 0 attempts in .*: interrupted'
 	with -v the last line says so
 	    sent TERM 143 in_delay "$RETRY" -v -d 60 -j none -- false
-	    [[ $(tail -n 1 err) == 'retry: ended after 1 attempt in '*': interrupted' ]]
-	    [ "$(lines err)" -eq 2 ]
+	    reads err 'attempt 1/5 *|ended after 1 attempt in *: interrupted'
 	others are dropped
 	    before=$(now)
 	    start "$ACTOR" fresh "$RETRY" -d 1s -j none -- "$ACTOR" fresh \
@@ -157,12 +154,9 @@ dies_in_delay() {
 
 @test "TERM between two attempts prevents the second, even without a delay" {
 	inject write:signal=TERM:when=1 # as the first line is written
-	is 143 "$ACTOR" fresh "${inject[@]}" "$RETRY" -v -n 3 -d 0 -- \
-	    sh -c 'echo >>ran; exit 7'
-	[ "$(lines ran)" -eq 1 ]
-	[ "$(grep -c ^retry: err)" -eq 2 ]
-	told 'retry: attempt 1/3 failed \(exit 7\), retrying in 0s'
-	told 'retry: ended after 1 attempt in .*: interrupted'
+	under=("$ACTOR" fresh "${inject[@]}")
+	try status=143 runs=1 says='attempt 1/3 failed (exit 7), retrying in 0s|ended after 1 attempt in *: interrupted' \
+	    -v -n 3 -d 0 -- sh -c 'echo >>ran; exit 7'
 }
 
 # Signals that strace injects come from the kernel, as those of a terminal do.
@@ -219,11 +213,11 @@ ignores() {
 	    ended 0
 	    heard USR1
 	CHLD
-	    "$ACTOR" ignoring CHLD "$RETRY" "$ACTOR" mask >through
-	    has_line 'ignored CHLD' through
-	    is 7 "$ACTOR" ignoring CHLD "$RETRY" -n 3 -d 0 -- sh -c 'echo ran; exit 7'
-	    [ "$(lines out)" -eq 3 ]
-	    is 124 "$ACTOR" ignoring CHLD "$RETRY" -n 1 -t 0.1 -- sleep 20
+	    under=("$ACTOR" ignoring CHLD)
+	    try "$ACTOR" mask
+	    said 'ignored CHLD'
+	    try status=7 runs=3 -n 3 -d 0 -- sh -c 'echo >>ran; exit 7'
+	    try status=124 -n 1 -t 0.1 -- sleep 20
 	33, which is like any other to the kernel, but not to libcs
 	    start "$ACTOR" fresh "$ACTOR" ignoring 33 "$RETRY" -n 1 -- \
 	        "$ACTOR" listen 1 0
@@ -244,7 +238,7 @@ dies_of() {
 
 # A limit sends it to one of several attempts that has begun to listen.
 limit_sends() {
-	is 0 "$RETRY" -n 20 -d 0 -t 0.3 -k 0.3 -s "$1" -- sh -c '
+	try -n 20 -d 0 -t 0.3 -k 0.3 -s "$1" -- sh -c '
 		! grep -qx "$1" out || exit 0
 		exec "$ACTOR" listen 1 3' sh "$2"
 	said "$2"
@@ -279,20 +273,16 @@ kept() {
 	    is 1 "$ACTOR" pending USR1 "$RETRY" -n 2 -d 0 --fail-on 0 -- "$ACTOR" mask
 	    [ "$(grep -cx 'blocked USR1' out)" -eq 2 ]
 	    [ "$(grep -cx 'pending USR1' out)" -eq 1 ]
-	TERM is pending, and ends the command and the series
-	    is 143 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- \
-	        sh -c 'echo >>ran; exec "$ACTOR" fresh sleep 20'
-	    [ "$(lines ran)" -eq 1 ]
-	    told '.* killed by SIGTERM, giving up: interrupted'
-	TERM is pending, and a failure is the last one
-	    is 3 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- sh -c 'echo >>ran; exit 3'
-	    [ "$(lines ran)" -eq 1 ]
-	    told '.* failed \(exit 3\), giving up: interrupted'
-	TERM is pending, and a success is one
-	    is 0 "$ACTOR" pending TERM "$RETRY" -n 3 -d 0 -- true
 	TERM is pending and ignored
 	    is 0 "$ACTOR" pending TERM "$ACTOR" ignoring TERM "$RETRY" -q -d 0 -- \
 	        sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
+	END
+	# TERM ends the command and the series, in which a success is one.
+	under=("$ACTOR" pending TERM)
+	table try <<-'END'
+		status=143 runs=1 says='* killed by SIGTERM, giving up: interrupted' -n 3 -d 0 -- sh -c 'echo >>ran; exec "$ACTOR" fresh sleep 20'
+		status=3 runs=1 says='* failed (exit 3), giving up: interrupted' -n 3 -d 0 -- sh -c 'echo >>ran; exit 3'
+		says='' -n 3 -d 0 -- true
 	END
 }
 
@@ -355,10 +345,9 @@ halted() {
 	for name in STOP TSTP TTIN TTOU; do
 		beside "$name to retry alone" halted "$name" PID
 	done
+	beside 'STOP to the job' halted STOP -PID
 	# What retry relays at its work is never all read: its wait is over at once.
 	rows beside eval <<-'END'
-	STOP to the job
-	    halted STOP -PID
 	STOP at its work
 	    mkfifo go
 	    start sh -c 'exec "$@" >/dev/null' sh "$RETRY" -n 1 -t 4 \
@@ -399,8 +388,8 @@ halted() {
 }
 
 stops() {
-	is 124 "$ACTOR" fresh "${@:2}" "$RETRY" -n 1 -t 0.3 -- \
-	    sh -c "kill -$1 \$\$; exec sleep 20"
+	local under=("$ACTOR" fresh "${@:2}")
+	try status=124 -n 1 -t 0.3 -- sh -c "kill -$1 \$\$; exec sleep 20"
 }
 
 @test "where a command stops and no shell waits, its limit ends it" {
@@ -409,10 +398,9 @@ stops() {
 	beside TTOU stops TTOU
 	beside 'STOP, in a session of its own' stops STOP setsid -w
 	beside 'TSTP, in a session of its own' stops TSTP setsid -w
+	beside 'TSTP to retry, whose command ignores it' sent TSTP 124 in_attempt \
+	    "$RETRY" -n 1 -t 3 -- sh -c 'trap "" TSTP; touch ready; exec sleep 20'
 	rows beside eval <<-'END'
-	TSTP to retry, whose command ignores it
-	    sent TSTP 124 in_attempt "$RETRY" -n 1 -t 3 -- sh -c '
-	        trap "" TSTP; touch ready; exec sleep 20'
 	TSTP to retry in an orphaned group
 	    start "$ACTOR" fresh setsid -w "$RETRY" -n 1 -t 3 -- \
 	        sh -c 'echo "$PPID" >pid; exec sleep 20'
@@ -422,24 +410,20 @@ stops() {
 	END
 }
 
-# flooded SIGNAL OPTION... -- COMMAND: retry, which gets the signal in each wait, ends
+# flooded SIGNAL SAYS OPTION... -- COMMAND: retry, which gets the signal in each wait, ends
 flooded() {
 	start strace -qq -o /dev/null -e "inject=ppoll:signal=$1:delay_exit=2000" \
-		"$RETRY" -j none "${@:2}"
+		"$RETRY" -j none "${@:3}"
 	ended
+	reads err "$2"
 }
 
 # bats test_tags=slow
 @test "a flood of signals puts off neither a limit nor a retry" {
 	inject ppoll:signal=CONT:delay_exit=2000
-	rows beside eval <<-'END'
-	CONT, and a timeout
-	    flooded CONT -n 1 -t 1 sleep 60
-	    told 'retry: attempt 1/1 timed out .*'
-	a real-time signal, and a delay
-	    flooded 40 -n 2 -d 1 false
-	    told 'retry: attempt 2/2 .*, giving up: .*'
-	END
+	beside 'CONT, and a timeout' flooded CONT 'attempt 1/1 timed out *' -n 1 -t 1 sleep 60
+	beside 'a real-time signal, and a delay' flooded 40 '*|attempt 2/2 *, giving up: *' \
+	    -n 2 -d 1 false
 }
 
 # The delay is long enough for a machine that stalls.
@@ -544,20 +528,15 @@ tidies() {
 	        exec "$RETRY" -d 60 -j none -- false'
 	    not gone "$(<elder)"
 	    kill -KILL "$(<elder)"
-	with a limit, in a delay
-	    reaps 0 in_delay \
-	        "${here[@]}" -t 20 "${delay[@]}" -- sh -c "${orphans}false" 0.5
-	in an attempt
-	    reaps 1 in_attempt "${adopts[@]}" -n 1 -- \
-	        sh -c "${orphans}touch ready; exec sleep 20" 0.1
-	while a hook runs
-	    reaps 1 in_attempt "${adopts[@]}" "${delay[@]}" \
-	        --on-retry 'touch ready; exec sleep 20' -- sh -c "${orphans}false" 0.5
-	with a limit zombies do not pile up
-	    tidies "$RETRY" -t 20
-	zombies do not pile up
-	    tidies "$ACTOR" reaper "$RETRY"
 	END
+	beside 'with a limit, in a delay' reaps 0 in_delay \
+	    "${here[@]}" -t 20 "${delay[@]}" -- sh -c "${orphans}false" 0.5
+	beside 'in an attempt' reaps 1 in_attempt "${adopts[@]}" -n 1 -- \
+	    sh -c "${orphans}touch ready; exec sleep 20" 0.1
+	beside 'while a hook runs' reaps 1 in_attempt "${adopts[@]}" "${delay[@]}" \
+	    --on-retry 'touch ready; exec sleep 20' -- sh -c "${orphans}false" 0.5
+	beside 'with a limit zombies do not pile up' tidies "$RETRY" -t 20
+	beside 'zombies do not pile up' tidies "$ACTOR" reaper "$RETRY"
 }
 
 # foretold: what was started has a child, $one, which is PID 1.
@@ -580,13 +559,14 @@ first() {
 	local here delay=(-d 60 -j none)
 	isolate -p -f --mount-proc
 	here=("$ACTOR" fresh "${isolate[@]}" "$RETRY")
+	beside 'INT ends a delay' first 130 INT in_delay "${delay[@]}" -- false
+	beside 'TSTP does not stop it' first 124 TSTP in_attempt -n 1 -t 3 -- \
+	    sh -c 'touch ready; kill -STOP $$; exec sleep 20'
 	rows beside eval <<-'END'
 	TERM reaches the command
 	    first 3 TERM in_attempt -n 2 -- "$ACTOR" listen 1 3
 	    heard TERM
 	    told '.* failed \(exit 3\), giving up: interrupted'
-	INT ends a delay
-	    first 130 INT in_delay "${delay[@]}" -- false
 	where the command dies of a signal it exits like that
 	    for name in TERM KILL; do
 	        start "${here[@]}" -n 1 -- sh -c 'touch ready; exec sleep 20'
@@ -596,29 +576,24 @@ first() {
 	        ended $((128 + $(kill -l "$name")))
 	        rm ready
 	    done
-	TSTP does not stop it
-	    first 124 TSTP in_attempt -n 1 -t 3 -- \
-	        sh -c 'touch ready; kill -STOP $$; exec sleep 20'
-	reaps in an attempt
-	    reaps 1 in_attempt "${here[@]}" -n 1 -- \
-	        sh -c "${orphans}touch ready; exec sleep 20" 0.1
-	reaps in a delay
-	    reaps 0 in_delay "${here[@]}" "${delay[@]}" -- sh -c "${orphans}false" 0.5
 	an orphan that dies with the command is not the command
 	    for _ in 1 2; do
 	        is 7 "${here[@]}" -n 1 -- \
 	            sh -c '(exit 9 & :); (exit 8 & :); sleep 0.05; exit 7'
 	    done
-	zombies do not pile up
-	    tidies "${here[@]}"
 	END
+	beside 'reaps in an attempt' reaps 1 in_attempt "${here[@]}" -n 1 -- \
+	    sh -c "${orphans}touch ready; exec sleep 20" 0.1
+	beside 'reaps in a delay' \
+	    reaps 0 in_delay "${here[@]}" "${delay[@]}" -- sh -c "${orphans}false" 0.5
+	beside 'zombies do not pile up' tidies "${here[@]}"
 	# unshare(1) without -f is not in the new namespace; its children are.
 	isolate -p
-	rows beside eval <<-'END'
-	retry is outside, and its command PID 1
-	    is 7 "${isolate[@]}" "$RETRY" -n 1 -- sh -c 'echo ran as $$; exit 7'
-	    said 'ran as 1'
-	    is 0 "${isolate[@]}" "$RETRY" -n 2 -d 0 -- true
-	    is 124 "${isolate[@]}" "$RETRY" -n 1 -t 0.3 -k 0.1 -- sleep 20
+	# retry is outside, and its command PID 1.
+	under=("${isolate[@]}")
+	table try <<-'END'
+		status=7 out='ran as 1' -n 1 -- sh -c 'echo ran as $$; exit 7'
+		-n 2 -d 0 -- true
+		status=124 -n 1 -t 0.3 -k 0.1 -- sleep 20
 	END
 }
