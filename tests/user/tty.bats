@@ -33,17 +33,16 @@ typed() {
 # at_prompt STATUS [N=REGEX]... LINE STEP...: typed, where LINE is typed into an
 # interactive shell, and "exit" at the end.
 prompt='see:person> '
+shell=(bash --norc --noprofile --noediting -i)
 export PS1='person> '
 at_prompt() {
-	local start=("$1") leave='exit $?'
-	shift
-	while [[ $1 == [0-9]=* ]]; do
+	local start=() leave='exit $?'
+	[ "$1" -ne 5 ] || leave='exit 5'
+	while [[ ${#start[@]} -eq 0 || $1 == [0-9]=* ]]; do
 		start+=("$1")
 		shift
 	done
-	[ "${start[0]}" -ne 5 ] || leave='exit 5'
-	typed "${start[@]}" "$prompt" "type:$1^M" "${@:2}" "$prompt" \
-	    "type:$leave^M" -- bash --norc --noprofile --noediting -i
+	typed "${start[@]}" "$prompt" "type:$1^M" "${@:2}" "$prompt" "type:$leave^M" -- "${shell[@]}"
 }
 
 listen=("$ACTOR" listen 1 3)
@@ -60,23 +59,20 @@ echo after'
 	    see:ready 'type:^C' -- "$RETRY" -v -d 0 -- "${listen[@]}"
 	beside 'Ctrl-C below a shell' typed 3 1=INT 1=ready see:ready 'type:^C' -- \
 	    bash -c '"$@"; exit "$?"' bash "${here[@]}" "${listen[@]}"
-	beside 'two of them' typed 3 2=INT \
-	    see:ready 'type:^C' see:INT 'type:^C' see:INT -- \
+	beside 'two of them' typed 3 2=INT see:ready 'type:^C' see:INT 'type:^C' see:INT -- \
 	    "${here[@]}" "$ACTOR" listen 2 3
 	beside 'to a grandchild' typed 3 1=INT see:ready 'type:^C' -- \
 	    "${here[@]}" bash -c 'trap : INT; "$ACTOR" listen 1 3'
 	beside 'a shell loop stops' typed 130 1=ready '0=(next|after)' \
 	    see:ready 'type:^C' -- \
 	    bash -c "$again" '"$RETRY" -d 0 -- sh -c "echo ready; exec sleep 20"'
-	beside 'a shell loop stops in a delay' typed 130 '0=(next|after)' \
-	    see:retrying 'type:^C' -- \
+	beside 'a shell loop stops in a delay' typed 130 '0=(next|after)' see:retrying 'type:^C' -- \
 	    bash -c "$again" '"$RETRY" -d 60 -j none -- false'
 	beside 'a shell loop goes on after a success' typed 0 3=INT 3=next \
 	    see:ready 'type:^C' see:next see:ready 'type:^C' see:next \
 	    see:ready 'type:^C' see:after -- \
 	    bash -c "$again" '"$RETRY" -- "$ACTOR" listen 1 0'
-	beside 'Ctrl-\' typed 3 1=QUIT see:ready 'type:^\' -- \
-	    "${here[@]}" "${listen[@]}"
+	beside 'Ctrl-\' typed 3 1=QUIT see:ready 'type:^\' -- "${here[@]}" "${listen[@]}"
 	beside 'Ctrl-\ kills the command, and retry' typed 0 '1=killed QUIT' 1=ready \
 	    '1=retry: attempt 1/5 killed by SIGQUIT, giving up: interrupted' \
 	    see:ready 'type:^\' see:killed -- \
@@ -131,8 +127,7 @@ resumed() {
 	beside 'CONT to retry alone' typed 5 "$prompt" \
 	    'type:"$RETRY" -n 1 -- sh -c "kill -TSTP \$\$; echo resum\ed; exit 4"^M' \
 	    next:Stopped "$prompt" 'type:kill -CONT $(jobs -p)^M' \
-	    see:resumed see:exhausted 'type:exit 5^M' -- \
-	    bash --norc --noprofile --noediting -i
+	    see:resumed see:exhausted 'type:exit 5^M' -- "${shell[@]}"
 	beside 'in the background it reads' at_prompt 5 \
 	    '"$RETRY" -t 30 -- sh -c "read x; echo got:\$x" &' \
 	    "$prompt" 'type:until jobs | grep Stopped; do sleep 0.02; done^M' \
@@ -161,20 +156,14 @@ resumed() {
 }
 
 @test "a command reads the terminal on every attempt, and the terminal is left as it was" {
+	beside 'it reads inside of sh -c' pty 0 see:ready 'type:hello^M' see:got:hello -- \
+	    sh -c '"$RETRY" -- sh -c "echo ready; read x; echo got:\$x"; true'
+	beside 'it reads on every attempt, with a timeout' \
+	    pty 0 see:ready1 'type:one^M' see:got:one see:ready2 'type:two^M' see:got:two -- sh -c '
+		"$RETRY" -t 30 -d 0 -- sh -c "
+			echo ready\$RETRY_ATTEMPT; read x; echo got:\$x; test \$x = two"
+		true'
 	rows beside eval <<-'END'
-	it reads inside of sh -c
-	    pty 0 see:ready 'type:hello^M' see:got:hello -- sh -c '
-	        "$RETRY" -- sh -c "echo ready; read x; echo got:\$x"
-	        true'
-	it reads on every attempt, with a timeout
-	    pty 0 see:ready1 'type:one^M' see:got:one see:ready2 'type:two^M' \
-	        see:got:two -- sh -c '
-	        "$RETRY" -t 30 -d 0 -- sh -c "
-	            echo ready\$RETRY_ATTEMPT
-	            read x
-	            echo got:\$x
-	            test \$x = two"
-	        true'
 	settings, and the flags of 0 to 2: before, in two attempts, and after
 	    pty 0 see:finished -- sh -c '
 	        stty -echo -icrnl
@@ -235,17 +224,12 @@ sleep 0.3'
 @test "hang-up leaves nothing, and gives the command one HUP" {
 	local waits='"$RETRY" -d 0 -- sh -c "touch ready; sleep 20; true"; true'
 	local delayed='"$RETRY" -d 60 -j none -- sh -c "touch ready; exit 1"'
+	beside 'retry leads the session' hung_up "$RETRY" -d 0 -- sh -c 'touch ready; sleep 20; true'
+	beside 'below a shell' hung_up sh -c "$waits"
+	beside 'below an interactive shell' hung_up "${shell[@]}" -c "$waits"
+	beside 'in a delay' hung_up sh -c "exec $delayed"
+	beside 'in a delay, below a shell' hung_up sh -c "$delayed; true"
 	rows beside eval <<-'END'
-	retry leads the session
-	    hung_up "$RETRY" -d 0 -- sh -c 'touch ready; sleep 20; true'
-	below a shell
-	    hung_up sh -c "$waits"
-	below an interactive shell
-	    hung_up bash --norc --noprofile --noediting -i -c "$waits"
-	in a delay
-	    hung_up sh -c "exec $delayed"
-	in a delay, below a shell
-	    hung_up sh -c "$delayed; true"
 	one HUP
 	    hung_up "$RETRY" -d 0 -- sh -c "$hears"
 	    holds heard HUP
