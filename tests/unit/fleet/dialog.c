@@ -263,8 +263,7 @@ TEST(errors) {
 		int frame;
 		enum meaning meaning;
 		const char *words; /* shown without a full stop */
-	} rows[] = {
-		{ ALONE, WHOLE, "NOSCRIPT No matching script. Please use EVAL." },
+	} rows[] = { { ALONE, WHOLE, "NOSCRIPT No matching script. Please use EVAL." },
 		{ ALONE, REFUSED, "NOAUTH Authentication required." },
 		{ REDIS_7, REFUSED,
 		    "ERR The user executing the script can't run this command or subcommand" },
@@ -285,12 +284,9 @@ TEST(errors) {
 		    "ERR Error running script (call to f_06fb): @user_script:83: @user_script: 83: "
 		    "Write commands not allowed after non deterministic commands. Call "
 		    "redis.replicate_commands() at the start of your script" },
-		{ ALONE, REFUSED, "" },
-		{ ALONE, REFUSED, "NOSCRIPT" },
-		{ ALONE, REFUSED, "NOSCRIPTS " },
-		{ ALONE, REFUSED, "ERR Error running script" },
-		{ ALONE, REFUSED, ", on @user_script:1" },
-	};
+		{ ALONE, REFUSED, "" }, { ALONE, REFUSED, "NOSCRIPT" },
+		{ ALONE, REFUSED, "NOSCRIPTS " }, { ALONE, REFUSED, "ERR Error running script" },
+		{ ALONE, REFUSED, ", on @user_script:1" } };
 	/* These say in other words what is missing. */
 	static const char *const others[][2] = {
 		{ "ERR Protocol error: unauthenticated multibulk length",

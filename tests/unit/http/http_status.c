@@ -272,13 +272,9 @@ TEST(any_bytes_may_stand_between) {
 #define NONE_LEFT "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: "
 
 TEST(waits) {
-	static const char *const rows[][8] = {
-		{ "none", "" },
-		{ "0s", "Retry-After: 0" },
-		{ "7s", "Retry-After: 007" },
-		{ "1s", "Retry-After: 0.001" },
-		{ "5s", "Retry-After: 5." },
-		{ "9223372036s", "Retry-After: 9223372036" },
+	static const char *const rows[][8] = { { "none", "" }, { "0s", "Retry-After: 0" },
+		{ "7s", "Retry-After: 007" }, { "1s", "Retry-After: 0.001" },
+		{ "5s", "Retry-After: 5." }, { "9223372036s", "Retry-After: 9223372036" },
 		{ "for ever", "Retry-After: 9223372037" },
 		{ "doubtful", "Retry-After: 1e9", "Retry-After: +5", "Retry-After: -0",
 		    "Retry-After: 0x10", "Retry-After: 5s", "Retry-After: soon", "Retry-After: ." },
@@ -293,8 +289,7 @@ TEST(waits) {
 		{ "30s", "Date: " AT("13:59:30") "\nRetry-After: " AT("14:00:00"),
 		    "Retry-After: " AT("14:00:00") "\nDate: " AT("13:59:30") },
 		/* Milliseconds. */
-		{ "1.5s", "Retry-After-Ms: 1500" },
-		{ "0.001s", "Retry-After-Ms: 0.2" },
+		{ "1.5s", "Retry-After-Ms: 1500" }, { "0.001s", "Retry-After-Ms: 0.2" },
 		{ "doubtful", "Retry-After-Ms: -1", "Retry-After-Ms: " AT("14:00:10"),
 		    "X-Amz-Retry-After: 1s" },
 		{ "0.25s", "x-ms-retry-after-ms: 250", "x-amz-retry-after: 250",
@@ -336,16 +331,13 @@ TEST(waits) {
 		    "RateLimit-Remaining: 0\nRateLimit-Reset: 27\nRateLimit-Reset: 5" },
 		{ "none", "RateLimit-Remaining: 1\nRateLimit-Reset: 27", "RateLimit-Reset: 27",
 		    "X-RateLimit-Reset: 27\nRateLimit-Remaining: 0" },
-		{ "60s", NONE_LEFT "1787407260" },
-		{ "1s", NONE_LEFT "1787407200500" },
+		{ "60s", NONE_LEFT "1787407260" }, { "1s", NONE_LEFT "1787407200500" },
 		{ "0s", NONE_LEFT "1787407199", NONE_LEFT "1000000000", NONE_LEFT "1000000000000" },
-		{ "999999999s", NONE_LEFT "999999999" },
-		{ "doubtful", NONE_LEFT "6m0s" },
+		{ "999999999s", NONE_LEFT "999999999" }, { "doubtful", NONE_LEFT "6m0s" },
 		/* Retry-After takes precedence over them. */
 		{ "5s", "RateLimit: 'a';r=0;t=27\nRetry-After: 5" },
 		{ "0.001s", NONE_LEFT "27\nRetry-After-Ms: 1" },
-		{ "27s", "RateLimit: 'a';r=0;t=27\nRetry-After: soon" },
-	};
+		{ "27s", "RateLimit: 'a';r=0;t=27\nRetry-After: soon" } };
 
 	ALIKE(rows, wait_of);
 }

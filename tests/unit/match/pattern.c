@@ -141,12 +141,9 @@ static const char *refusal_of(const char *text) {
 }
 
 TEST(what_is_refused) {
-	static const char *const rows[][6] = {
-		{ "the pattern is empty at 0", "" },
-		{ "the pattern is empty at 4", "(?i)" },
-		{ "( without ) at 0", "(" },
-		{ "( without ) at 1", "a(b" },
-		{ ") without ( at 1", "a)" },
+	static const char *const rows[][6] = { { "the pattern is empty at 0", "" },
+		{ "the pattern is empty at 4", "(?i)" }, { "( without ) at 0", "(" },
+		{ "( without ) at 1", "a(b" }, { ") without ( at 1", "a)" },
 		{ ") without ( at 3", "(a))" },
 		{ "(? is not supported, but for (?i) at the start at 0", "(?:a)" },
 		{ "(? is not supported, but for (?i) at the start at 1", "a(?i)b" },
@@ -178,8 +175,7 @@ TEST(what_is_refused) {
 		{ "in [] a backslash is \\\\, and there are no escapes at 2", "[^\\]]" },
 		{ "only ASCII in [] at 1", "[\303\251]" },
 		{ "parentheses nested too deeply at 250",
-		    PARENS50 PARENS50 PARENS50 PARENS50 PARENS50 "(" },
-	};
+		    PARENS50 PARENS50 PARENS50 PARENS50 PARENS50 "(" } };
 
 	ALIKE(rows, refusal_of);
 }
