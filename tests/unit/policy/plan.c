@@ -417,17 +417,13 @@ TEST(verdicts_of_every_status_and_signal) {
 }
 
 TEST(statuses_of_limits_and_failed_starts) {
-	static const char *const rows[][6] = {
-		{ "124", "timeout 7", "deadline 7" },
-		{ "7", "timeout 7 preserved" },
-		{ "0", "timeout 0 preserved" },
+	static const char *const rows[][6] = { { "124", "timeout 7", "deadline 7" },
+		{ "7", "timeout 7 preserved" }, { "0", "timeout 0 preserved" },
 		{ "143", "deadline 143 preserved" },
 		/* errno of a fork says nothing about the command. */
 		{ "125", "no-fork EAGAIN", "no-fork ENOENT", "exit 0 overrun",
 		    "killed TERM overrun" },
-		{ "127", "no-exec ENOENT" },
-		{ "126", "no-exec EACCES", "no-exec ETXTBSY" },
-	};
+		{ "127", "no-exec ENOENT" }, { "126", "no-exec EACCES", "no-exec ETXTBSY" } };
 
 	ALIKE(rows, status_of);
 }
@@ -819,18 +815,16 @@ TEST(the_lesser_deadline_counts) {
 	}
 }
 
+/* The deadline is 10 ns after it began. */
 TEST(a_deadline_before_the_first_attempt) {
 	static const struct {
 		const char *row;
 		nanos splay, now, woken; /* since it began */
 		bool again;
-	} rows[] = {
-		{ "1 ns left", 0, 9, 9, true },
-		{ "at it", 0, 10, 10, false },
+	} rows[] = { { "1 ns left", 0, 9, 9, true }, { "at it", 0, 10, 10, false },
 		{ "past it", 0, 11, 11, false },
 		/* The splay fitted; then the machine slept. */
-		{ "slept", 4, 0, 10, false },
-	};
+		{ "slept", 4, 0, 10, false } };
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct policy policy = asked_policy("attempts=4");
@@ -843,11 +837,11 @@ TEST(a_deadline_before_the_first_attempt) {
 			step = plan_wake(&history, &step, BEGAN + rows[i].woken);
 		EQUAL(rows[i].row, step.again, rows[i].again);
 		EQUAL(rows[i].row, history.made, 0);
-		if (step.again)
-			continue;
-		EQUAL(rows[i].row, step.status, 124);
-		EQUAL(rows[i].row, step.signal, 0);
-		EQUAL(rows[i].row, step.reason, REASON_DEADLINE);
+		if (!step.again) {
+			EQUAL(rows[i].row, step.status, 124);
+			EQUAL(rows[i].row, step.signal, 0);
+			EQUAL(rows[i].row, step.reason, REASON_DEADLINE);
+		}
 	}
 }
 
