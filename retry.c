@@ -113,9 +113,9 @@ execute(struct run *run, nanos began)
 }
 
 /*
- * Asks --retry-if, if it is given, about a retry that is planned. The budget
- * hears the answer, but it does not have to wait for the word of a server, who
- * said it before the instant ended.
+ * Asks --retry-if, if it is given, about a retry that is planned. The budget is
+ * told how the attempt ended only after the answer. What a server asked, before
+ * the instant ended, it is told at once: other commands must keep it meanwhile.
  */
 static struct step
 ask(struct run *run, const struct step *planned, nanos ended)
@@ -209,7 +209,7 @@ seek_admission(struct run *run, const struct step *planned)
 	if (run->report != NULL)
 		report_admission(run->report, &admission);
 	messages_alone(&run->loop.log, &admission);
-	/* It was usable when the wait for this attempt began. */
+	/* It was usable when the wait began, and has been lost since. */
 	if (run->history.made == 0 && run->policy->budget.required &&
 	    run->loop.budget.private)
 		return (struct step){ .status = EXIT_STATUS_NO_BUDGET,
@@ -234,7 +234,7 @@ seek_admission(struct run *run, const struct step *planned)
 }
 
 /* Makes attempt after attempt; returns the step that ends the series. A signal
- * that ends a wait ends it, too. */
+ * that ends a wait also ends the series, and the step means nothing then. */
 static struct step
 series(struct run *run)
 {
@@ -256,7 +256,7 @@ series(struct run *run)
 	if (plan_gives_up(&run->history, &step))
 		budget_client_give_up(
 		    &run->loop.budget, sys_now(CLOCK_BOOTTIME));
-	/* Else attempt() has said how the last attempt and the series ended. */
+	/* The last pass made no attempt, so nothing was said of the end yet. */
 	if (run->history.made == made)
 		messages_step(
 		    &run->loop, &run->history, &step, false, run->report);

@@ -77,12 +77,12 @@
  * a mark, and of count in the slice with this epoch.
  *
  *   - The marks of the successes and of the retries that have succeeded are
- * moved before they are sent. If the process dies or there is no answer, they
- * are lost: no success counts twice, and no retry is paid back twice.
+ *     moved before they are sent. If the process dies or there is no answer,
+ *     they are lost: no success counts twice, and no retry is paid back twice.
  *   - The mark of the retries made alone is moved after the answer. If there is
  *     none, they are sent again: no such retry is forgotten, but it may count
  *     twice. Who tells that a retry made alone has succeeded, tells of the
- * retry as well, unless the server knows it.
+ *     retry as well, unless the server knows it.
  *
  * So if anything goes wrong, the fleet grants fewer retries, never more.
  *

@@ -237,8 +237,6 @@ read_waits(const struct fields *fields, nanos now)
 		result.wait = fields->reset;
 		result.given = true;
 	}
-	/* A reset is a number of seconds, a moment in seconds or milliseconds,
-	 * or a date. */
 	for (int field = FIELD_REMAINING; field <= FIELD_X_REMAINING;
 	     field += 2) {
 		struct strview reset = values[field + 1];

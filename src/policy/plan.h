@@ -1,8 +1,8 @@
 /*
  * plan: decides whether and when there is another attempt, or why retry ends.
  *
- * All decisions of retry are made here. They depend on values only: the policy,
- * the history of this invocation, the outcome of an attempt and the time.
+ * The decisions depend on values only: the policy, the history of this
+ * invocation, the outcome of an attempt and the time.
  */
 #ifndef PLAN_H
 #define PLAN_H
@@ -12,7 +12,7 @@
 #include "budget/admission.h"
 #include "policy/policy.h"
 
-/* One invocation so far. Instants are on the clock of the deadline. */
+/* One invocation so far. Instants are on CLOCK_BOOTTIME. */
 struct history {
 	int64_t made; /* attempts begun */
 	nanos began;
