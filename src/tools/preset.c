@@ -1244,7 +1244,8 @@ static const char tools[] =
 	NAME "wget2"
 	KNOWS "errors of the network, HTTP 429 or 5xx"
 	CODES SLOW_TOO ",4,5,8"
-	ERR_FATAL "^ERROR: The certificate |^HTTP ERROR response (4(0[0-79]|1[0-9]|2[0-46-8])|50[15])\\b"
+	ERR_FATAL "^ERROR: The certificate |"
+	"^HTTP ERROR response (4(0[0-79]|1[0-9]|2[0-46-8])|50[15])\\b"
 	ERR_TRANSIENT WGET2_AGAIN
 	ERR_FAILED WGET2_AGAIN "|^HTTP ERROR response "
 	SOURCE "wget2(1), EXIT STATUS; src/wget.c; captures"
