@@ -165,6 +165,23 @@ http_code(const struct outcome *outcome)
 	return outcome->http.known ? outcome->http.code : 0;
 }
 
+/* The length of a path up to and with its last slash. */
+static int
+directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? 0 : (int)(slash + 1 - path);
+}
+
+static bool
+ends_with(const char *name, const char *suffix)
+{
+	size_t length = strlen(name), tail = strlen(suffix);
+
+	return length >= tail && strcmp(name + length - tail, suffix) == 0;
+}
+
 /*
  * The report
  */
@@ -349,15 +366,13 @@ put_metric(struct writer *writer, const struct policy *policy,
     const char *metric, const char *help, const char *reason, int64_t value,
     int64_t scale)
 {
-	static const char suffix[] = ".prom";
-	const char *file = policy->metrics, *label = policy->label;
-	const char *slash = strrchr(file, '/');
-	const char *name = slash == NULL ? file : slash + 1;
-	size_t length = strlen(name), tail = sizeof suffix - 1;
+	const char *name = policy->metrics + directory_of(policy->metrics);
+	const char *label = policy->label;
+	size_t length = strlen(name);
 	char room[NUMBER_ROOM];
 
-	if (length > tail && strcmp(name + length - tail, suffix) == 0)
-		length -= tail;
+	if (length > strlen(".prom") && ends_with(name, ".prom"))
+		length -= strlen(".prom");
 	writer_prom_metric(writer, "", metric, "gauge", help);
 	writer_put(writer, metric);
 	writer_prom_label(writer, '{', "name", name, length);
@@ -451,9 +466,8 @@ begin_span(struct writer *writer, const struct report *report, uint64_t span,
 {
 	const struct trace *trace = report->trace;
 	const char *word = report->policy->command[0];
-	const char *slash = strrchr(word, '/');
-	struct strview name =
-	    strview_of(slash == NULL || slash[1] == '\0' ? word : slash + 1);
+	const char *base = word + directory_of(word);
+	struct strview name = strview_of(*base == '\0' ? word : base);
 	char room[20];
 
 	/* A word that is too long for a file name is cut. */
@@ -612,15 +626,6 @@ struct target {
 	char *bytes;
 	size_t length;
 };
-
-/* The length of a path up to and with its last slash. */
-static int
-directory_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == NULL ? 0 : (int)(slash + 1 - path);
-}
 
 /* The descriptor that a path such as "-" or /dev/fd/3 names, or -1. */
 static int
@@ -1057,16 +1062,6 @@ write_trace(struct report *report, struct target *target)
 	free(resource);
 }
 
-/* Whether each report is one more line of the file. */
-static bool
-is_log(const char *file)
-{
-	static const char suffix[] = ".jsonl";
-	size_t length = strlen(file), tail = sizeof suffix - 1;
-
-	return length >= tail && strcmp(file + length - tail, suffix) == 0;
-}
-
 bool
 report_write(struct report *report, struct step *step, nanos now,
     struct event_loop *loop)
@@ -1082,7 +1077,9 @@ report_write(struct report *report, struct step *step, nanos now,
 	report->elapsed = now - report->history->began;
 	report->ended = sys_now(CLOCK_REALTIME);
 	report_wake(report, now);
-	target.append = policy->report != NULL && is_log(policy->report);
+	/* Each report is one more line of such a file. */
+	target.append =
+	    policy->report != NULL && ends_with(policy->report, ".jsonl");
 	write_file(report, "report", &target);
 	target.append = false;
 	target.file = policy->metrics;
