@@ -9,13 +9,11 @@ load actor
 usual=(-d 0)
 
 @test "--on-retry runs once for each retry, --on-give-up once where retry gives up" {
+	row 'after a retry that succeeds' try says='attempt 1/5 failed (exit 1), retrying in 0s|> hook' \
+	    --on-retry 'echo hook' --on-give-up 'echo gave up' -- sh -c 'test "$RETRY_ATTEMPT" = 2'
+	row 'not after the last attempt' try status=7 says='> 1|attempt 1/3 *|> hook|> 2|attempt 2/3 *|> hook|> 3|attempt 3/3 failed (exit 7), giving up: attempts exhausted' \
+	    -n 3 --on-retry 'echo hook' -- sh -c 'echo "$RETRY_ATTEMPT" >&2; exit 7'
 	rows row eval <<-'END'
-	not after the last attempt
-	    try status=7 says='> 1|attempt 1/3 *|> hook|> 2|attempt 2/3 *|> hook|> 3|attempt 3/3 failed (exit 7), giving up: attempts exhausted' \
-	        -n 3 --on-retry 'echo hook' -- sh -c 'echo "$RETRY_ATTEMPT" >&2; exit 7'
-	after a retry that succeeds
-	    try says='attempt 1/5 failed (exit 1), retrying in 0s|> hook' --on-retry 'echo hook' \
-	        --on-give-up 'echo gave up' -- sh -c 'test "$RETRY_ATTEMPT" = 2'
 	a first attempt that succeeds, and an empty line
 	    try says='' --on-retry 'echo hook' --on-give-up 'echo hook' -- true
 	    try status=7 says='attempt 1/2 *|attempt 2/2 * attempts exhausted' \
@@ -48,7 +46,8 @@ usual=(-d 0)
 
 # masked HOW...: a hook has the signals that retry was given
 masked() {
-	is 1 "$@" "$RETRY" -q -n 2 -d 0 --on-retry 'exec "$ACTOR" mask' -- false
+	local under=("$@")
+	try status=1 -q -n 2 --on-retry 'exec "$ACTOR" mask' -- false
 	diff <("$@" sh -c 'exec "$ACTOR" mask') err
 }
 
@@ -69,9 +68,7 @@ masked() {
 	    diff attempt2 <(grep -v REASON given)
 	it has the signals that retry was given
 	    masked "$ACTOR" fresh
-	    rm out err
 	    masked "$ACTOR" fresh "$ACTOR" ignoring CHLD "$ACTOR" ignoring PIPE
-	    rm out err
 	    masked "$ACTOR" fresh "$ACTOR" blocking
 	in the directory and the group of retry
 	    is 1 "$RETRY" -n 1 \
@@ -183,10 +180,8 @@ masked() {
 	    kill "$(<left)"
 	    wait_for none_left
 	orphans of the command do not hide it
-	    is 1 "$RETRY" -T 60 -n 2 -d 0.5 -j none \
-	        --on-retry 'sleep 0.2; exit 3' -- \
-	        sh -c 'sleep 0.1 >/dev/null 2>&1 & exit 1'
-	    told 'retry: --on-retry failed \(exit 3\)'
+	    try status=1 says='*|--on-retry failed (exit 3)|*' -T 60 -n 2 -d 0.5 -j none \
+	        --on-retry 'sleep 0.2; exit 3' -- sh -c 'sleep 0.1 >/dev/null 2>&1 & exit 1'
 	END
 }
 
@@ -267,9 +262,8 @@ hooked() {
 
 # late HOOK [OPTION]...: the deadline comes while --on-retry runs HOOK
 late() {
-	is 7 "$RETRY" -T 3 -d 0.1 --on-retry "$1" "${@:2}" -- sh -c 'exit 7'
-	told 'retry: --on-retry ended by the deadline'
-	told 'retry: giving up before attempt 2: deadline'
+	try status=7 says='*|--on-retry ended by the deadline|giving up before attempt 2: deadline*' \
+	    -T 3 -d 0.1 --on-retry "$1" "${@:2}" -- sh -c 'exit 7'
 	none_left
 }
 
@@ -288,14 +282,11 @@ late() {
 	the deadline ends --on-retry
 	    late 'sleep 30; true'
 	the deadline ends --retry-if
-	    is 7 "$RETRY" -T 1 -d 0 --retry-if 'sleep 30; true' \
-	        --on-retry 'touch hook' -- sh -c 'exit 7'
-	    has_line 'retry: --retry-if ended by the deadline' err
-	    has_line 'retry: attempt 1 failed (exit 7), giving up: deadline' err
-	    [ ! -e hook ]
+	    try status=7 says='--retry-if ended by the deadline|attempt 1 failed (exit 7), giving up: deadline' \
+	        -T 1 --retry-if 'sleep 30; true' --on-retry 'echo hook' -- sh -c 'exit 7'
 	    none_left
 	the delay goes on while --retry-if runs
-	    is 1 "$RETRY" -v -n 2 -d 3 -j none --retry-if 'sleep 4' -- false
+	    try status=1 -v -n 2 -d 3 -j none --retry-if 'sleep 4' -- false
 	    told 'retry: ended after 2 attempts in [4-6]([.].)?s: attempts'
 	TERM is ignored
 	    late 'trap "" TERM; sleep 30; true'
@@ -317,12 +308,9 @@ late() {
 	        "$BATS_TEST_DIRNAME/../faults/clock.c" -ldl
 	    timeout 5 "${fast[@]}" "$RETRY" -q -n 2 -d 15 -j none \
 	        sh -c '[ "$RETRY_ATTEMPT" = 2 ]' || speed=1 fast=()
-	    before=$(now)
-	    is 7 "${fast[@]}" "$RETRY" -n 1 \
-	        --on-give-up 'echo begun; sleep 60; true' -- sh -c 'exit 7'
-	    [ "$(($(now) - before))" -ge "$((30000 / speed))" ]
-	    has_line begun err
-	    told 'retry: --on-give-up ended after 30s'
+	    under=("${fast[@]}")
+	    try status=7 ms=$((30000 / speed)) says='*|> begun|--on-give-up ended after 30s' \
+	        -n 1 --on-give-up 'echo begun; sleep 60; true' -- sh -c 'exit 7'
 	    wait_for none_left
 	END
 }
