@@ -36,8 +36,8 @@ nonblock_open(int fd)
 		reopened = open(procfs_name(name, fd),
 		    O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (reopened != -1)
-		nonblock = (struct nonblock){ NONBLOCK_PLAIN,
-			sys_move_up(reopened) };
+		nonblock =
+		    (struct nonblock){ NONBLOCK_PLAIN, sys_move_up(reopened) };
 	return nonblock;
 }
 
