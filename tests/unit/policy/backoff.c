@@ -174,8 +174,8 @@ static const char *const drawn[] = {
 	"jitter=decorrelated delay=ever max-delay=ever retry 3 -> ever to ever",
 	"jitter=none delay=ever max-delay=ever retry 3 -> ever to ever",
 	"jitter=full delay=8ns after 3ns wait ever -> ever to ever",
-	"jitter=full delay=8ns after 3ns wait 9223372036854775804ns -> "
-	"9223372036854775804 to 9223372036854775806",
+	("jitter=full delay=8ns after 3ns wait 9223372036854775804ns -> "
+	 "9223372036854775804 to 9223372036854775806"),
 };
 
 TEST_ROWS(drawn) {

@@ -249,8 +249,8 @@ static const char *const verdicts[] = {
 	"transient=stderr:busy | exit 1 seen busy -> retry by preset",
 	"transient=stderr:busy | killed PIPE seen busy -> retry by preset",
 	"transient=stderr:busy | killed INT seen busy, killed PIPE -> not-retryable by signal",
-	"transient=stderr:busy fatal=stderr:no | killed PIPE seen busy seen no "
-	"-> not-retryable by preset",
+	("transient=stderr:busy fatal=stderr:no | killed PIPE seen busy seen no "
+	 "-> not-retryable by preset"),
 	"transient=75 fatal=stderr:no | exit 75 seen no -> not-retryable by preset",
 	"fatal=stderr:no | exit 0 seen no -> succeeded by exit-status",
 	"fail=0 fatal=stderr:no | exit 0 seen no -> not-retryable by preset",
