@@ -480,7 +480,7 @@ session() {
 }
 
 session_run() (
-	retry() {
+	retry() { # shellcheck disable=SC2317 # a line of the session calls it
 		"$RETRY" "$@"
 	}
 	set +e
