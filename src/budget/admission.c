@@ -110,7 +110,7 @@ yields(struct admission *admission, const struct segment *segment, nanos age)
 	struct breaker_view *view = &admission->breaker;
 	nanos asked = (nanos)atomic_load(&segment->waiting);
 
-	if (asked <= 0 || asked - age >= ADMISSION_WAITING ||
+	if (asked <= 0 || asked - ADMISSION_WAITING >= age ||
 	    age - asked >= ADMISSION_WAITING)
 		return false;
 	*view = breaker_look(&segment->breaker, age);
@@ -131,7 +131,7 @@ admission_ask(const struct visit *visit, bool retry, bool granted)
 	bool waited = caller->waits, held = caller->held;
 
 	caller->began = visit->now;
-	caller->renewal = visit->now + BREAKER_RENEWAL;
+	caller->renewal = number_add(visit->now, BREAKER_RENEWAL);
 	caller->lease = 0;
 	caller->paid = 0;
 	caller->lost_lease = caller->waits = caller->held = false;
@@ -294,5 +294,5 @@ admission_renew(const struct visit *visit)
 
 	breaker_renew(&visit->segment->breaker, &caller->lease, visit->age);
 	caller->lost_lease = caller->lease == 0;
-	caller->renewal = visit->now + BREAKER_RENEWAL;
+	caller->renewal = number_add(visit->now, BREAKER_RENEWAL);
 }
