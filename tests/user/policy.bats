@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers cli/option.
+# Covers cli/option, cli/options.
 # --policy: options from a file.
 
 # shellcheck disable=SC2016,SC2034 # the commands' shells and the rows expand

@@ -12,7 +12,7 @@ static const char *shown(enum escape style, const char *text) {
 TEST(styles) {
 	static const enum escape styles[] = { ESCAPE_LINE, ESCAPE_GITHUB, ESCAPE_PLAIN, ESCAPE_JSON,
 		ESCAPE_PROM };
-	static const char *const same[] = { "", "a b", "\xc3\xa9", "\xe2\x82\xac",
+	static const char *const same[] = { "", "a b", "\xc3\xa9", "\xe0\xa4\x80", "\xe2\x82\xac",
 		"\xf4\x8f\xbf\xbf" };
 	/* A text, and what each style makes of it; NULL: nothing else. */
 	static const char *const rows[][6] = {
