@@ -13,14 +13,13 @@
 #include "report/advice.h"
 #include "show/budgets.h"
 
+/* Up to ROWS retries have a row each; of more, the first ones have one. */
+#define ROWS 100
+#define ROWS_FIRST 10
+
 /*
  * The forecast
  */
-
-/* The retries that are added one by one; the others are added in that many
- * parts.
- */
-#define STEPS 1000
 
 static struct span
 sum(struct span a, struct span b)
@@ -29,9 +28,16 @@ sum(struct span a, struct span b)
 		number_add(a.mean, b.mean), number_add(a.most, b.most) };
 }
 
-/* The n-th delay, for decorrelated jitter without its mean. */
 static struct span
-delay(const struct backoff *backoff, int64_t n)
+times(struct span span, int64_t count)
+{
+	return (struct span){ number_multiply(span.least, count),
+		number_multiply(span.mean, count),
+		number_multiply(span.most, count) };
+}
+
+struct span
+dry_run_delay(const struct backoff *backoff, int64_t n)
 {
 	nanos most = backoff_envelope(backoff, n), floor = backoff->floor;
 	nanos half = most / 2, least;
@@ -63,63 +69,48 @@ delay(const struct backoff *backoff, int64_t n)
 	return (struct span){ most, most, most };
 }
 
-/* The sum of count delays that grow evenly from one to the other. */
-static struct span
-stretch(struct span from, struct span to, int64_t count)
-{
-	return (struct span){
-		number_multiply(
-		    from.least + (to.least - from.least) / 2, count),
-		number_multiply(from.mean + (to.mean - from.mean) / 2, count),
-		number_multiply(from.most + (to.most - from.most) / 2, count),
-	};
-}
-
-/* The sum of the first count delays. Lists of delays are shorter than STEPS. */
+/* The sum of the first count delays. */
 static struct span
 total(const struct backoff *backoff, int64_t count)
 {
-	struct span all = { 0, 0, 0 };
-	int64_t rest = count - STEPS, from = STEPS;
+	struct span all = { 0, 0, 0 }, last = dry_run_delay(backoff, INT64_MAX);
+	int64_t n = 1;
 
-	for (int64_t n = 1; n <= number_lesser(count, STEPS); n++)
-		all = sum(all, delay(backoff, n));
-	for (int64_t i = 1; i <= STEPS && rest > 0; i++) {
-		int64_t to =
-		    STEPS + rest / STEPS * i + rest % STEPS * i / STEPS;
+	/* Behind a list, delays only grow, until all are like the last one. */
+	for (; n <= number_lesser(count, FORECAST_ATTEMPTS); n++) {
+		struct span one = dry_run_delay(backoff, n);
 
-		if (to > from)
-			all = sum(all,
-			    stretch(delay(backoff, from + 1),
-				delay(backoff, to), to - from));
-		from = to;
+		if (n > backoff->delays.count && one.most == last.most)
+			break;
+		all = sum(all, one);
 	}
-	return all;
+	return sum(all, times(last, count - n + 1));
 }
 
 /* Goes through the worst case, attempt by attempt, up to the deadline. */
 static void
 find_cut(struct forecast *forecast, const struct policy *policy)
 {
+	/* Attempts have no limit, and not all have a timeout: each fails at
+	 * once. */
+	bool quick = forecast->attempts == POLICY_UNLIMITED && !forecast->timed;
 	nanos left = policy->deadline, wait;
 	int64_t attempt = 1;
 
-	forecast->quick =
-	    forecast->attempts == POLICY_UNLIMITED && !forecast->timed;
 	left -= number_lesser(policy->splay, left / 2);
 	while (attempt <= FORECAST_ATTEMPTS) {
 		int64_t n = attempt <= forecast->retries ? attempt : 1;
 		nanos timeout = plan_timeout(policy, attempt);
 
-		if (forecast->quick)
+		if (quick)
 			timeout = 0;
 		else if (timeout == 0 || timeout > left)
 			break;
 		if (attempt == forecast->attempts)
 			return;
 		left -= timeout;
-		wait = backoff_trim(
-		    &policy->backoff, delay(&policy->backoff, n).most, left);
+		wait = backoff_trim(&policy->backoff,
+		    dry_run_delay(&policy->backoff, n).most, left);
 		attempt++;
 		if (wait >= left) {
 			forecast->cut = attempt;
@@ -157,10 +148,8 @@ dry_run_forecast(struct forecast *forecast, const struct policy *policy)
 		.repetitions = endless
 		    ? number_multiply(attempts, policy->consecutive - 1)
 		    : attempts - 1 - retries,
-		.between = delay(backoff, 1),
 		.splay = { 0, policy->splay / 2, policy->splay },
 		.timed = listed > 0,
-		.meanless = backoff->jitter == JITTER_DECORRELATED,
 		.worst = NANOS_MAX,
 	};
 	if (listed > 0)
@@ -173,21 +162,13 @@ dry_run_forecast(struct forecast *forecast, const struct policy *policy)
 	}
 	if (!forecast->timed)
 		forecast->timeouts = NANOS_MAX;
-	forecast->rows = forecast->retries > FORECAST_ROWS
-	    ? FORECAST_FIRST
-	    : (int)forecast->retries;
-	for (int i = 0; i < forecast->rows; i++)
-		forecast->delay[i] = delay(backoff, i + 1);
 	if (!endless)
 		forecast->total = total(backoff, forecast->retries);
-	/* That is repetitions times the delay between two successes. */
 	forecast->total = sum(sum(forecast->total, forecast->splay),
-	    stretch(
-		forecast->between, forecast->between, forecast->repetitions));
+	    times(dry_run_delay(backoff, 1), forecast->repetitions));
 	if (!endless)
 		forecast->worst =
 		    number_add(forecast->total.most, forecast->timeouts);
-	forecast->slo = number_multiply(forecast->worst, 3);
 	forecast->fits =
 	    policy->deadline == 0 || forecast->worst <= policy->deadline;
 	if (!forecast->fits)
@@ -244,47 +225,48 @@ put_time(char room[DURATION_ROOM], nanos span)
 }
 
 static void
-put_span(struct writer *writer, const char *label, const struct span *span,
-    bool meanless)
+put_span(
+    struct writer *writer, const char *label, struct span span, bool meanless)
 {
 	char least[DURATION_ROOM], mean[DURATION_ROOM], most[DURATION_ROOM];
 
-	put_row(writer, label, put_time(least, span->least),
-	    meanless ? "-" : put_time(mean, span->mean),
-	    put_time(most, span->most));
+	put_row(writer, label, put_time(least, span.least),
+	    meanless ? "-" : put_time(mean, span.mean),
+	    put_time(most, span.most));
 }
 
 static void
-put_table(struct writer *writer, const struct forecast *forecast)
+put_table(struct writer *writer, const struct policy *policy,
+    const struct forecast *forecast)
 {
-	bool meanless = forecast->meanless;
+	const struct backoff *backoff = &policy->backoff;
+	bool meanless = backoff->jitter == JITTER_DECORRELATED;
 	int64_t retries = forecast->retries;
+	int rows = retries > ROWS ? ROWS_FIRST : (int)retries;
 	char number[NUMBER_ROOM];
 
-	if (retries == 0 && forecast->splay.most == 0 &&
-	    forecast->repetitions == 0) {
+	if (retries == 0 && policy->splay == 0 && forecast->repetitions == 0) {
 		writer_put(writer, "no retries\n\n");
 		return;
 	}
 	put_row(writer, "DELAY", "LEAST", "MEAN", "MOST");
-	if (forecast->splay.most > 0)
-		put_span(writer, "splay", &forecast->splay, false);
-	for (int i = 0; i < forecast->rows; i++) {
-		number_put(number, i + 1);
-		put_span(writer, number, &forecast->delay[i], meanless);
-	}
+	if (policy->splay > 0)
+		put_span(writer, "splay", forecast->splay, false);
+	for (int i = 1; i <= rows; i++)
+		put_span(writer, number_put(number, i),
+		    dry_run_delay(backoff, i), meanless);
 	if (retries == POLICY_UNLIMITED)
+		writer_format(
+		    writer, "the first %d retries; there is no limit\n", rows);
+	else if (retries != rows)
 		writer_format(writer,
-		    "the first %d retries; there is no limit\n",
-		    forecast->rows);
-	else if (retries != forecast->rows)
-		writer_format(writer,
-		    "the first %d retries; there are %" PRId64 "\n",
-		    forecast->rows, retries);
+		    "the first %d retries; there are %" PRId64 "\n", rows,
+		    retries);
 	if (forecast->repetitions > 0)
-		put_span(writer, "success", &forecast->between, meanless);
+		put_span(
+		    writer, "success", dry_run_delay(backoff, 1), meanless);
 	if (retries != POLICY_UNLIMITED)
-		put_span(writer, "total", &forecast->total, meanless);
+		put_span(writer, "total", forecast->total, meanless);
 	writer_put(writer, "\n");
 }
 
@@ -335,7 +317,7 @@ put_deadline(struct writer *writer, const struct policy *policy,
 		put_line(writer, label, room,
 		    "until then at least %" PRId64 " %s, if each %s", least,
 		    least == 1 ? "attempt" : "attempts",
-		    forecast->quick ? "fails at once" : "takes its timeout");
+		    forecast->timed ? "takes its timeout" : "fails at once");
 	else if (cut == 0)
 		put_line(writer, label, room,
 		    "does not fit, but all attempts do with shorter delays");
@@ -355,7 +337,7 @@ put_slo(struct writer *writer, const struct policy *policy,
 	static const char label[] = "Smallest SLO";
 	char room[DURATION_ROOM], bounded[DURATION_ROOM];
 
-	put_time(room, forecast->slo);
+	put_time(room, number_multiply(forecast->worst, 3));
 	put_time(bounded, number_multiply(policy->deadline, 3));
 	if (forecast->worst == NANOS_MAX && policy->deadline == 0)
 		put_line(writer, label, "none", "%s", "");
@@ -552,7 +534,7 @@ dry_run_show(const struct policy *policy)
 	struct forecast forecast;
 
 	dry_run_forecast(&forecast, policy);
-	put_table(&writer, &forecast);
+	put_table(&writer, policy, &forecast);
 	put_worst(&writer, policy, &forecast);
 	put_deadline(&writer, policy, &forecast);
 	put_slo(&writer, policy, &forecast);

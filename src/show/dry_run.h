@@ -8,12 +8,7 @@
 #include <stdint.h>
 #include "policy/policy.h"
 
-/* Up to FORECAST_ROWS retries have a row each; of more, the first ten have one.
- */
-#define FORECAST_ROWS 100
-#define FORECAST_FIRST 10
-
-/* The most attempts for which cut is computed. */
+/* The most attempts that are gone through one by one. */
 #define FORECAST_ATTEMPTS 1000000
 
 /* The bounds of a random time, and its average. */
@@ -28,17 +23,12 @@ struct span {
 struct forecast {
 	int64_t attempts, retries; /* at most; or POLICY_UNLIMITED */
 	int64_t repetitions; /* of successes, at most; or POLICY_UNLIMITED */
-	int rows; /* elements of delay, for the first retries */
-	struct span delay[FORECAST_ROWS];
 	struct span splay;
-	struct span between; /* two successes in a row */
 	struct span total; /* splay and delays, unless retries are unlimited */
 	bool timed; /* each attempt has a timeout */
 	nanos timeouts; /* of all attempts; NANOS_MAX if one has none */
-	bool meanless; /* only splay has a mean */
 	nanos worst; /* every attempt takes its timeout, every wait its most;
 			NANOS_MAX: unbounded */
-	nanos slo; /* service level objective: three times worst */
 	bool fits; /* there is no deadline, or worst is within it */
 	/*
 	 * If worst does not fit: the first attempt that the deadline would end
@@ -47,9 +37,6 @@ struct forecast {
 	 */
 	int64_t cut;
 	bool begun;
-	/* Attempts have no limit, and not all have a timeout: in cut each one
-	 * fails at once. */
-	bool quick;
 };
 
 /*
@@ -58,12 +45,14 @@ struct forecast {
  * failures would shorten the delays, unless the first delay of a list is longer
  * than later ones. With --limit fewer attempts may fail than are
  * allowed: the others succeed between failures, and the total is an upper
- * bound, which counts the delays of failures in a row. All other numbers are
- * exact, except that totals of more than a thousand retries are right to about
- * 0.1 %. Decorrelated jitter has no mean here: each delay depends on the one
- * before, and on the cap.
+ * bound, which counts the delays of failures in a row. So it is if delays still
+ * grow after FORECAST_ATTEMPTS retries. All other numbers are exact.
  */
 void dry_run_forecast(struct forecast *forecast, const struct policy *policy);
+
+/* The n-th delay. Decorrelated jitter has no mean here: each delay depends on
+ * the one before, and on the cap. */
+struct span dry_run_delay(const struct backoff *backoff, int64_t n);
 
 /*
  * Prints the forecast of the policy and returns the exit status: 0, or
