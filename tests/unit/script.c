@@ -1,5 +1,6 @@
 #include "unit.h"
 #include "script.h"
+#include "cli/options.h"
 
 struct script script_of(const char *row) {
 	return (struct script){ .row = row, .rest = row };
@@ -142,4 +143,73 @@ bool script_check(const struct script *script, const struct script_fact *facts, 
 _Noreturn void script_refuse(const struct script *script) {
 	printf("[%s] cannot be read at \"%s\"\n", script->row, script->word);
 	exit(1);
+}
+
+/* Adds a value to a command line, whose times are in words of tables. */
+static char *put_value(char *to, char *value) {
+	const char *comma = "", *part;
+
+	for (; (part = strsep(&value, ",")) != NULL; comma = ",") {
+		int64_t ns;
+		char unit[3];
+
+		if (sscanf(part, "%" SCNd64 "%2[ns]", &ns, unit) == 2 && strcmp(unit, "ns") == 0)
+			to += sprintf(to, "%s%" PRId64 ".%09" PRId64, comma, ns / NANOS_SECOND,
+			    ns % NANOS_SECOND);
+		else /* numbers saturate */
+			to += sprintf(to, "%s%s", comma,
+			    strcmp(part, "ever") == 0 ? "9999999999999" : part);
+	}
+	return to;
+}
+
+struct policy script_policy(struct script *script) {
+	static const char lists[] = " retry stop fail success ";
+	/* The policy has parts of these. */
+	static char line[1024], transient[64], fatal[64];
+	char *argv[40], *rest = line, name[80];
+	struct script before = *script;
+	struct conditions_error error;
+	struct policy policy;
+	int argc = 0;
+
+	*transient = *fatal = '\0';
+	rest += sprintf(rest, "retry -n 9 -j none -B key");
+	for (; script_next(script); before = *script) {
+		char *value = strchr(script->word, '=');
+
+		if (value == NULL && !script_is(script, "keep-status"))
+			break;
+		if (value != NULL)
+			*value++ = '\0';
+		if (script_is(script, "transient") || script_is(script, "fatal")) {
+			strcpy(script_is(script, "fatal") ? fatal : transient, value);
+			continue;
+		}
+		snprintf(name, sizeof name, " %s ", script->word);
+		rest += sprintf(rest, " --%s%s", script->word, strstr(lists, name) ? "-on" : "");
+		if (value != NULL) {
+			*rest++ = '=';
+			rest = put_value(rest, value);
+		}
+	}
+	*script = before;
+	strcpy(rest, " true");
+	for (rest = line; (argv[argc] = strsep(&rest, " ")) != NULL;)
+		argc++;
+	options_parse(argc, argv, &policy);
+	if (*transient != '\0')
+		conditions_parse(&policy.rules.transient, &policy.watches, transient, &error);
+	if (*fatal != '\0')
+		conditions_parse(&policy.rules.fatal, &policy.watches, fatal, &error);
+	return policy;
+}
+
+struct policy script_policy_of(const char *options) {
+	struct script script = script_of(options);
+	struct policy policy = script_policy(&script);
+
+	if (script_next(&script))
+		script_refuse(&script);
+	return policy;
 }

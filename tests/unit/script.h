@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "text/duration.h"
+#include "policy/policy.h"
 
 #define MS(n) ((nanos)((n)*NANOS_MS))
 #define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
@@ -47,6 +47,15 @@ bool script_is(const struct script *script, const char *word);
  * "ever" for NANOS_MAX. */
 int64_t script_number(struct script *script);
 nanos script_span(struct script *script);
+
+/*
+ * What a user asks for by the next words, such as "attempts=4 delay=0,1s", up to one that is no
+ * option. The names are those of options, "retry", "stop", "fail" and "success" without "-on",
+ * and "transient" and "fatal" are LISTs of a preset. Nothing: nine attempts, after 1s, 2s, 4s and
+ * so on up to 30s, without jitter. The next call overwrites what the policy points to.
+ */
+struct policy script_policy(struct script *script);
+struct policy script_policy_of(const char *options);
 
 /* What a field of a struct is: a word behind its name tells, or for a bool its name alone. */
 enum script_type { SCRIPT_NUMBER, SCRIPT_SPAN, SCRIPT_BOOL };

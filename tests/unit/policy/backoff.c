@@ -1,6 +1,6 @@
 /* backoff: envelopes, jitter and lists of delays. */
 #include "unit.h"
-#include "asked.h"
+#include "script.h"
 #include "policy/backoff.h"
 
 #define DRAWS 20000
@@ -53,19 +53,17 @@ static int64_t number_of(const char *text) {
 
 TEST_ROWS(series) {
 	struct script script = script_of(row);
-	struct asked asked;
+	struct policy policy = script_policy(&script);
 	int64_t n = 1;
 
-	asked_read(&script, &asked);
 	if (strstr(row, "max-delay") == NULL)
-		asked.policy.backoff.cap = NANOS_MAX;
+		policy.backoff.cap = NANOS_MAX;
 	script_next(&script);
 	while (script_next(&script))
 		if (script.word[0] == '@')
 			n = number_of(script.word + 1);
 		else {
-			EQUAL(row, backoff_envelope(&asked.policy.backoff, n),
-			    number_of(script.word));
+			EQUAL(row, backoff_envelope(&policy.backoff, n), number_of(script.word));
 			n += n < INT64_MAX;
 		}
 }
@@ -180,13 +178,12 @@ static const char *const drawn[] = {
 
 TEST_ROWS(drawn) {
 	struct script script = script_of(row);
+	struct policy policy = script_policy(&script);
 	struct schedule schedule = schedule_start(1);
 	struct draws draws = { .least = NANOS_MAX };
 	nanos left = NANOS_MAX, after = -1, wait = 0;
 	int64_t retry = 1;
-	struct asked asked;
 
-	asked_read(&script, &asked);
 	while (script_next(&script) && !script_is(&script, "->"))
 		if (script_is(&script, "retry"))
 			retry = script_number(&script);
@@ -199,7 +196,7 @@ TEST_ROWS(drawn) {
 		else
 			script_refuse(&script);
 	for (int i = 0; i < DRAWS; i++) {
-		const struct backoff *backoff = &asked.policy.backoff;
+		const struct backoff *backoff = &policy.backoff;
 		nanos delay = 0;
 
 		schedule_reset(&schedule);
@@ -281,7 +278,7 @@ TEST(the_base_is_the_first_delay_above_0) {
 }
 
 TEST(reset_starts_the_schedule_anew) {
-	struct backoff backoff = asked_policy("delay=10ns max-delay=ever").backoff;
+	struct backoff backoff = script_policy_of("delay=10ns max-delay=ever").backoff;
 	struct schedule schedule = schedule_start(5);
 	uint64_t random;
 
@@ -297,7 +294,7 @@ TEST(reset_starts_the_schedule_anew) {
 
 /* The number of retries does not wrap either. */
 TEST(schedules_saturate) {
-	struct backoff backoff = asked_policy("delay=10ns max-delay=ever").backoff;
+	struct backoff backoff = script_policy_of("delay=10ns max-delay=ever").backoff;
 	struct schedule schedule = { .n = INT64_MAX };
 
 	backoff.cap = 500;

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include "unit.h"
-#include "asked.h"
+#include "script.h"
 #include "text/number.h"
 #include "text/signame.h"
 #include "policy/plan.h"
@@ -31,10 +31,12 @@ static struct step next_step(const struct policy *policy, struct history *histor
 }
 
 /* Reads the options of a row, and the "|" behind them. */
-static void read_options(struct script *script, struct asked *asked) {
-	asked_read(script, asked);
+static struct policy read_options(struct script *script) {
+	struct policy policy = script_policy(script);
+
 	if (strchr(script->row, '|') != NULL)
 		script_next(script);
+	return policy;
 }
 
 static int errno_of(struct script *script) {
@@ -165,7 +167,7 @@ static const char *const verdicts[] = {
 	"retry=124 | timeout, exit 124, idle -> retry by retry-on",
 	"retry=idle | idle -> retry by retry-on",
 	"retry=idle | timeout, exit 1 -> not-retryable by retry-on",
-	"retry=0-123,125-255 | idle 1 -> not-retryable by retry-on",
+	"retry=1-123,125-255 | idle 1 -> not-retryable by retry-on",
 	"retry=fail | idle, exit 1, killed SEGV, timeout -> retry by retry-on",
 	"retry=fail | no-fork EAGAIN, no-exec ETXTBSY -> retry by retry-on",
 	"retry=fail | exit 0 -> succeeded by exit-status",
@@ -334,11 +336,11 @@ TEST_ROWS(verdicts) {
 	struct script script = script_of(row);
 	struct script want = script_of(strstr(row, "->"));
 	const char *outcomes, *name;
-	struct asked asked;
+	struct policy policy;
 
 	script_next(&want);
 	script_next(&want);
-	read_options(&script, &asked);
+	policy = read_options(&script);
 	outcomes = script.rest;
 	while (!script_is(&script, "->")) {
 		struct script rule = want;
@@ -347,8 +349,8 @@ TEST_ROWS(verdicts) {
 		char label[160];
 
 		snprintf(label, sizeof label, "%.*s%s", (int)(outcomes - row), row, script.rest);
-		outcome = read_outcome(&script, &asked.policy.watches);
-		judgement = verdict_of(&asked.policy.rules, &request, &outcome);
+		outcome = read_outcome(&script, &policy.watches);
+		judgement = verdict_of(&policy.rules, &request, &outcome);
 		name = judgement.reason == REASON_NONE ? verdict_names[VERDICT_RETRY]
 						       : verdict_reasons[judgement.reason].name;
 		SAME(label, name, want.word);
@@ -364,12 +366,10 @@ TEST_ROWS(verdicts) {
 }
 
 static enum verdict verdict_with(const char *options, struct outcome outcome) {
-	struct script script = script_of(options);
 	const struct request none = { .method = NULL };
-	struct asked asked;
+	struct policy policy = script_policy_of(options);
 
-	asked_read(&script, &asked);
-	return verdict_of(&asked.policy.rules, &none, &outcome).verdict;
+	return verdict_of(&policy.rules, &none, &outcome).verdict;
 }
 
 /* The manual's table. */
@@ -631,7 +631,7 @@ static struct step play_denials(const char *row, const struct policy *policy,
 /* Plays an invocation as the main loop would, with a clock of its own. */
 TEST_ROWS(plans) {
 	struct script script = script_of(row), ahead;
-	struct asked asked;
+	struct policy policy = read_options(&script);
 	struct history history;
 	struct outcome outcome = { .code = 0 };
 	struct step step;
@@ -639,9 +639,8 @@ TEST_ROWS(plans) {
 	int64_t repeat = 0;
 	bool none;
 
-	read_options(&script, &asked);
-	history = plan_start(&asked.policy, now, NANOS_MAX, 1);
-	step = plan_first(&asked.policy, &history, now);
+	history = plan_start(&policy, now, NANOS_MAX, 1);
+	step = plan_first(&policy, &history, now);
 	ahead = script;
 	script_next(&ahead);
 	none = script_is(&ahead, "none");
@@ -652,7 +651,7 @@ TEST_ROWS(plans) {
 		if (repeat-- == 0 && !script_is(&script, "->")) {
 			if (none)
 				script = ahead;
-			outcome = read_outcome(&script, &asked.policy.watches);
+			outcome = read_outcome(&script, &policy.watches);
 			repeat = 0;
 			late = 0;
 			for (; !script_is(&script, ",") && !script_is(&script, "->");
@@ -680,10 +679,10 @@ TEST_ROWS(plans) {
 			plan_begin(&history);
 			EQUAL(row, history.made, i + 1);
 			now += outcome.elapsed;
-			step = next_step(&asked.policy, &history, &outcome, now);
+			step = next_step(&policy, &history, &outcome, now);
 		}
 		if (denied.next >= 0)
-			step = play_denials(row, &asked.policy, &history, &denied, late, &now);
+			step = play_denials(row, &policy, &history, &denied, late, &now);
 		else if (late > 0) {
 			step = plan_wake(&history, &step, now + late);
 			now += step.again ? 0 : late;
@@ -758,12 +757,11 @@ static const char *const drawn[] = {
 TEST_ROWS(drawn) {
 	struct admission held = { .answer = ADMISSION_BREAKER };
 	struct script script = script_of(row);
+	struct policy policy = script_policy(&script);
 	nanos least = NANOS_MAX, most = 0, low, high, tenth;
 	struct outcome outcome = { .code = 0 };
 	bool ends, asks;
-	struct asked asked;
 
-	asked_read(&script, &asked);
 	script_next(&script);
 	ends = script_is(&script, "|");
 	asks = !ends && !script_is(&script, "->");
@@ -778,15 +776,14 @@ TEST_ROWS(drawn) {
 		script_next(&script);
 	}
 	for (uint64_t seed = 0; seed < 1000; seed++) {
-		struct policy *policy = &asked.policy;
-		struct history history = plan_start(policy, BEGAN, NANOS_MAX, seed);
-		struct step step = plan_first(policy, &history, BEGAN);
+		struct history history = plan_start(&policy, BEGAN, NANOS_MAX, seed);
+		struct step step = plan_first(&policy, &history, BEGAN);
 
 		if (asks)
-			step = plan_denied(policy, &history, &held, BEGAN);
+			step = plan_denied(&policy, &history, &held, BEGAN);
 		if (ends) {
 			plan_begin(&history);
-			step = next_step(policy, &history, &outcome, BEGAN);
+			step = next_step(&policy, &history, &outcome, BEGAN);
 		}
 		HOLDS(row, step.again);
 		least = number_lesser(least, step.delay);
@@ -798,7 +795,7 @@ TEST_ROWS(drawn) {
 	tenth = (high - low) / 10;
 	HOLDS(row, least >= low && least <= low + tenth);
 	HOLDS(row, most <= high && most >= high - tenth);
-	HOLDS(row, asked.policy.deadline == 0 || most < asked.policy.deadline);
+	HOLDS(row, policy.deadline == 0 || most < policy.deadline);
 }
 
 TEST(the_lesser_deadline_counts) {
@@ -808,7 +805,7 @@ TEST(the_lesser_deadline_counts) {
 		{ 50, BEGAN + 49, BEGAN + 49 }, { 50, 7, 7 }, { NANOS_MAX, NANOS_MAX, NANOS_MAX } };
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct policy policy = asked_policy("attempts=4");
+		struct policy policy = script_policy_of("attempts=4");
 
 		policy.deadline = rows[i][0];
 		EQUAL("deadline", plan_start(&policy, BEGAN, rows[i][1], 1).deadline, rows[i][2]);
@@ -827,7 +824,7 @@ TEST(a_deadline_before_the_first_attempt) {
 		{ "slept", 4, 0, 10, false } };
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct policy policy = asked_policy("attempts=4");
+		struct policy policy = script_policy_of("attempts=4");
 		struct history history = plan_start(&policy, BEGAN, BEGAN + 10, 1);
 		struct step step;
 
@@ -847,7 +844,7 @@ TEST(a_deadline_before_the_first_attempt) {
 
 /* Near NANOS_MAX nothing wraps either. */
 TEST(plans_saturate) {
-	struct policy policy = asked_policy("attempts=inf");
+	struct policy policy = script_policy_of("attempts=inf");
 	struct history history = plan_start(&policy, NANOS_MAX - 10, NANOS_MAX, 1);
 	struct outcome outcome = outcome_of("exit 7");
 	struct step step;
@@ -894,21 +891,18 @@ TEST_ROWS(tells) {
 	static const char *const results[] = { "success", "healthy", "failure", "limit",
 		"ignored" };
 	struct script script = script_of(row);
-	struct asked asked;
+	struct policy policy = read_options(&script);
 	struct history history;
 	struct outcome outcome;
 	struct attempt_end end;
 	struct step step;
 	nanos hold;
 
-	read_options(&script, &asked);
-	if (asked.policy.max_retry_after == 0)
-		asked.policy.max_retry_after = SECONDS(90);
-	history = plan_start(&asked.policy, BEGAN, NANOS_MAX, 1);
+	history = plan_start(&policy, BEGAN, NANOS_MAX, 1);
 	outcome = read_outcome(&script, NULL);
 	plan_begin(&history);
-	step = next_step(&asked.policy, &history, &outcome, BEGAN);
-	end = plan_tell(&asked.policy, &history, &step);
+	step = next_step(&policy, &history, &outcome, BEGAN);
+	end = plan_tell(&policy, &history, &step);
 	while (!script_is(&script, "->"))
 		if (!script_next(&script))
 			script_refuse(&script);
@@ -918,7 +912,7 @@ TEST_ROWS(tells) {
 	if (!duration_parse(script.word, strlen(script.word), &hold))
 		hold = 0;
 	EQUAL(row, number_greater(end.hold, 0), hold);
-	EQUAL(row, end.completed, end.result == RESULT_SUCCESS && asked.policy.consecutive == 1);
+	EQUAL(row, end.completed, end.result == RESULT_SUCCESS && policy.consecutive == 1);
 	HOLDS(row, !end.rescued);
 }
 
@@ -926,25 +920,22 @@ TEST_ROWS(tells) {
  * there is a deadline, or no limit of attempts. */
 TEST(many_holds) {
 	static const struct admission held = { .answer = ADMISSION_HOLD, .next = SECONDS(8) };
-	struct script script = script_of("max-retry-after=20s");
+	struct policy policy = script_policy_of("attempts=5 max-retry-after=20s");
 	struct history history;
-	struct asked asked;
 	struct step step;
 	nanos now = BEGAN;
 
-	asked_read(&script, &asked);
-	asked.policy.attempts = 5;
-	history = plan_start(&asked.policy, now, NANOS_MAX, 1);
-	while ((step = plan_denied(&asked.policy, &history, &held, now)).again)
+	history = plan_start(&policy, now, NANOS_MAX, 1);
+	while ((step = plan_denied(&policy, &history, &held, now)).again)
 		now = step.at;
 	HOLDS("ends", now - BEGAN > SECONDS(12) && now - BEGAN < SECONDS(20));
 	SAME("ends", verdict_reasons[step.reason].name, "retry-after");
 	HOLDS("gives up", plan_gives_up(&history, &step));
-	asked.policy.attempts = POLICY_UNLIMITED;
-	HOLDS("no limit of attempts", plan_denied(&asked.policy, &history, &held, now).again);
-	asked.policy.attempts = 5;
+	policy.attempts = POLICY_UNLIMITED;
+	HOLDS("no limit of attempts", plan_denied(&policy, &history, &held, now).again);
+	policy.attempts = 5;
 	history.deadline = now + SECONDS(60);
-	HOLDS("a deadline", plan_denied(&asked.policy, &history, &held, now).again);
+	HOLDS("a deadline", plan_denied(&policy, &history, &held, now).again);
 	plan_begin(&history);
 	EQUAL("anew", history.held_since, 0);
 }

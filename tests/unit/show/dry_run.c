@@ -3,7 +3,7 @@
  * totals and deadlines those of playing the whole policy.
  */
 #include "unit.h"
-#include "asked.h"
+#include "script.h"
 #include "policy/plan.h"
 #include "show/dry_run.h"
 #include "text/number.h"
@@ -74,7 +74,7 @@ static void draw(const struct backoff *backoff, struct span seen[RETRIES]) {
 TEST(delays_are_as_they_are_drawn) {
 	for (size_t i = 0; i < LENGTH(table); i++) {
 		const char *row = table[i];
-		struct policy policy = asked_policy(row);
+		struct policy policy = script_policy_of(row);
 		struct span seen[RETRIES] = { 0 }, sum = { 0, 0, 0 };
 		struct forecast forecast;
 
@@ -125,8 +125,8 @@ TEST(totals_of_many_retries) {
 	for (size_t i = 0; i < LENGTH(counts) * 4; i++) {
 		int64_t count = counts[i / 4];
 		struct policy policy =
-		    asked_policy("backoff=exponential jitter=full delay=1ms factor=1.0001 "
-				 "max-delay=300");
+		    script_policy_of("backoff=exponential jitter=full delay=1ms factor=1.0001 "
+				     "max-delay=300");
 		struct forecast forecast;
 		struct span sum;
 
@@ -142,7 +142,7 @@ TEST(totals_of_many_retries) {
 }
 
 TEST(decorrelated_in_the_long_run) {
-	struct policy policy = asked_policy("attempts=20001 jitter=decorrelated");
+	struct policy policy = script_policy_of("attempts=20001 jitter=decorrelated");
 	struct forecast forecast = forecast_of(&policy);
 
 	EQUAL("least", forecast.total.least, SECONDS(20000));
@@ -151,8 +151,8 @@ TEST(decorrelated_in_the_long_run) {
 }
 
 TEST(saturation) {
-	struct policy policy = asked_policy("attempts=4 backoff=constant "
-					    "max-delay=ever timeout=1ns");
+	struct policy policy = script_policy_of("attempts=4 backoff=constant "
+						"max-delay=ever timeout=1ns");
 	struct forecast forecast;
 
 	policy.backoff.delays.list[0] = NANOS_MAX / 2;
@@ -260,13 +260,9 @@ static const char *const forecasts[] = {
 
 TEST_ROWS(forecasts) {
 	struct script script = script_of(row);
-	struct asked asked;
-	const struct backoff *backoff;
-	struct forecast all;
-
-	asked_read(&script, &asked);
-	backoff = &asked.policy.backoff;
-	all = forecast_of(&asked.policy);
+	struct policy policy = script_policy(&script);
+	const struct backoff *backoff = &policy.backoff;
+	struct forecast all = forecast_of(&policy);
 	const struct script_fact facts[] = {
 #define SPAN(name, span) \
 	{ name "-least", span.least, NULL }, { name "-mean", span.mean, NULL }, \
@@ -275,8 +271,8 @@ TEST_ROWS(forecasts) {
 		SPAN("splay", all.splay), SPAN("total", all.total),
 		FACT("retries", all.retries == POLICY_UNLIMITED ? -1 : all.retries),
 		FACT("worst", all.worst), FACT("fits", all.fits),
-		FACT("last", plan_timeout(&asked.policy, asked.policy.attempts)),
-		FACT("last-timed", plan_has_timeout(&asked.policy)), FACT("timed", all.timed),
+		FACT("last", plan_timeout(&policy, policy.attempts)),
+		FACT("last-timed", plan_has_timeout(&policy)), FACT("timed", all.timed),
 		FACT("timeouts", all.timeouts)
 	};
 
@@ -295,7 +291,7 @@ TEST_ROWS(forecasts) {
 TEST(no_series_is_cut_off_earlier) {
 	for (size_t i = 0; i < LENGTH(table); i++) {
 		const char *row = table[i];
-		struct policy policy = asked_policy(row);
+		struct policy policy = script_policy_of(row);
 		struct forecast forecast;
 		int64_t first = RETRIES + 2;
 
