@@ -1049,7 +1049,9 @@ complete(struct policy *policy, const char *const given[])
 		refuse(given, "consecutive",
 		    "more successes than attempts (see -n)");
 
-	backoff->grows = !list || text_of(given, "backoff") != NULL;
+	/* The last delay of a list repeats, unless it is to grow. */
+	if (list && text_of(given, "backoff") == NULL)
+		backoff->kind = BACKOFF_CONSTANT;
 	if (backoff->jitter == JITTER_DECORRELATED && list)
 		refuse(given, "jitter", "not with a list of delays");
 	if (text_of(given, "max-delay") == NULL) {

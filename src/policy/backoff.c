@@ -82,14 +82,10 @@ backoff_envelope(const struct backoff *backoff, int64_t n)
 {
 	const struct spans *delays = &backoff->delays;
 	int64_t last = delays->count;
-	nanos delay;
+	nanos delay = n < last
+	    ? delays->list[n - 1]
+	    : grown(backoff, delays->list[last - 1], n - last + 1);
 
-	if (n < last)
-		delay = delays->list[n - 1];
-	else if (backoff->grows || last == 1)
-		delay = grown(backoff, delays->list[last - 1], n - last + 1);
-	else
-		delay = delays->list[last - 1];
 	return number_lesser(
 	    number_greater(delay, backoff->floor), backoff->cap);
 }
@@ -159,17 +155,4 @@ nanos
 backoff_splay(struct schedule *schedule, nanos most)
 {
 	return uniform(&schedule->random, 0, most);
-}
-
-struct schedule
-schedule_start(uint64_t seed)
-{
-	return (struct schedule){ .random = seed };
-}
-
-void
-schedule_reset(struct schedule *schedule)
-{
-	schedule->n = 0;
-	schedule->previous = 0;
 }

@@ -8,7 +8,6 @@
 #ifndef BACKOFF_H
 #define BACKOFF_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include "text/duration.h"
 
@@ -38,9 +37,7 @@ enum jitter {
 
 /* What the user asked for. */
 struct backoff {
-	enum backoff_kind kind;
-	bool grows; /* the last of several delays grows; if not, it is
-		       repeated. A single delay always grows */
+	enum backoff_kind kind; /* how the last delay grows */
 	enum jitter jitter;
 	int64_t factor; /* in millionths, at least BACKOFF_FACTOR_ONE */
 	struct spans delays; /* 1 or more */
@@ -49,16 +46,10 @@ struct backoff {
 
 /* How far one series of retries has got. */
 struct schedule {
-	uint64_t random; /* state of the generator */
-	int64_t n; /* retries so far since the start or the last reset */
+	uint64_t random; /* state of the generator, at first the seed */
+	int64_t n; /* retries so far; with 0 the first delay is next */
 	nanos previous; /* the last delay, for decorrelated jitter */
 };
-
-/* A new series; its random numbers depend on seed alone. */
-struct schedule schedule_start(uint64_t seed);
-
-/* Makes the next delay the first one again; the random numbers continue. */
-void schedule_reset(struct schedule *schedule);
 
 /* The base delay: the first one that is not 0, but at most cap; 0 if all are 0.
  */
@@ -66,10 +57,10 @@ nanos backoff_base(const struct backoff *backoff);
 
 /*
  * The envelope before the n-th retry, n >= 1, in [floor, cap]: the n-th element
- * of delays. After the last element the envelope is that element again, or it
- * grows: base * factor^(n-1), base * n, base, or base * fib(n) (fib(1) = fib(2)
- * = 1), where base is the last element and n is 1 at the place of this element.
- * Saturates: the envelope never gets smaller as n grows.
+ * of delays. After the last element, base, the envelopes are base *
+ * factor^(n-1), base * n, base, or base * fib(n) (fib(1) = fib(2) = 1), where n
+ * is 1 at the place of base. Saturates: the envelope never gets smaller as n
+ * grows.
  */
 nanos backoff_envelope(const struct backoff *backoff, int64_t n);
 

@@ -83,7 +83,7 @@ plan_start(
 
 	return (struct history){ .began = began,
 		.deadline = number_lesser(deadline, inherited),
-		.schedule = schedule_start(seed) };
+		.schedule.random = seed };
 }
 
 struct step
@@ -177,7 +177,7 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 	if (repeats ||
 	    (policy->reset_after != 0 &&
 		outcome->elapsed >= policy->reset_after))
-		schedule_reset(schedule);
+		schedule->n = 0;
 	/* The server asks for a longer wait than the user allows. */
 	if (wait > policy->max_retry_after ||
 	    (left != NANOS_MAX && wait >= left))
@@ -191,7 +191,7 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 		delay = number_greater(delay, backoff_base(backoff));
 	/* The first delay of a retry is still to come. */
 	if (repeats)
-		schedule_reset(schedule);
+		schedule->n = 0;
 	if (left != NANOS_MAX && delay >= left)
 		return plan_end(history, REASON_DEADLINE);
 	for (int i = 0; i < policy->limits; i++)

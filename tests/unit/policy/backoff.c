@@ -179,7 +179,7 @@ static const char *const drawn[] = {
 TEST_ROWS(drawn) {
 	struct script script = script_of(row);
 	struct policy policy = script_policy(&script);
-	struct schedule schedule = schedule_start(1);
+	struct schedule schedule = { .random = 1 };
 	struct draws draws = { .least = NANOS_MAX };
 	nanos left = NANOS_MAX, after = -1, wait = 0;
 	int64_t retry = 1;
@@ -199,7 +199,7 @@ TEST_ROWS(drawn) {
 		const struct backoff *backoff = &policy.backoff;
 		nanos delay = 0;
 
-		schedule_reset(&schedule);
+		schedule.n = 0;
 		if (after >= 0)
 			delay = backoff_after(backoff, &schedule, after, wait, left);
 		for (int64_t n = 0; after < 0 && n < retry; n++)
@@ -231,7 +231,7 @@ TEST(the_generator_is_splitmix64) {
 	static const uint64_t reference[] = { UINT64_C(6457827717110365317),
 		UINT64_C(3203168211198807973), UINT64_C(9817491932198370423),
 		UINT64_C(4593380528125082431), UINT64_C(16408922859458223821) };
-	struct schedule schedule = schedule_start(1234567);
+	struct schedule schedule = { .random = 1234567 };
 
 	for (size_t i = 0; i < LENGTH(reference); i++)
 		EQUAL("1234567", backoff_splay(&schedule, NANOS_MAX),
@@ -244,7 +244,7 @@ TEST(splays_are_uniform) {
 		NANOS_MAX };
 
 	for (size_t i = 0; i < LENGTH(mosts); i++) {
-		struct schedule schedule = schedule_start(3);
+		struct schedule schedule = { .random = 3 };
 		struct draws draws = { .least = NANOS_MAX };
 
 		for (int k = 0; k < DRAWS; k++) {
@@ -279,14 +279,14 @@ TEST(the_base_is_the_first_delay_above_0) {
 
 TEST(reset_starts_the_schedule_anew) {
 	struct backoff backoff = script_policy_of("delay=10ns max-delay=ever").backoff;
-	struct schedule schedule = schedule_start(5);
+	struct schedule schedule = { .random = 5 };
 	uint64_t random;
 
 	EQUAL("1st", backoff_next(&backoff, &schedule, NANOS_MAX), 10);
 	EQUAL("2nd", backoff_next(&backoff, &schedule, NANOS_MAX), 20);
 	EQUAL("3rd", backoff_next(&backoff, &schedule, NANOS_MAX), 40);
 	random = schedule.random;
-	schedule_reset(&schedule);
+	schedule.n = 0;
 	HOLDS("the generator goes on", schedule.random == random);
 	EQUAL("1st", backoff_next(&backoff, &schedule, NANOS_MAX), 10);
 	EQUAL("2nd", backoff_next(&backoff, &schedule, NANOS_MAX), 20);

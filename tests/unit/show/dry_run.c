@@ -50,13 +50,13 @@ static const char *const table[] = {
 
 /* The least, the mean and the most that were drawn of each delay. */
 static void draw(const struct backoff *backoff, struct span seen[RETRIES]) {
-	struct schedule schedule = schedule_start(7);
+	struct schedule schedule = { .random = 7 };
 	double sums[RETRIES] = { 0 };
 
 	for (int n = 0; n < RETRIES; n++)
 		seen[n].least = NANOS_MAX;
 	for (int i = 0; i < SERIES; i++) {
-		schedule_reset(&schedule);
+		schedule.n = 0;
 		for (int n = 0; n < RETRIES; n++) {
 			nanos delay = backoff_next(backoff, &schedule, NANOS_MAX);
 
@@ -301,7 +301,7 @@ TEST(no_series_is_cut_off_earlier) {
 		policy.deadline = SECONDS(8);
 		forecast = forecast_of(&policy);
 		for (uint64_t seed = 0; seed < 100; seed++) {
-			struct schedule schedule = schedule_start(seed);
+			struct schedule schedule = { .random = seed };
 			nanos left = policy.deadline;
 			int64_t attempt = 1;
 
