@@ -1,9 +1,10 @@
 /*
  * resp: writes requests and reads replies of Redis and Valkey (RESP2).
  *
- * A request is an array of words, each of any bytes. A reply comes from a
- * server that may be hostile, or no Redis at all, and may be cut off anywhere.
- * The source is "Redis serialization protocol specification", version 2.
+ * A request is an array of words, each of any bytes. A reply is a line, or an
+ * array of numbers of 0 or more, each in a line. It comes from a server that
+ * may be hostile, or no Redis at all, and may be cut off anywhere. The source
+ * is "Redis serialization protocol specification", version 2.
  */
 #ifndef RESP_H
 #define RESP_H
@@ -31,9 +32,7 @@ enum resp_type {
 	RESP_SIMPLE = '+', /* a line: text */
 	RESP_ERROR = '-', /* a line: text, without the "-" in front */
 	RESP_INTEGER = ':', /* numbers[0] */
-	RESP_BULK = '$', /* any bytes: text */
 	RESP_ARRAY = '*', /* numbers, each sent as an integer */
-	RESP_NULL = '_', /* a bulk string or an array that does not exist */
 };
 
 struct resp_reply {
@@ -47,7 +46,7 @@ struct resp_reply {
 enum resp_state {
 	RESP_PARTIAL, /* all bytes so far may begin a reply */
 	RESP_WHOLE,
-	RESP_INVALID, /* not RESP2, or too long, or an array of other things */
+	RESP_INVALID, /* too long, or nothing that retry asks for */
 };
 
 /* Begins a request of count words, which must be added next. */

@@ -192,7 +192,7 @@ TEST(other_answers) {
 		{ "stale at 0", true, 3, 0, 0, 11, RESP_ARRAY, -1 },
 		{ "10 numbers", true, 3, 5, 0, 10, RESP_ARRAY, -1 },
 		{ "12 numbers", true, 3, 5, 0, 12, RESP_ARRAY, -1 },
-		{ "a text", true, 3, 5, 0, 11, RESP_BULK, -1 },
+		{ "a text", true, 3, 5, 0, 11, RESP_SIMPLE, -1 },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {

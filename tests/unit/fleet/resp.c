@@ -24,18 +24,16 @@ static enum resp_state read_copy(const char *bytes, size_t length, struct resp_r
 /* A reply, and what it says: its type, and its text or its numbers. */
 static const char *const replies[][2] = { { "+OK\r\n", "simple OK" }, { "+\r\n", "simple " },
 	{ "-ERR unknown command 'X'\r\n", "error ERR unknown command 'X'" }, { "-\r\n", "error " },
-	{ ":0\r\n", "integer 0" }, { ":-12\r\n", "integer -12" },
-	{ ":999999999999999999\r\n", "integer 999999999999999999" }, { "$0\r\n\r\n", "bulk " },
-	{ "$5\r\nab\r\nc\r\n", "bulk ab\r\nc" }, { "$-1\r\n", "null" }, { "*-1\r\n", "null" },
-	{ "*0\r\n", "array" }, { "*3\r\n:1\r\n:-2\r\n:3\r\n", "array 1 -2 3" } };
+	{ ":0\r\n", "integer 0" }, { ":12\r\n", "integer 12" },
+	{ ":999999999999999999\r\n", "integer 999999999999999999" },
+	{ ":99999999999999999999\r\n", "integer 9223372036854775807" }, { "*0\r\n", "array" },
+	{ "*3\r\n:1\r\n:2\r\n:3\r\n", "array 1 2 3" } };
 
 /* A reply is partial until its last byte, and ends there. */
 TEST(replies) {
 	static const char *const types[] = { [RESP_SIMPLE] = "simple ",
 		[RESP_ERROR] = "error ",
 		[RESP_INTEGER] = "integer",
-		[RESP_BULK] = "bulk ",
-		[RESP_NULL] = "null",
 		[RESP_ARRAY] = "array" };
 
 	for (size_t i = 0; i < LENGTH(replies); i++) {
@@ -65,14 +63,11 @@ TEST(replies) {
 TEST(what_is_no_reply) {
 	static const char *const rows[] = { "HTTP/1.1 400 Bad Request\r\n", "\r\n",
 		"SSH-2.0-OpenSSH_9.2\r\n", "%1\r\n", "_\r\n", "#t\r\n", ",1.5\r\n", "(1\r\n",
-		"=5\r\ntxt:a\r\n", ">1\r\n", "~1\r\n", "!5\r\nERR a\r\n", "+OK\n", "+O\rK\r\n",
-		"-ERR a\nb\r\n", ":\r\n", ":-\r\n", ":--1\r\n", ":+1\r\n", ": 1\r\n", ":1 \r\n",
-		":1.0\r\n", ":1e3\r\n", ":0x1\r\n", ":nan\r\n", ":1000000000000000000\r\n",
-		":99999999999999999999\r\n", "$\r\n", "$-2\r\n", "$a\r\n", "$4097\r\n",
-		"$99999999999999999999\r\n", "$1\r\nab", "$1\r\na\rb", "*\r\n", "*-2\r\n",
-		"*17\r\n", "*99999999999999999999\r\n", "*1\r\n+OK\r\n", "*1\r\n-ERR\r\n",
-		"*1\r\n*0\r\n", "*1\r\n$-1\r\n", "*1\r\n$2\r\n12\r\n", "*1\r\n$0\r\n\r\n",
-		"*1\r\n:x\r\n" };
+		"=5\r\ntxt:a\r\n", ">1\r\n", "~1\r\n", "!5\r\nERR a\r\n", ":\r\n", ":-1\r\n",
+		":+1\r\n", ": 1\r\n", ":1 \r\n", ":1.0\r\n", ":1e3\r\n", ":0x1\r\n", ":nan\r\n",
+		"$0\r\n\r\n", "$-1\r\n", "*\r\n", "*-1\r\n", "*17\r\n", "*99999999999999999999\r\n",
+		"*1\r\n+OK\r\n", "*1\r\n-ERR\r\n", "*1\r\n*0\r\n", "*1\r\n$-1\r\n",
+		"*1\r\n$2\r\n12\r\n", "*1\r\n$0\r\n\r\n", "*1\r\n:x\r\n" };
 
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct resp_reply reply = { .length = 77 };
@@ -98,8 +93,6 @@ TEST(replies_have_a_bound) {
 	EQUAL("line", read_filled("+", 'a', RESP_REPLY - 1, ""), RESP_PARTIAL);
 	EQUAL("line", read_filled("+", 'a', RESP_REPLY, ""), RESP_INVALID);
 	EQUAL("line", read_filled("+", 'a', RESP_REPLY + 1, "\r\n"), RESP_INVALID);
-	EQUAL("bulk", read_filled("$4087\r\n", 'a', 4096, "\r\n"), RESP_WHOLE);
-	EQUAL("bulk", read_filled("$4088\r\n", 'a', 4097, "\r\n"), RESP_INVALID);
 	EQUAL("digits", read_filled(":", '1', RESP_REPLY, ""), RESP_INVALID);
 }
 
