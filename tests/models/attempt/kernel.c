@@ -416,7 +416,10 @@ FAKE(int, clock_gettime, clockid_t clock, struct timespec *time) {
 	nanos now;
 
 	kernel_call();
-	now = clock == CLOCK_MONOTONIC ? kernel.now : kernel_boottime();
+	/* While the machine sleeps somebody puts back the time of day. */
+	now = clock == CLOCK_MONOTONIC ? kernel.now
+	    : clock == CLOCK_BOOTTIME  ? kernel_boottime()
+				       : KERNEL_TODAY + kernel.now - kernel.asleep;
 	time->tv_sec = (time_t)(now / NANOS_SECOND);
 	time->tv_nsec = (long)(now % NANOS_SECOND);
 	return 0;

@@ -42,6 +42,7 @@
 /* Where the clocks begin: far apart, so that no instant of one is plausible on the other. */
 #define KERNEL_START NANOS_SECOND
 #define KERNEL_ASLEEP (1000 * NANOS_HOUR)
+#define KERNEL_TODAY (500000 * NANOS_HOUR)
 
 #define KERNEL_PROCESSES 24
 #define KERNEL_PIDS 256
