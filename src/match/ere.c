@@ -25,7 +25,7 @@ static const struct {
 	{ "alnum", "azAZ09" },
 	{ "alpha", "azAZ" },
 	{ "blank", "  \t\t" },
-	{ "cntrl", "\1\37\177\177" }, /* and NUL */
+	{ "cntrl", "\0\37\177\177" },
 	{ "digit", "09" },
 	{ "graph", "!~" },
 	{ "lower", "az" },
@@ -75,84 +75,53 @@ within(int byte, int first, int last)
  * Nodes
  */
 
-/* Makes room for nodes at place; those from place on move up. */
 static bool
-make_room(struct parse *parse, uint32_t place, uint32_t length)
+append_nodes(struct parse *parse, const struct ere_node *nodes, uint32_t length)
 {
 	struct ere *ere = parse->ere;
-	struct ere_node *nodes = ere->nodes;
 
 	/* One node is left for the match. */
 	if (ere->count + length - ere->begin[ere->texts] > ERE_LARGEST ||
 	    ere->count + length > ERE_NODES - 1)
 		return refuse(parse, parse->at, "the pattern is too large");
-	memmove(nodes + place + length, nodes + place,
-	    (ere->count - place) * sizeof *nodes);
+	memcpy(ere->nodes + ere->count, nodes, length * sizeof *nodes);
 	ere->count += length;
-	return true;
-}
-
-static bool
-insert(struct parse *parse, uint32_t place, enum ere_op op, uint32_t argument)
-{
-	if (!make_room(parse, place, 1))
-		return false;
-	parse->ere->nodes[place] =
-	    (struct ere_node){ (uint8_t)op, (int16_t)argument };
 	return true;
 }
 
 static bool
 append(struct parse *parse, enum ere_op op, uint32_t argument)
 {
-	return insert(parse, parse->ere->count, op, argument);
+	struct ere_node node = { (uint8_t)op, (int16_t)argument };
+
+	return append_nodes(parse, &node, 1);
 }
 
-/* Jumps are relative, so a piece is repeated by copying its nodes. */
-static bool
-append_copy(struct parse *parse, uint32_t place, uint32_t length)
-{
-	struct ere_node *nodes = parse->ere->nodes;
-	uint32_t end = parse->ere->count;
-
-	if (!make_room(parse, end, length))
-		return false;
-	memcpy(nodes + end, nodes + place, length * sizeof *nodes);
-	return true;
-}
-
-/* Repeats the nodes from place to the end least to most times. */
+/*
+ * Repeats the nodes from place to the end least to most times. Jumps are
+ * relative, so the nodes can be copied. A split that leads behind the rest is
+ * before each copy that can be left out.
+ */
 static bool
 repeat(struct parse *parse, uint32_t place, uint32_t least, uint32_t most)
 {
-	struct ere *ere = parse->ere;
-	uint32_t length = ere->count - place, rest = most * (length + 1);
+	struct ere_node piece[ERE_LARGEST];
+	uint32_t length = parse->ere->count - place;
+	bool endless = most == ENDLESS;
 
-	if (most == 0)
-		ere->count = place;
-	if (most == 0 || length == 0)
-		return true;
-	if (least == 0 && most == ENDLESS)
-		return insert(parse, place, ERE_SPLIT, length + 2) &&
-		    append(parse, ERE_JUMP, 0U - (length + 1));
-	/* A split that leads behind the rest is before each piece that can be
-	 * left out. */
-	if (most != ENDLESS && rest - least * (length + 1) > ERE_LARGEST)
-		return refuse(parse, parse->at, "the pattern is too large");
-	if (least == 0) {
-		if (!insert(parse, place++, ERE_SPLIT, rest))
+	memcpy(piece, parse->ere->nodes + place, length * sizeof *piece);
+	parse->ere->count = place;
+	for (uint32_t n = 0; length > 0 && n < most; n++) {
+		uint32_t rest =
+		    endless ? length + 2 : (most - n) * (length + 1);
+
+		/* A jump that is too long for its node is one over too many. */
+		if ((n >= least && !append(parse, ERE_SPLIT, rest)) ||
+		    !append_nodes(parse, piece, length))
 			return false;
-		least++;
+		if (endless && n + 1 >= least)
+			return append(parse, ERE_SPLIT, 0U - length);
 	}
-	for (uint32_t copies = 1; copies < least; copies++)
-		if (!append_copy(parse, place, length))
-			return false;
-	if (most == ENDLESS)
-		return append(parse, ERE_SPLIT, 0U - length);
-	for (; least < most; least++)
-		if (!append(parse, ERE_SPLIT, (most - least) * (length + 1)) ||
-		    !append_copy(parse, place, length))
-			return false;
 	return true;
 }
 
@@ -177,10 +146,8 @@ add_class(struct ere_set *set, const char *name, size_t length)
 
 		if (strlen(class) != length || memcmp(class, name, length) != 0)
 			continue;
-		for (const char *r = classes[i].ranges; *r != '\0'; r += 2)
+		for (const char *r = classes[i].ranges; r[1] != '\0'; r += 2)
 			add_range(set, r[0], r[1]);
-		if (strcmp(class, "cntrl") == 0)
-			add_range(set, '\0', '\0');
 		return true;
 	}
 	return false;
@@ -527,7 +494,7 @@ static bool
 alternatives(struct parse *parse)
 {
 	struct ere *ere = parse->ere;
-	uint32_t start = ere->count, last = start;
+	uint32_t start = ere->count, last = start, length;
 
 	for (;;) {
 		int byte = ahead(parse, 0);
@@ -539,9 +506,13 @@ alternatives(struct parse *parse)
 				return false;
 			continue;
 		}
-		if (!insert(parse, last, ERE_SPLIT, ere->count - last + 2) ||
-		    !append(parse, ERE_JUMP, 0))
+		length = ere->count - last;
+		if (!append(parse, ERE_JUMP, 0) || !append(parse, ERE_JUMP, 0))
 			return false;
+		memmove(ere->nodes + last + 1, ere->nodes + last,
+		    length * sizeof *ere->nodes);
+		ere->nodes[last] =
+		    (struct ere_node){ ERE_SPLIT, (int16_t)(length + 2) };
 		parse->at++;
 		last = ere->count;
 	}

@@ -166,8 +166,15 @@ learn(struct pattern *p, uint32_t row, unsigned char byte)
 	return p->next[row + column];
 }
 
-/* Takes a byte. False, with nothing changed, if the table is too full for it.
- */
+/* Whether the latest call has computed for some milliseconds. */
+static bool
+is_tired(const struct pattern *p)
+{
+	return p->toil >= PATTERN_TOIL;
+}
+
+/* Takes a byte. False, with nothing changed, if its entry is unknown, and the
+ * table is too full for it, or the call is tired. */
 static bool
 take(struct pattern *p, uint32_t *row, unsigned char byte)
 {
@@ -175,7 +182,7 @@ take(struct pattern *p, uint32_t *row, unsigned char byte)
 
 	if (to == UNKNOWN) {
 		/* learn() adds two states of any nodes at most. */
-		if (p->states + 2 > PATTERN_STATES ||
+		if (is_tired(p) || p->states + 2 > PATTERN_STATES ||
 		    (p->states + 2) * p->classes > PATTERN_CELLS ||
 		    p->pooled + 2 * p->ere.count > PATTERN_POOL)
 			return false;
@@ -185,12 +192,6 @@ take(struct pattern *p, uint32_t *row, unsigned char byte)
 		p->seen |= p->state[(to & ~FOUND) / p->classes].found;
 	*row = to & ~FOUND;
 	return true;
-}
-
-static bool
-is_tired(const struct pattern *p)
-{
-	return p->toil >= PATTERN_TOIL;
 }
 
 /*
@@ -203,7 +204,7 @@ run(struct pattern *p, const unsigned char *at, const unsigned char *end,
     uint32_t start, bool *found)
 {
 	uint32_t row = p->row;
-	bool ends = false, over = false;
+	bool ends = false;
 
 	do {
 		/* The column is computed first: it does not depend on the
@@ -216,10 +217,12 @@ run(struct pattern *p, const unsigned char *at, const unsigned char *end,
 			continue;
 		}
 		if (!take(p, &row, *at)) {
-			/* Empties the table, but for the state. */
 			struct pattern_state state = p->state[row / p->classes];
 			uint16_t nodes[ERE_NODES];
 
+			if (is_tired(p))
+				break;
+			/* Empties the table, but for the state. */
 			memcpy(nodes, p->pool + state.first,
 			    state.count * sizeof *nodes);
 			empty(p);
@@ -230,8 +233,7 @@ run(struct pattern *p, const unsigned char *at, const unsigned char *end,
 			p->laneless = BLOCK;
 		}
 		ends = p->state[row / p->classes].found != 0;
-		over = ends || is_tired(p);
-	} while (++at < end && row >= start && !over);
+	} while (++at < end && row >= start && !ends);
 	p->row = row;
 	*found = ends;
 	return at;
@@ -285,8 +287,7 @@ run_lanes(struct pattern *p, const unsigned char *bytes, size_t length)
 	for (size_t at = 0;
 	     (at = run_abreast(p, bytes, at, length, row)) < length; at++)
 		for (size_t n = 0; n < LANES; n++)
-			if (is_tired(p) ||
-			    !take(p, &row[n], bytes[n * length + at])) {
+			if (!take(p, &row[n], bytes[n * length + at])) {
 				p->row = row[0];
 				return bytes + at + (n > 0);
 			}
@@ -298,8 +299,7 @@ run_lanes(struct pattern *p, const unsigned char *bytes, size_t length)
 		uint32_t other = start_behind(p, at[-1]);
 
 		for (; at < end && p->row != other; at++)
-			if (is_tired(p) || !take(p, &other, *at) ||
-			    !take(p, &p->row, *at))
+			if (!take(p, &other, *at) || !take(p, &p->row, *at))
 				return at;
 		if (p->row == other)
 			p->row = row[n];
@@ -443,26 +443,16 @@ pattern_gather(struct pattern *pattern)
 bool
 pattern_add(struct pattern *pattern, const char *text)
 {
-	uint32_t nodes = 1; /* the match */
+	/* The most nodes that the text needs: two for a byte, and one for the
+	 * match. With counts in {} it may need as many as one text may have. */
+	size_t nodes = 2 * strlen(text) + 1;
 
-	/* The most nodes that the text needs: one for a byte, two for a branch.
-	 * With counts in {} it may need as many as one text may have. */
-	for (const char *at = text; *at != '\0'; at++) {
-		if (*at == '{')
-			nodes += ERE_LARGEST;
-		else if (*at == '|' || *at == '*')
-			nodes += 2;
-		else if (*at != '(' && *at != ')')
-			nodes++;
-		if (*at == '\\' && at[1] != '\0')
-			at++;
-	}
-	if (nodes > ERE_LARGEST + 1)
+	if (nodes > ERE_LARGEST + 1 || strchr(text, '{') != NULL)
 		nodes = ERE_LARGEST + 1;
 	if (pattern->count == PATTERN_TEXTS ||
 	    pattern->nodes + nodes > ERE_NODES)
 		return false;
-	pattern->nodes += nodes;
+	pattern->nodes += (uint32_t)nodes;
 	pattern->text[pattern->count++] = text;
 	return true;
 }
