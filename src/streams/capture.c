@@ -8,9 +8,7 @@
 #include "text/number.h"
 #include "streams/tempfile.h"
 
-/* The most bytes of one send, and the most sends of one call. No signal is
- * handled during a call. */
-#define MOST (1 << 20)
+/* The most sends of one call. No signal is handled during a call. */
 #define TURNS 16
 
 /*
@@ -240,8 +238,8 @@ capture_serve(struct capture *capture, short revents)
 
 		if (!capture->delivering || revents == 0)
 			return;
-		sent = tempfile_send(capture->file, &capture->sent,
-		    &capture->output, left < MOST ? (size_t)left : MOST);
+		sent = tempfile_send(
+		    capture->file, &capture->sent, &capture->output, left);
 		if (sent == -1 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (sent > 0 && capture->sent < capture->length)

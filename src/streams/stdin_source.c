@@ -343,7 +343,7 @@ take(struct stdin_source *input, size_t room)
 	ssize_t got;
 
 	if (input->start != -1)
-		return tempfile_send(input->from, &from, &copy, room);
+		return tempfile_send(input->from, &from, &copy, (off_t)room);
 	if (!input->socket) {
 		got = splice(input->from, NULL, input->file, &offset, room,
 		    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);

@@ -6,17 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "sys/sys.h"
 #include "sys/procfs.h"
 
-/* The buffer, for files between which the kernel cannot move bytes. */
-#define ROOM 16384
-
-/* The most bytes that one call moves: meanwhile no signal is handled. */
-#define MOST ((size_t)1 << 24)
+/* The most bytes that one call moves: what a pipe holds. */
+#define ROOM 65536
 
 const char *
 tempfile_directory(bool *chosen)
@@ -92,7 +88,7 @@ tempfile_again(int fd)
 		return -1;
 	do
 		sent = tempfile_send(fd, &offset,
-		    &(struct nonblock){ NONBLOCK_PLAIN, other }, MOST);
+		    &(struct nonblock){ NONBLOCK_PLAIN, other }, ROOM);
 	while (sent > 0);
 	if (sent == 0 && lseek(other, 0, SEEK_SET) == 0)
 		return other;
@@ -100,35 +96,13 @@ tempfile_again(int fd)
 	return -1;
 }
 
-/* Whether the kernel cannot move bytes in this way between these files. */
-static bool
-unsupported(void)
-{
-	return errno == EINVAL || errno == EXDEV || errno == EBADF ||
-	    errno == EOPNOTSUPP || errno == ENOSYS || errno == EPERM ||
-	    errno == ETXTBSY || errno == EISDIR || errno == EOVERFLOW;
-}
-
 ssize_t
-tempfile_send(int fd, off_t *offset, const struct nonblock *to, size_t most)
+tempfile_send(int fd, off_t *offset, const struct nonblock *to, off_t most)
 {
 	char bytes[ROOM];
 	ssize_t got, sent;
 
-	if (to->way == NONBLOCK_PLAIN) {
-		if (most > MOST)
-			most = MOST;
-		sent = copy_file_range(fd, offset, to->fd, NULL, most, 0);
-		if (sent == 0 || (sent == -1 && unsupported()))
-			sent = sendfile(to->fd, fd, offset, most);
-		if (sent > 0 || (sent == -1 && !unsupported()))
-			return sent;
-	}
-	/*
-	 * 0 need not mean the end, because the kernel returns 0 for other
-	 * reasons, too. Only a read shows the end.
-	 */
-	got = pread(fd, bytes, most < ROOM ? most : ROOM, *offset);
+	got = pread(fd, bytes, most < ROOM ? (size_t)most : ROOM, *offset);
 	if (got <= 0)
 		return got;
 	sent = nonblock_put(to, bytes, (size_t)got);

@@ -44,12 +44,11 @@ int tempfile_reopen(int fd, int flags);
 int tempfile_again(int fd);
 
 /*
- * Moves up to most bytes at *offset to an output, in the fastest way that works
- * there (copy_file_range, sendfile, nonblock_put), and adds their number to
- * *offset. Returns that number, 0 at the end, -1 with errno (EAGAIN: the output
- * cannot take any now).
+ * Moves some bytes at *offset, up to most, to an output, and adds their number
+ * to *offset. Returns that number, 0 at the end, -1 with errno (EAGAIN: the
+ * output cannot take any now).
  */
 ssize_t
-tempfile_send(int fd, off_t *offset, const struct nonblock *to, size_t most);
+tempfile_send(int fd, off_t *offset, const struct nonblock *to, off_t most);
 
 #endif

@@ -10,7 +10,6 @@
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -360,15 +359,6 @@ FAKE(ssize_t, tee, int from, int to, size_t most, unsigned flags) {
 	kernel.files[file_at(to)->of].size = size;
 	errno = EAGAIN;
 	return size == 0 ? -1 : (ssize_t)size;
-}
-
-FAKE(ssize_t, sendfile, int to, int from, off_t *offset, size_t most) {
-	ssize_t size = rest_of(file_at(from), *offset, most);
-	ssize_t sent = __wrap_write(to, NULL, (size_t)size);
-
-	if (sent > 0)
-		*offset += sent;
-	return sent;
 }
 
 FAKE(off_t, lseek, int fd, off_t offset, int whence) {
