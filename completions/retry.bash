@@ -58,7 +58,7 @@ _retry_where()
 			--budget-window | --budget-wait | --budget-cooldown | \
 			--budget-dir | --breaker | \
 			--budget-reset | --nested | --fleet | --fleet-auth | \
-			--fleet-via | --fleet-timeout | --fleet-min | \
+			--fleet-timeout | --fleet-min | \
 			--fleet-ratio | --fleet-alone | --label | --log-format | --report | \
 			--metrics | --trace | --retry-if | --on-retry | --on-give-up | --progress | \
 			--policy)
@@ -254,7 +254,7 @@ _retry()
 	--progress)
 		words='auto always never'
 		;;
-	--fleet-via | --retry-if | --on-retry | --on-give-up)
+	--retry-if | --on-retry | --on-give-up)
 		mapfile -t COMPREPLY < <(compgen -P "$head" -c -- "$cur")
 		return
 		;;
@@ -284,7 +284,7 @@ _retry()
 			--budget-wait --budget-cooldown --budget-dir
 			--budget-required --breaker --budget-status --json
 			--prom --budget-reset --budget-gc --nested
-			--fleet --fleet-auth --fleet-via --fleet-timeout
+			--fleet --fleet-auth --fleet-timeout
 			--fleet-min --fleet-ratio --fleet-alone
 			-q --quiet -v --verbose --label --log-format --report
 			--metrics --trace --on-retry --on-give-up --progress

@@ -19,7 +19,7 @@ function __retry_command
         E/hold-stderr chronic hold-max= B/budget= budget-ratio= budget-min= \
         budget-window= budget-wait= budget-cooldown= budget-dir= \
         budget-required breaker= budget-status= json prom budget-reset= \
-        budget-gc nested= fleet= fleet-auth= fleet-via= fleet-timeout= \
+        budget-gc nested= fleet= fleet-auth= fleet-timeout= \
         fleet-min= fleet-ratio= fleet-alone= q/quiet v/verbose label= log-format= report= metrics= \
         trace= on-retry= on-give-up= progress= dry-run policy= h/help V/version \
         no-$__retry_flags -- $words[2..-1] 2>/dev/null
@@ -190,7 +190,6 @@ __retry_option -l budget-gc -d 'Remove budgets that nobody uses'
 __retry_option -l nested -x -a 'share add once' -d 'What is left of the retries below another retry'
 __retry_option -l fleet -x -d 'Share the budget with other hosts by this server'
 __retry_option -l fleet-auth -r -F -d 'Its password'
-__retry_option -l fleet-via -x -a '(__retry_lines)' -d 'Connect to it by this'
 __retry_option -l fleet-timeout -x -d 'For one question'
 __retry_option -l fleet-min -x -d 'Retries of all hosts in any case'
 __retry_option -l fleet-ratio -x -d 'Retries of all hosts for each success'

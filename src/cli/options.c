@@ -262,13 +262,8 @@ static const struct option table[] = {
 	    "file with its password, or with user:password",
 	    FILE_NAME(fleet.auth_file, NO_FILE),
 	    .variable = "RETRY_FLEET_AUTH_FILE", .needs = "fleet" },
-	{ "fleet-via", '\0', "CMD",
-	    "connect by what sh runs: ssh -W HOST:6379 GATE",
-	    TEXT(fleet.via, ""), .variable = "RETRY_FLEET_VIA",
-	    .needs = "fleet", .command_line = true },
 	{ "fleet-timeout", '\0', "DUR",
-	    "time for one question (default 250ms; 1s with TLS\n"
-	    "or --fleet-via)",
+	    "time for one question (default 250ms; 1s with TLS)",
 	    .type = OPTION_SPAN, AT(fleet.config.timeout), .least = 1,
 	    .most = NANOS_MINUTE, .refusal = "not a time above 0, up to 1m",
 	    .variable = "RETRY_FLEET_TIMEOUT", .needs = "fleet" },
@@ -1168,9 +1163,8 @@ complete_fleet(
 	fleet->config.terms.window =
 	    budget->window == -1 ? SEGMENT_WINDOW : budget->window;
 	if (fleet->config.timeout == 0)
-		fleet->config.timeout = fleet->via != NULL || fleet->url->tls
-		    ? NANOS_SECOND
-		    : 250 * NANOS_MS;
+		fleet->config.timeout =
+		    fleet->url->tls ? NANOS_SECOND : 250 * NANOS_MS;
 }
 
 /* Notes what a retry within the command takes over. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
-#include <paths.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -250,12 +249,12 @@ helper_resolved(int fd, int *connected)
 }
 
 /*
- * A command as the way to a server
+ * TLS
  */
 
 pid_t
-helper_transport(const char *via, const struct url *url, bool verbose,
-    const struct signals *signals, int *fd)
+helper_secure(
+    const struct url *url, bool verbose, const struct signals *signals, int *fd)
 {
 	const struct timespec grace = { .tv_sec = GRACE };
 	struct pollfd fds[2] = { { .fd = TO_RETRY } };
@@ -293,11 +292,7 @@ helper_transport(const char *via, const struct url *url, bool verbose,
 			close(STDERR_FILENO);
 		close_from(STDERR_FILENO + 1);
 		signals_restore(signals);
-		if (via != NULL)
-			execl(
-			    _PATH_BSHELL, "sh", "-c", "--", via, (char *)NULL);
-		else
-			execvp(openssl[0], (char **)(uintptr_t)openssl);
+		execvp(openssl[0], (char **)(uintptr_t)openssl);
 		_exit(EXIT_STATUS_NOT_FOUND);
 	}
 	isolate(*fd);
@@ -305,8 +300,8 @@ helper_transport(const char *via, const struct url *url, bool verbose,
 		_exit(EXIT_STATUS_NOT_FOUND);
 
 	/* Waits until retry has closed its socket, whether it lives or not, or
-	 * until the command has ended. Then kills what is left of the command.
-	 * All signals are blocked. */
+	 * until openssl has ended. Then kills what is left. All signals are
+	 * blocked. */
 	sigemptyset(&ended);
 	sigaddset(&ended, SIGCHLD);
 	fds[1].fd = signalfd(-1, &ended, SFD_CLOEXEC);

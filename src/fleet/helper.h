@@ -2,9 +2,9 @@
  * helper: a process that serves one connection.
  *
  * A helper either connects to a host by its name, because getaddrinfo(3) blocks
- * for as long as it likes; or it runs a command as the way to a server:
- * --fleet-via, or openssl for TLS. It is in a session of its own, so neither
- * the terminal's signals nor the limits of an attempt reach it. It has a socket
+ * for as long as it likes; or it runs openssl, for TLS. It is in a session of
+ * its own, so neither the terminal's signals nor the limits of an attempt reach
+ * it. It has a socket
  * to retry, and no descriptor that retry has inherited: whoever reads a pipe of
  * the caller sees its end although a helper lives.
  */
@@ -30,14 +30,14 @@ pid_t helper_resolve(const char *host, int port, int *fd);
 const char *helper_resolved(int fd, int *connected);
 
 /*
- * Starts the command that leads to the server of a URL: via, a line for sh, or
- * openssl if via is NULL. What it reads from its standard input goes to the
- * server, and what it writes comes from there. Its standard error is shown if
- * verbose. Returns the pid of the helper that watches it, or -1 with errno; *fd
- * is the socket. When retry closes the socket, the command sees the end of its
- * input and has a second to deliver the rest; then it is killed.
+ * Starts openssl, which leads to the server of a URL by TLS. What it reads from
+ * its standard input goes to the server, and what it writes comes from there.
+ * Its standard error is shown if verbose. Returns the pid of the helper that
+ * watches it, or -1 with errno; *fd is the socket. When retry closes the
+ * socket, openssl sees the end of its input and has a second to deliver the
+ * rest; then it is killed.
  */
-pid_t helper_transport(const char *via, const struct url *url, bool verbose,
+pid_t helper_secure(const struct url *url, bool verbose,
     const struct signals *signals, int *fd);
 
 /*

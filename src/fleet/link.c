@@ -81,19 +81,16 @@ fail_to_connect(struct fleet_link *link, const char *why)
 static void
 fail_to_talk(struct fleet_link *link, int error)
 {
-	const char *what = "the server has closed the connection";
-
 	if (error == EAGAIN || error == EINTR)
 		return;
 	if (error != 0 && error != EPIPE && error != ECONNRESET) {
 		fail_to_connect(link, strerror(error));
 		return;
 	}
-	if (link->policy->via != NULL)
-		what = "the command of --fleet-via has ended";
-	else if (link->dialog.url.tls)
-		what = "openssl s_client has ended";
-	fail(link, what, strview_of(""));
+	fail(link,
+	    link->dialog.url.tls ? "openssl s_client has ended"
+				 : "the server has closed the connection",
+	    strview_of(""));
 }
 
 /* Sends what is written, as far as the connection takes it now: nothing, while
@@ -149,9 +146,9 @@ begin_to_connect(struct fleet_link *link)
 	}
 
 	link->stage = LINK_ASKING;
-	if (link->policy->via != NULL || url->tls) {
-		link->helper = helper_transport(link->policy->via, url,
-		    link->verbose, link->signals, &link->fd);
+	if (url->tls) {
+		link->helper =
+		    helper_secure(url, link->verbose, link->signals, &link->fd);
 	} else if (length == 0) {
 		link->stage = LINK_RESOLVING;
 		link->helper = helper_resolve(url->host, url->port, &link->fd);
@@ -224,12 +221,11 @@ converse(struct fleet_link *link, nanos now)
 		return;
 	case QUESTION_REDIRECTED:
 		/*
-		 * Behind a command or a socket there is only one server. A
-		 * password that goes through a socket, to a sidecar with TLS,
-		 * must not go over the network without it.
+		 * Behind a socket there is only one server. A password that
+		 * goes through a socket, to a sidecar with TLS, must not go
+		 * over the network without it.
 		 */
-		if (link->policy->via != NULL ||
-		    link->policy->url->host[0] == '\0')
+		if (link->policy->url->host[0] == '\0')
 			break;
 		begin_to_connect(link);
 		return;

@@ -11,8 +11,8 @@
  * is inherited by a command.
  *
  * A socket or a numeric address needs no process. For the name of a host there
- * is a helper until the connection is made, and for TLS or --fleet-via there is
- * one until it is closed.
+ * is a helper until the connection is made, and for TLS there is one until it
+ * is closed.
  *
  * The connection of a question stays open if a retry was granted, so that its
  * success can be told with one send(2). All other successes are told with the
@@ -53,7 +53,7 @@ enum link_end {
 
 struct fleet_link {
 	const struct fleet_policy *policy; /* how the server is reached */
-	bool verbose; /* the errors of openssl, or of --fleet-via, are shown */
+	bool verbose; /* the errors of openssl are shown */
 	const struct signals *signals;
 	enum link_stage stage;
 	enum link_end end;

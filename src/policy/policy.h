@@ -89,7 +89,6 @@ struct given {
 struct fleet_policy {
 	const char *text; /* the URL as it was typed; NULL: no fleet */
 	const char *auth_file; /* NULL: none was named */
-	const char *via; /* a line for sh, the way to the server, or NULL */
 	struct url *url; /* of text */
 	struct url_auth *auth; /* its password "": none */
 	struct fleet_config config;

@@ -1,7 +1,7 @@
 /*
  * check: asks a fleet's server through a link, and says what came of it.
  *
- *     check [-a AUTH] [-v VIA] [-t MILLISECONDS] [-b SECONDS] ACTION URL
+ *     check [-a AUTH] [-t MILLISECONDS] [-b SECONDS] ACTION URL
  *     check [...] while URL RETRY-ARGUMENT...
  *
  *     ask       asks for one retry
@@ -191,7 +191,7 @@ int main(int argc, char **argv) {
 	const char *refusal = NULL, *action;
 	int option;
 
-	while ((option = getopt(argc, argv, "+a:b:t:v:")) != -1)
+	while ((option = getopt(argc, argv, "+a:b:t:")) != -1)
 		switch (option) {
 		case 'a':
 			refusal = url_parse_auth(strview_of(optarg), "", &auth);
@@ -203,9 +203,6 @@ int main(int argc, char **argv) {
 			break;
 		case 't':
 			access_to.config.timeout = strtol(optarg, NULL, 10) * NANOS_MS;
-			break;
-		case 'v':
-			access_to.via = optarg;
 			break;
 		default:
 			return 2;

@@ -183,14 +183,14 @@ set_by_groff() {
 	RETRY_FLEET_AUTH=password RETRY_POLICY=./policy "$RETRY" -T 60 -d 1ms --http \
 		--idempotency-key auto -B api --budget-ratio 1 --budget-min 1 --budget-window 60 \
 		--budget-dir . --breaker on --nested add \
-		--fleet unix:///none --fleet-auth auth --fleet-via false \
+		--fleet unix:///none --fleet-auth auth \
 		--fleet-timeout 1 --fleet-min 1 --fleet-ratio 1 --fleet-alone 1 \
 		--trace trace -- \
 		sh -c 'case $RETRY_ATTEMPT in
 			1) echo 503 >"$RETRY_HTTP_STATUS" ;;
 			*) env >seen ;; esac' 2>err
 	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given
-	[ "$(lines given)" = 28 ]
+	[ "$(lines given)" = 27 ]
 	# Each is described once.
 	{
 		items retry.1 ENVIRONMENT
@@ -369,7 +369,7 @@ says() {
 	says -B c --budget-dir none --budget-required true
 	says --budget-status d
 	says --budget-reset a --fleet unix:///none
-	says --budget-reset a --fleet unix:///none --fleet-via false
+	says --budget-reset a --fleet rediss://127.0.0.1:1
 	sed -n 's/^retry: //p' said | parts | sort -u >seen
 	described >described
 	[ "$(comm -12 seen described | wc -l)" = 44 ]

@@ -14,6 +14,8 @@
 #     fleet_free_port   prints a port that nobody has; nor one 10000 higher, which
 #                       a server of a cluster takes, too
 #     fleet_cli WORD... sends it a request, and prints the reply
+#     fleet_by LINE     the way to a server with TLS is this line of sh, which takes
+#                       the place of openssl
 #     fleet_account     prints the request of the manual that makes the account
 #                       "retry" with the password "password"
 #
@@ -120,6 +122,13 @@ fleet_stop() {
 fleet_account() {
 	sed -n '/^ACL SETUSER/,/^\.Ed/p' "${BATS_TEST_FILENAME%/*}/../../man/retry-fleet.7" |
 		sed '/^\.Ed/d; s/\\e$//; s/\\(ti/~/; s/\\-/-/g' | xargs
+}
+
+fleet_by() {
+	mkdir -p bin
+	printf '#!/bin/sh\n%s\n' "$1" >bin/openssl
+	chmod +x bin/openssl
+	PATH=$PWD/bin:$PATH
 }
 
 fleet_cli() {

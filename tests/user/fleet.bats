@@ -26,6 +26,7 @@ hosts() {
 	api=$PWD/one/retry-v5.$EUID.api
 	fleet_db=$((30 * BATS_TEST_NUMBER + row_number))
 	url="unix://$fleet_socket?db=$fleet_db"
+	to_server="exec bash -c 'exec 5<>/dev/tcp/127.0.0.1/$fleet_port; cat <&5 & cat >&5'"
 	eval "$1"
 }
 
@@ -172,15 +173,14 @@ is_connected() {
 	    wait_for stored S 1
 	    fails one 1
 	    stored S 1
-	those so far, by the first question of a host, here by --fleet-via
+	those so far, by the first question of a host
 	    for _ in 1 2 3; do
 	        "$RETRY" -B api --budget-dir one -- true
 	    done
 	    # Its first attempt ends before the connection stands.
-	    url=redis://any/$fleet_db
-	    on one status=7 -n 2 --fleet-via "sleep 0.3; exec bash -c '
-	        exec 5<>/dev/tcp/127.0.0.1/$fleet_port; cat <&5 & cat >&5'" \
-	        -- "${fails[@]}"
+	    fleet_by "sleep 0.3; $to_server"
+	    url=rediss://any/$fleet_db
+	    on one status=7 -n 2 -- "${fails[@]}"
 	    warned
 	    stored S 3 R 1 H 1
 	by no system call, unless a retry is due
@@ -227,14 +227,17 @@ is_connected() {
 	    warned
 	    stored R 2
 	none of its processes asks the server, and so waits
-	    quiet=(--fleet-via 'exec sleep 60' --fleet-alone 9)
-	    retries one 1 --fleet-timeout 100ms "${quiet[@]}"
+	    fleet_by 'exec sleep 60'
+	    url=rediss://any
+	    retries one 1 --fleet-timeout 100ms --fleet-alone 9
 	    warned 'no answer in 100ms; this host alone, 9 retries in 60s'
 	    older -50 # so its pause lasts
-	    retries one 1 --fleet-timeout 1m "${quiet[@]}"
+	    retries one 1 --fleet-timeout 1m --fleet-alone 9
 	    warned
 	what is no answer counts as none
-	    retries one 1 --fleet-via 'echo HTTP/1.1 400 Bad Request; exec cat >asked'
+	    fleet_by 'echo HTTP/1.1 400 Bad Request; exec cat >asked'
+	    url=rediss://any
+	    retries one 1
 	    warned 'no valid answer; this host alone, 1 retry in 60s'
 	with --budget-required nothing runs before the server has answered
 	    on one --budget-required -- touch answered
@@ -246,16 +249,19 @@ is_connected() {
 	    warned 'no connection: *; command not run'
 	    [ ! -e began ]
 	a signal ends retry while it asks, and another process may ask at once
-	    asks one 1m --fleet-via 'exec sleep 60'
+	    fleet_by 'exec sleep 60'
+	    url=rediss://any
+	    asks one 1m
 	    ended_by TERM
-	    retries one 1 --fleet-timeout 100ms --fleet-via 'exec sleep 60'
+	    retries one 1 --fleet-timeout 100ms
 	    warned 'no answer in 100ms; *'
 	the deadline ends a question, and the server is not to blame
-	    on one status=7 -T 3s -n 2 --fleet-timeout 1m \
-	        --fleet-via 'exec sleep 60' -- "${fails[@]}"
+	    fleet_by 'exec sleep 60'
+	    url=rediss://any
+	    on one status=7 -T 3s -n 2 --fleet-timeout 1m -- "${fails[@]}"
 	    told 'retry: giving up before attempt 2: .*deadline.*'
 	    warned
-	    retries one 1 --fleet-timeout 100ms --fleet-via 'exec sleep 60'
+	    retries one 1 --fleet-timeout 100ms
 	    warned 'no answer in 100ms; *'
 	END
 }
@@ -282,12 +288,13 @@ is_connected() {
 	stored R 1 # what was asked in vain counts for nothing
 }
 
-# greets VIA: a command needs the server's answer, but the first question stops retry
-# for longer than it may take. VIA serves the second one.
+# greets LINE: a command needs the server's answer, but the first question stops retry
+# for longer than it may take. The line serves the second one.
 greets() {
 	local first='read -r _ _ _ retry _ <"/proc/$PPID/stat"; kill -STOP "$retry"'
+	fleet_by "[ ! -e asked ] || $1; >asked; $first; exec sleep 60"
+	url=rediss://any/$fleet_db
 	start "$RETRY" -B api --budget-dir one --fleet "$url" --fleet-timeout 1s \
-		--fleet-via "[ -e asked ] && exec $1; >asked; $first; exec sleep 60" \
 		--budget-required -- touch began
 	wait_for grep -q '^State:.T' "/proc/$pid/status"
 	sleep 2.5
@@ -298,12 +305,12 @@ greets() {
 @test "with --budget-required a retry that was stopped asks once more" {
 	rows beside hosts <<-'END'
 	without an answer nothing runs
-	    greets 'sleep 60'
+	    greets 'exec sleep 60'
 	    ended 69
 	    warned 'no answer in 1s; command not run'
 	    [ ! -e began ]
 	after an answer the command runs
-	    greets "bash -c 'exec 5<>/dev/tcp/127.0.0.1/$fleet_port; cat <&5 & cat >&5'"
+	    greets "$to_server"
 	    ended 0
 	    warned
 	    [ -e began ]

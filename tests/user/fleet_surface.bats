@@ -77,7 +77,7 @@ inside() {
 		with RETRY_FLEET_TIMEOUT=0 refused "\$RETRY_FLEET_TIMEOUT: $time: '0'" "${words[@]}"
 		taken "${words[@]}" --fleet-timeout 1ms --fleet-min 0 --fleet-ratio 25% --fleet-alone 0
 	END
-	for option in auth via timeout min ratio alone; do
+	for option in auth timeout min ratio alone; do
 		refused "--fleet-$option: only with --fleet: '1'" -B api \
 			"--fleet-$option" 1
 		RETRY_FLEET=redis://host taken -B api "--fleet-$option" 1 --fleet ''
@@ -109,26 +109,23 @@ inside() {
 	END
 }
 
-@test "a policy may have all options of a fleet but --fleet-via" {
+@test "a policy may have all options of a fleet" {
 	secret password
 	printf '%s\n' budget=api fleet=redis://host fleet-auth=auth \
 		fleet-timeout=1s fleet-min=5 fleet-ratio=10% fleet-alone=1 >policy
 	taken --policy ./policy
-	echo fleet-via=cat >>policy
-	refused './policy:8: fleet-via: only allowed on the command line' \
-		--policy ./policy
 }
 
 @test "the options of a fleet are handed on as they were typed, a file as an absolute path" {
 	secret app:hunter2
 	local given=(-B api --fleet valkey://host/ --fleet-auth auth
-		--fleet-via 'exec cat' --fleet-timeout 0.5 --fleet-min 07
+		--fleet-timeout 0.5 --fleet-min 07
 		--fleet-ratio 10% --fleet-alone 2)
 	"$RETRY" "${given[@]}" env | grep ^RETRY_FLEET | sort >seen
 	# The password is in no variable that was not there before.
 	holds seen RETRY_FLEET=valkey://host/ RETRY_FLEET_ALONE=2 \
 		RETRY_FLEET_AUTH_FILE="$PWD/auth" RETRY_FLEET_MIN=07 RETRY_FLEET_RATIO=10% \
-		RETRY_FLEET_TIMEOUT=0.5 'RETRY_FLEET_VIA=exec cat'
+		RETRY_FLEET_TIMEOUT=0.5
 	table gives 0 <<-'END'
 		'' with RETRY_FLEET=redis://host inside RETRY_FLEET -B api --fleet ''
 		"$PWD/auth" with RETRY_FLEET_AUTH_FILE=auth inside RETRY_FLEET_AUTH_FILE -B api --fleet redis://host
@@ -234,11 +231,12 @@ fails() {
 	    "$RETRY" --budget-status none --fleet "$fleet" 2>err || :
 	    grep -qF "retry: budget 'none': no such budget in $RETRY_BUDGET_DIR" err
 	if it is silent, an end after --fleet-timeout, and at once by Ctrl-C
-	    silent=(--fleet redis://any --fleet-via 'exec sleep 60')
+	    fleet_by 'exec sleep 60'
 	    "$RETRY" -B api true
-	    fails "fleet 'redis://any': cannot be asked: no answer in 100ms" all \
-	        "${silent[@]}" --fleet-timeout 100ms
-	    start "$RETRY" --budget-status api "${silent[@]}" --fleet-timeout 1m
+	    fails "fleet 'rediss://any': cannot be asked: no answer in 100ms" all \
+	        --fleet rediss://any --fleet-timeout 100ms
+	    start "$RETRY" --budget-status api --fleet rediss://any \
+	        --fleet-timeout 1m
 	    wait_for grep -q '^SigBlk:.*[1-9a-f]' "/proc/$pid/status"
 	    kill -INT "$pid"
 	    ended

@@ -175,7 +175,7 @@ hands() {
 	while read -r name argument; do
 		case $name in
 		help | version | policy | dry-run | budget-status | \
-			budget-reset | budget-gc | json | prom | fleet-via)
+			budget-reset | budget-gc | json | prom)
 			policy '' "$name${argument:+=x}"
 			refused "./policy:2: $name: only allowed on the command line" \
 			    --policy ./policy
