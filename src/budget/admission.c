@@ -3,12 +3,6 @@
 #include "budget/hold.h"
 #include "text/number.h"
 
-static void
-add_one(_Atomic uint64_t *counter)
-{
-	atomic_fetch_add(counter, 1);
-}
-
 /* Whether the caller asks a breaker. */
 static bool
 has_breaker(const struct caller *caller)
@@ -89,7 +83,7 @@ limit_retry(
 		answer = window_withdraw(
 		    &segment->window, terms, epoch, &admission->sums);
 	if (answer == WINDOW_GRANTED) {
-		add_one(&segment->retries);
+		segment_count(segment, TOTAL_RETRIES);
 		caller->paid = admission->sums.epoch + 1;
 	} else if (answer == WINDOW_DENIED)
 		deny(visit, admission,
@@ -143,7 +137,7 @@ admission_ask(const struct visit *visit, bool retry, bool granted)
 		caller->waits = waited;
 		caller->held = true;
 		if (!held)
-			add_one(&segment->throttled);
+			segment_count(segment, TOTAL_THROTTLED);
 		return admission;
 	}
 
@@ -168,13 +162,13 @@ admission_ask(const struct visit *visit, bool retry, bool granted)
 	 * changed since.
 	 */
 	if (retry && pass == BREAKER_PASSED && caller->limited)
-		add_one(&segment->limited);
+		segment_count(segment, TOTAL_LIMITED);
 	else if (retry && pass == BREAKER_PASSED)
 		limit_retry(visit, &admission, granted);
 	else if (retry && pass == BREAKER_TURN)
-		add_one(&segment->turns);
+		segment_count(segment, TOTAL_TURNS);
 	else if (retry && pass == BREAKER_PROBE)
-		add_one(&segment->probes);
+		segment_count(segment, TOTAL_PROBES);
 
 	if (admission.answer == ADMISSION_PENDING ||
 	    admission.answer == ADMISSION_CORRUPT) {
@@ -185,7 +179,7 @@ admission_ask(const struct visit *visit, bool retry, bool granted)
 		caller->fleet->waits = false;
 	caller->waits = admission.answer != ADMISSION_GRANTED;
 	if (caller->waits && !waited)
-		add_one(&segment->denied);
+		segment_count(segment, TOTAL_DENIED);
 	return admission;
 }
 
@@ -225,7 +219,7 @@ foresee(const struct visit *visit, nanos delay)
 		    admission.sums.retries))
 		return admission;
 	deny(visit, &admission, next);
-	add_one(&segment->denied);
+	segment_count(segment, TOTAL_DENIED);
 	return admission;
 }
 
@@ -267,11 +261,11 @@ admission_tell(const struct visit *visit, const struct attempt_end *end,
 		breaker_tell(&segment->breaker, breaker, result,
 		    segment_age(header, caller->began), age);
 	if (!caller->counted)
-		add_one(&segment->firsts);
+		segment_count(segment, TOTAL_FIRSTS);
 	if (end->completed)
-		add_one(&segment->successes);
+		segment_count(segment, TOTAL_SUCCESSES);
 	if (end->rescued)
-		add_one(&segment->rescued);
+		segment_count(segment, TOTAL_RESCUED);
 	caller->counted = true;
 	caller->lease = 0;
 	caller->paid = 0;

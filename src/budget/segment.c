@@ -192,13 +192,10 @@ segment_agree(struct segment *segment, const struct header *header,
 	return agreed;
 }
 
-/* The counters have not been checked, because nothing depends on them. */
-static int64_t
-total(const _Atomic uint64_t *counter)
+void
+segment_count(struct segment *segment, enum total total)
 {
-	uint64_t value = atomic_load(counter);
-
-	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+	atomic_fetch_add(&segment->totals[total], 1);
 }
 
 void
@@ -223,26 +220,21 @@ segment_is_known(const struct snapshot *snapshot)
 static void
 take_totals(struct snapshot *snapshot, const struct segment *segment)
 {
+	const int64_t *totals = snapshot->totals;
 	double share;
 
-	snapshot->all_firsts = total(&segment->firsts);
-	snapshot->all_successes = total(&segment->successes);
-	snapshot->all_retries = total(&segment->retries);
-	snapshot->all_denied = total(&segment->denied);
-	snapshot->all_probes = total(&segment->probes);
-	snapshot->all_turns = total(&segment->turns);
-	snapshot->all_limited = total(&segment->limited);
-	snapshot->all_throttled = total(&segment->throttled);
-	snapshot->all_rescued = total(&segment->rescued);
-	snapshot->all_gave_up = total(&segment->gave_up);
-	snapshot->all_attempts =
-	    number_add(number_add(snapshot->all_firsts, snapshot->all_retries),
-		number_add(snapshot->all_limited,
-		    number_add(snapshot->all_probes, snapshot->all_turns)));
+	/* They have not been checked, because nothing depends on them: with 60
+	 * bits no sum overflows. */
+	for (int i = 0; i < TOTALS; i++)
+		snapshot->totals[i] =
+		    (int64_t)(atomic_load(&segment->totals[i]) &
+			NUMBER_MOST(60));
+	snapshot->attempts = totals[TOTAL_FIRSTS] + totals[TOTAL_RETRIES] +
+	    totals[TOTAL_LIMITED] + totals[TOTAL_PROBES] + totals[TOTAL_TURNS];
 	snapshot->amplification = SNAPSHOT_NONE;
-	if (snapshot->all_firsts > 0) {
-		share = (double)snapshot->all_attempts /
-		    (double)snapshot->all_firsts * WINDOW_RATIO_ONE;
+	if (totals[TOTAL_FIRSTS] > 0) {
+		share = (double)snapshot->attempts /
+		    (double)totals[TOTAL_FIRSTS] * WINDOW_RATIO_ONE;
 		snapshot->amplification = share < (double)INT64_MAX
 		    ? (int64_t)(share + 0.5)
 		    : INT64_MAX;

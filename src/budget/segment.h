@@ -61,6 +61,21 @@ struct header {
 	uint32_t zero; /* makes the size the same on all machines */
 };
 
+/* What is counted from when a segment was made, for reports only. */
+enum total {
+	TOTAL_PROBES, /* retries admitted by the breaker, as its probe */
+	TOTAL_TURNS, /* the same, while it recovered */
+	TOTAL_LIMITED, /* retries after a limit of a server */
+	TOTAL_FIRSTS, /* first attempts */
+	TOTAL_SUCCESSES,
+	TOTAL_RETRIES, /* granted by the window */
+	TOTAL_DENIED, /* attempts, each counted once */
+	TOTAL_THROTTLED, /* attempts that waited for a hold */
+	TOTAL_RESCUED, /* invocations that a retry made succeed */
+	TOTAL_GAVE_UP, /* invocations that wanted another attempt */
+	TOTALS,
+};
+
 struct segment {
 	struct header header;
 	_Atomic uint64_t terms; /* [ratio:32 | min:32]; never gets laxer */
@@ -70,16 +85,7 @@ struct segment {
 				     last asked: ns since base; 0: never */
 	_Atomic uint64_t guarded; /* 1: a process has asked the breaker */
 	struct hold hold; /* of all attempts: a server asked for it */
-	/* Totals for reports only. */
-	_Atomic uint64_t probes, turns; /* retries admitted by the breaker */
-	_Atomic uint64_t limited; /* retries after a limit of a server */
-	_Atomic uint64_t firsts; /* first attempts */
-	_Atomic uint64_t successes;
-	_Atomic uint64_t retries; /* granted by the window */
-	_Atomic uint64_t denied; /* attempts, each counted once */
-	_Atomic uint64_t throttled; /* attempts that waited for a hold */
-	_Atomic uint64_t rescued; /* invocations that a retry made succeed */
-	_Atomic uint64_t gave_up; /* invocations that wanted another attempt */
+	_Atomic uint64_t totals[TOTALS];
 	struct window window;
 	struct fleet_host fleet;
 };
@@ -121,6 +127,9 @@ enum segment_state segment_check(
 /* The time since the segment was made, 0 if retry's clock is behind. */
 nanos segment_age(const struct header *header, nanos now);
 
+/* Counts one more. */
+void segment_count(struct segment *segment, enum total total);
+
 /* The limits in force. Their ratio is -1 if they are corrupt. */
 struct terms
 segment_terms(const struct segment *segment, const struct header *header);
@@ -153,15 +162,8 @@ struct snapshot {
 	nanos cooldown; /* what is left of the pause after a denial */
 	nanos held; /* what is left of a server's hold */
 	int64_t ratio, min; /* as in struct terms */
-	/* Since the segment was made. */
-	int64_t all_firsts, all_successes, all_denied;
-	int64_t all_retries; /* granted by the window */
-	int64_t all_probes, all_turns; /* retries admitted by the breaker */
-	int64_t all_limited; /* retries after a limit of a server */
-	int64_t all_throttled; /* attempts that waited for a hold */
-	int64_t all_rescued; /* invocations that a retry made succeed */
-	int64_t all_gave_up; /* invocations that wanted another attempt */
-	int64_t all_attempts; /* firsts, and retries of all kinds */
+	int64_t totals[TOTALS];
+	int64_t attempts; /* firsts, and retries of all kinds */
 	int64_t amplification; /* attempts / firsts in millionths, or NONE */
 	bool guarded; /* somebody has asked the breaker */
 	int64_t breaker; /* enum breaker_state */

@@ -213,7 +213,7 @@ static bool
 give_up(const struct visit *visit, void *unused)
 {
 	(void)unused;
-	atomic_fetch_add(&visit->segment->gave_up, 1);
+	segment_count(visit->segment, TOTAL_GAVE_UP);
 	return true;
 }
 

@@ -248,7 +248,7 @@ static bool disturbs(struct world *world, struct script *script) {
 	else if (script_is(script, "pauses"))
 		segment->cooldown.until = (uint64_t)(world->now + SECONDS(2));
 	else if (script_is(script, "used"))
-		world->used = (int64_t)segment->retries;
+		world->used = (int64_t)segment->totals[TOTAL_RETRIES];
 	else if (script_is(script, "loses-lease"))
 		world->caller->lost_lease = true;
 	else if (script_is(script, "has-old-lease"))
@@ -281,7 +281,7 @@ static void check_fact(struct world *world, struct script *script) {
 	struct fleet_row told = { .age = 0 };
 	struct window_sums sums = window_look(&segment->window,
 	    window_epoch(segment->header.slice, segment_age(&segment->header, world->now)));
-	int64_t retries = (int64_t)segment->retries;
+	int64_t retries = (int64_t)segment->totals[TOTAL_RETRIES];
 	uint64_t word = segment->breaker.word, streak = segment->breaker.streak;
 	int granted, refused;
 
@@ -298,13 +298,15 @@ static void check_fact(struct world *world, struct script *script) {
 		FACT("counted", caller->counted), FACT("never", admission->never),
 		FACT("cooling", admission->cooling), FACT("silent", admission->fleet.silent),
 		FACT("retries", sums.retries), FACT("retries", retries), FACT("admitted", retries),
-		FACT("paid", sums.successes), FACT("refused", (int64_t)segment->denied),
-		FACT("throttled", (int64_t)segment->throttled),
-		FACT("limited", (int64_t)segment->limited),
-		FACT("rescued", (int64_t)segment->rescued),
-		FACT("firsts", (int64_t)segment->firsts),
-		FACT("successes", (int64_t)segment->successes),
-		FACT("probes", (int64_t)segment->probes), FACT("turns", (int64_t)segment->turns),
+		FACT("paid", sums.successes),
+		FACT("refused", (int64_t)segment->totals[TOTAL_DENIED]),
+		FACT("throttled", (int64_t)segment->totals[TOTAL_THROTTLED]),
+		FACT("limited", (int64_t)segment->totals[TOTAL_LIMITED]),
+		FACT("rescued", (int64_t)segment->totals[TOTAL_RESCUED]),
+		FACT("firsts", (int64_t)segment->totals[TOTAL_FIRSTS]),
+		FACT("successes", (int64_t)segment->totals[TOTAL_SUCCESSES]),
+		FACT("probes", (int64_t)segment->totals[TOTAL_PROBES]),
+		FACT("turns", (int64_t)segment->totals[TOTAL_TURNS]),
 		FACT("pause", (int64_t)segment->cooldown.until),
 		FACT("waiting", (int64_t)segment->waiting), FACT("failures", view.failures),
 		FACT("next", view.next), { "state", view.state, STATES },
@@ -334,8 +336,9 @@ static void check_fact(struct world *world, struct script *script) {
 	if (sscanf(script->word, "counts=%d/%d", &granted, &refused) == 2) {
 		EQUAL(script->rest, sums.retries - world->used, granted);
 		EQUAL(script->rest, retries - world->used, granted);
-		EQUAL(script->rest, (int64_t)segment->denied, refused);
-		EQUAL(script->rest, (int64_t)(segment->firsts + segment->successes), 0);
+		EQUAL(script->rest, (int64_t)segment->totals[TOTAL_DENIED], refused);
+		EQUAL(script->rest,
+		    (int64_t)(segment->totals[TOTAL_FIRSTS] + segment->totals[TOTAL_SUCCESSES]), 0);
 	} else if (!script_check(script, facts, LENGTH(facts)))
 		script_refuse(script);
 }

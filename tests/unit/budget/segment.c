@@ -309,11 +309,13 @@ static const struct {
 	HEADER(slice, 16), HEADER(origin.base, 24), HEADER(origin.boot, 32), HEADER(length, 72),
 	HEADER(key, 76), SEGMENT(terms, 1104), SEGMENT(breaker, 1112), SEGMENT(breaker.rate, 1128),
 	SEGMENT(cooldown, 1136), SEGMENT(waiting, 1144), SEGMENT(guarded, 1152),
-	SEGMENT(hold, 1160), SEGMENT(probes, 1168), SEGMENT(turns, 1176), SEGMENT(limited, 1184),
-	SEGMENT(firsts, 1192), SEGMENT(denied, 1216), SEGMENT(throttled, 1224),
-	SEGMENT(gave_up, 1240), SEGMENT(window, 1248), SEGMENT(fleet.lease, 1736),
-	SEGMENT(fleet.denied, 1744), SEGMENT(fleet.offset, 1760), SEGMENT(fleet.link, 1784),
-	SEGMENT(fleet.alone, 1792), SEGMENT(fleet.successes_told, 2280)
+	SEGMENT(hold, 1160), SEGMENT(totals[TOTAL_PROBES], 1168),
+	SEGMENT(totals[TOTAL_TURNS], 1176), SEGMENT(totals[TOTAL_LIMITED], 1184),
+	SEGMENT(totals[TOTAL_FIRSTS], 1192), SEGMENT(totals[TOTAL_DENIED], 1216),
+	SEGMENT(totals[TOTAL_THROTTLED], 1224), SEGMENT(totals[TOTAL_GAVE_UP], 1240),
+	SEGMENT(window, 1248), SEGMENT(fleet.lease, 1736), SEGMENT(fleet.denied, 1744),
+	SEGMENT(fleet.offset, 1760), SEGMENT(fleet.link, 1784), SEGMENT(fleet.alone, 1792),
+	SEGMENT(fleet.successes_told, 2280)
 };
 
 TEST(layout) {

@@ -48,12 +48,12 @@ static const char *const scenes[] = {
 	"firsts 5 retries 5 attempts=10 amplification=2000000",
 	"firsts 3 retries 2 attempts=5 amplification=1666667",
 	"firsts 5 retries 1 probes 2 turns 3 attempts=11 amplification=2200000",
-	/* Too many; -1 is the largest number of the segment. */
-	"firsts 1 retries 1 probes -1 turns -1 attempts=9223372036854775807 "
+	/* Too many; -1 is the largest number of the segment, of which 60 bits count. */
+	"firsts 1 retries 1 probes -1 turns -1 attempts=2305843009213693952 "
 	"amplification=9223372036854775807",
-	"firsts 9223372036854775807 attempts=9223372036854775807 amplification=1000000",
-	"firsts -1 retries -1 attempts=9223372036854775807 amplification=1000000",
-	"firsts 1 retries -1 attempts=9223372036854775807 amplification=9223372036854775807",
+	"firsts 9223372036854775807 attempts=1152921504606846975 amplification=1000000",
+	"firsts -1 retries -1 attempts=2305843009213693950 amplification=2000000",
+	"firsts 1 retries -1 attempts=1152921504606846976 amplification=9223372036854775807",
 	/* Just below where it is halved. */
 	"firsts 9223372036854 retries 9223372036853 attempts=18446744073707 amplification=2000000",
 
@@ -94,10 +94,10 @@ act(struct script *script, struct segment *segment, struct fleet_caller *caller,
 		char name[12];
 		size_t offset;
 	} words[] = {
-		{ "firsts", offsetof(struct segment, firsts) },
-		{ "retries", offsetof(struct segment, retries) },
-		{ "probes", offsetof(struct segment, probes) },
-		{ "turns", offsetof(struct segment, turns) },
+		{ "firsts", offsetof(struct segment, totals[TOTAL_FIRSTS]) },
+		{ "retries", offsetof(struct segment, totals[TOTAL_RETRIES]) },
+		{ "probes", offsetof(struct segment, totals[TOTAL_PROBES]) },
+		{ "turns", offsetof(struct segment, totals[TOTAL_TURNS]) },
 	};
 	struct terms terms = segment_terms(segment, &segment->header);
 	int64_t epoch =
@@ -160,7 +160,7 @@ static void check_fact(struct script *script, const struct segment *segment, nan
 	const struct script_fact facts[] = { FACT("corrupt", !sound), FACT("idle", a.idle),
 		FACT("retries", a.retries), FACT("limit", a.limit), FACT("left", a.left),
 		FACT("next", a.next), FACT("window", a.window), FACT("ratio", a.ratio),
-		FACT("cooldown", a.cooldown), FACT("attempts", a.all_attempts),
+		FACT("cooldown", a.cooldown), FACT("attempts", a.attempts),
 		FACT("amplification", a.amplification), FACT("breaker", a.breaker),
 		FACT("failures", a.failures), FACT("probe", a.probe), FACT("hosts", a.fleet.hosts),
 		FACT("fleet-retries", a.fleet.retries), FACT("fleet-limit", a.fleet.limit),
@@ -235,12 +235,12 @@ TEST(garbage) {
 		HOLDS("ratio", a.ratio >= 0 && a.min >= 0);
 		HOLDS("cooldown", a.cooldown >= 0 && a.cooldown <= HOLD_MOST + HOLD_BEHIND);
 		HOLDS("totals",
-		    a.all_firsts >= 0 && a.all_retries >= 0 && a.all_denied >= 0 &&
-			a.all_successes >= 0);
-		HOLDS("attempts", a.all_attempts >= a.all_firsts);
+		    a.totals[TOTAL_FIRSTS] >= 0 && a.totals[TOTAL_RETRIES] >= 0 &&
+			a.totals[TOTAL_DENIED] >= 0 && a.totals[TOTAL_SUCCESSES] >= 0);
+		HOLDS("attempts", a.attempts >= a.totals[TOTAL_FIRSTS]);
 		HOLDS("amplification",
 		    a.amplification >= 1000000 ||
-			(a.all_firsts == 0 && a.amplification == SNAPSHOT_NONE));
+			(a.totals[TOTAL_FIRSTS] == 0 && a.amplification == SNAPSHOT_NONE));
 		HOLDS("breaker",
 		    a.breaker >= BREAKER_CLOSED && a.breaker <= BREAKER_HALF_OPEN &&
 			a.failures >= 0 && a.probe >= SNAPSHOT_NONE);
