@@ -31,12 +31,9 @@
 
 /* Where an atomic operation is a library function, its lock is valid within one
  * process only. */
-#ifdef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_8
-#define LOCK_FREE 1
-#else
-#define LOCK_FREE 0
+#ifndef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_8
+#error "a word of 64 bits needs an atomic compare-and-swap"
 #endif
-static_assert(LOCK_FREE, "a word of 64 bits needs an atomic compare-and-swap");
 
 /* Programs of 32 and of 64 bits share segments. The units have the offsets. */
 static_assert(sizeof(struct origin) == 48, "origin");
@@ -126,7 +123,9 @@ segment_make(struct segment *segment, const char *key,
 	atomic_init(&segment->terms, pack(&made));
 }
 
-enum segment_state
+const char segment_stale[] = "of an earlier boot";
+
+const char *
 segment_check(
     const struct header *header, const char *key, const struct origin *here)
 {
@@ -139,20 +138,20 @@ segment_check(
 	    header->words != WINDOW_WORDS || header->slice < SLICE_LEAST ||
 	    header->slice > SLICE_MOST || origin->base < 0 || length == 0 ||
 	    length != strnlen(header->key, SEGMENT_KEY))
-		return SEGMENT_STRANGE;
+		return "of another version";
 	if (key != NULL &&
 	    (strlen(key) != length || memcmp(header->key, key, length) != 0))
-		return SEGMENT_OTHER_KEY;
+		return "of another key";
 	if (here->boot[0] != '\0' &&
 	    strncmp(here->boot, origin->boot, SEGMENT_BOOT) != 0)
-		return SEGMENT_STALE;
+		return segment_stale;
 	if (origin->base - here->base >
 	    CLOCK_BEHIND + SLICES_BEHIND * header->slice)
-		return SEGMENT_FUTURE;
+		return "of another clock";
 	if (window_epoch(header->slice, segment_age(header, here->base)) >=
 	    WINDOW_EPOCHS - EPOCHS_LEFT)
-		return SEGMENT_STALE;
-	return SEGMENT_GOOD;
+		return segment_stale;
+	return NULL;
 }
 
 nanos

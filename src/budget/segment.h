@@ -90,15 +90,6 @@ struct segment {
 	struct fleet_host fleet;
 };
 
-enum segment_state {
-	SEGMENT_GOOD,
-	SEGMENT_STALE, /* of an earlier boot, or its epochs are used up: no
-			  process can use it any more */
-	SEGMENT_FUTURE, /* made in the future: by another clock than this */
-	SEGMENT_OTHER_KEY,
-	SEGMENT_STRANGE, /* of another version, or no segment */
-};
-
 /*
  * Writes the file name of a key: SEGMENT_PREFIX; "uid.", unless uid is -1 (in a
  * directory that a group shares); and the key, in which bytes other than
@@ -116,13 +107,16 @@ void segment_make(struct segment *segment, const char *key,
     const struct terms *terms, const struct origin *origin);
 
 /*
- * Checks a header that was copied from a file of the right size. here is the
- * present time. If here->boot is "", the boot is not compared, since a file in
+ * Checks a header that was copied from a file of the right size. NULL, or why
+ * it cannot be used: segment_stale if no process can use it any more, because
+ * it is of an earlier boot, or its epochs are used up. here is the present
+ * time. If here->boot is "", the boot is not compared, since a file in
  * memory does not survive a reboot. key NULL accepts any key. No value of a
  * header is ever used as a size or an offset.
  */
-enum segment_state segment_check(
+const char *segment_check(
     const struct header *header, const char *key, const struct origin *here);
+extern const char segment_stale[];
 
 /* The time since the segment was made, 0 if retry's clock is behind. */
 nanos segment_age(const struct header *header, nanos now);

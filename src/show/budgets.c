@@ -716,7 +716,7 @@ add_found(struct found *found, void *with)
 {
 	struct budgets *budgets = with;
 	bool one = budgets->policy->subject != NULL;
-	bool stale = found->state == SEGMENT_STALE;
+	bool stale = found->refused.why == segment_stale;
 	struct snapshot *snapshot;
 	struct failure failure;
 
@@ -819,7 +819,7 @@ reset(struct budgets *budgets)
 static void
 remove_idle(struct found *found, void *with)
 {
-	bool stale = found->state == SEGMENT_STALE;
+	bool stale = found->refused.why == segment_stale;
 	struct budgets *budgets = with;
 	struct snapshot snapshot = { .idle = false };
 	struct failure failure = NO_FAILURE;

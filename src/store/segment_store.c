@@ -196,24 +196,6 @@ fill(int fd, const struct dir *dir, const char *key, const struct terms *terms)
 	return FAILED("cannot write");
 }
 
-/* The first call needs a capability, the second needs /proc. */
-static bool
-give_name(int fd, const char *path)
-{
-	char name[PROCFS_NAME];
-
-	if (linkat(fd, "", AT_FDCWD, path, AT_EMPTY_PATH) == 0)
-		return true;
-	if (errno == EEXIST)
-		return false;
-	if (linkat(AT_FDCWD, procfs_name(name, fd), AT_FDCWD, path,
-		AT_SYMLINK_FOLLOW) == 0)
-		return true;
-	if (errno != EEXIST)
-		errno = EOPNOTSUPP;
-	return false;
-}
-
 /* For file systems without O_TMPFILE: under a name that no key has at first. */
 static struct failure
 make_named(const struct dir *dir, const char *key, const struct terms *terms)
@@ -249,16 +231,19 @@ static struct failure
 make_file(const struct dir *dir, const char *key, const struct terms *terms)
 {
 	int fd = open(dir->directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	struct failure failure = NO_FAILURE;
+	struct failure failure = FAILED("cannot make");
+	char name[PROCFS_NAME];
 
-	if (fd == -1) {
-		failure = FAILED("cannot make");
-	} else {
+	if (fd != -1) {
 		failure = fill(fd, dir, key, terms);
-		if (failure.why == NULL && !give_name(fd, dir->path))
-			failure = FAILED("cannot name");
+		if (failure.why == NULL &&
+		    linkat(AT_FDCWD, procfs_name(name, fd), AT_FDCWD, dir->path,
+			AT_SYMLINK_FOLLOW) == -1)
+			failure = (struct failure){ "cannot name",
+				errno == EEXIST ? EEXIST : EOPNOTSUPP };
 		close(fd);
 	}
+	/* The file system has no such files, or /proc is missing. */
 	if (failure.error == EOPNOTSUPP || failure.error == EISDIR ||
 	    failure.error == ENOENT)
 		failure = make_named(dir, key, terms);
@@ -269,49 +254,38 @@ make_file(const struct dir *dir, const char *key, const struct terms *terms)
  * Segments
  */
 
-/* Copies and checks the header, and sets *state. */
+/* Copies and checks the header. */
 static struct failure
-check_header(
-    struct segment_store *store, const char *key, enum segment_state *state)
+check_header(struct segment_store *store, const char *key)
 {
-	static const char why[][24] = {
-		[SEGMENT_STALE] = "of an earlier boot",
-		[SEGMENT_FUTURE] = "of another clock",
-		[SEGMENT_OTHER_KEY] = "of another key",
-		[SEGMENT_STRANGE] = "of another version",
-	};
+	struct header *header = &store->header;
 	struct origin here;
 	struct failure failure = find_origin(store->fd, false, &here);
-	struct segment copy;
 	ssize_t got;
 
 	if (failure.why != NULL)
 		return failure;
-	got = pread(store->fd, &copy, sizeof copy, 0);
+	got = pread(store->fd, header, sizeof *header, 0);
 	if (got == -1)
 		return FAILED("cannot read");
-	store->header = copy.header;
-	if ((size_t)got != sizeof copy)
+	if (got != sizeof *header)
 		return REFUSED("of another size");
-	*state = segment_check(&store->header, key, &here);
-	return *state == SEGMENT_GOOD ? NO_FAILURE : REFUSED(why[*state]);
+	return REFUSED(segment_check(header, key, &here));
 }
 
 /*
- * Opens the file at dir->path. Fails unless it is SEGMENT_GOOD, with ENOENT
- * only if there is no file. The store of a SEGMENT_STALE one stays open, so
- * that it can be locked; that of any other is closed.
+ * Opens the file at dir->path. Fails with ENOENT only if there is no file. The
+ * store of a stale segment stays open, so that it can be locked.
  */
 static struct failure
-open_existing(struct segment_store *store, const struct dir *dir,
-    const char *key, enum segment_state *state)
+open_existing(
+    struct segment_store *store, const struct dir *dir, const char *key)
 {
 	struct failure failure;
 	struct stat file;
 	void *memory;
 
 	*store = (struct segment_store){ .fd = -1 };
-	*state = SEGMENT_STRANGE;
 	store->fd = open(
 	    dir->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (store->fd == -1) {
@@ -328,8 +302,8 @@ open_existing(struct segment_store *store, const struct dir *dir,
 	failure = fstat(store->fd, &file) == -1 ? FAILED("cannot open")
 						: judge(dir, &file);
 	if (failure.why == NULL)
-		failure = check_header(store, key, state);
-	if (*state == SEGMENT_GOOD) {
+		failure = check_header(store, key);
+	if (failure.why == NULL) {
 		memory = mmap(NULL, sizeof *store->segment,
 		    PROT_READ | PROT_WRITE, MAP_SHARED, store->fd, 0);
 		if (memory != MAP_FAILED) {
@@ -338,9 +312,8 @@ open_existing(struct segment_store *store, const struct dir *dir,
 			return NO_FAILURE;
 		}
 		failure = FAILED("cannot map");
-		*state = SEGMENT_STRANGE;
 	}
-	if (*state != SEGMENT_STALE)
+	if (failure.why != segment_stale)
 		segment_store_close(store);
 	return failure;
 }
@@ -370,7 +343,6 @@ segment_store_open(struct segment_store *store, const char *directory,
     const char *key, const struct terms *terms)
 {
 	struct dir dir;
-	enum segment_state state;
 	struct failure failure = find_dir(&dir, directory);
 
 	*store = (struct segment_store){ .fd = -1 };
@@ -378,9 +350,9 @@ segment_store_open(struct segment_store *store, const char *directory,
 		return failure;
 	set_key(&dir, key);
 	for (int i = 0; i < TRIES; i++) {
-		failure = open_existing(store, &dir, key, &state);
+		failure = open_existing(store, &dir, key);
 		if (failure.why == NULL ||
-		    (state != SEGMENT_STALE && failure.error != ENOENT))
+		    (store->fd == -1 && failure.error != ENOENT))
 			return failure;
 		failure = NO_FAILURE;
 		if (store->fd == -1)
@@ -517,7 +489,6 @@ show_file(
 		.path = dir->path,
 		.leftover = strncmp(dir->path + dir->key, LEFTOVER,
 				strlen(LEFTOVER)) == 0,
-		.state = SEGMENT_STRANGE,
 		.store = { .fd = -1 } };
 	char key[SEGMENT_KEY + 1] = { 0 };
 	struct dir expected = *dir;
@@ -533,17 +504,16 @@ show_file(
 			each(&found, with);
 		return;
 	}
-	failure = open_existing(&found.store, dir, NULL, &found.state);
+	failure = open_existing(&found.store, dir, NULL);
 	if (failure.error == ENOENT)
 		return;
 	found.refused = failure;
 	/* The name has to be that of the key. */
-	if (found.state == SEGMENT_GOOD) {
+	if (failure.why == NULL) {
 		memcpy(key, found.store.header.key, SEGMENT_KEY);
 		set_key(&expected, key);
 		if (strcmp(expected.path, dir->path) != 0) {
 			found.refused = REFUSED("of another key");
-			found.state = SEGMENT_OTHER_KEY;
 			segment_store_close(&found.store);
 		}
 	}

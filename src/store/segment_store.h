@@ -33,15 +33,12 @@ struct segment_store {
 	struct header header; /* a checked copy */
 };
 
-/*
- * A file that segment_store_walk has found. store is open if state is
- * SEGMENT_GOOD or SEGMENT_STALE.
- */
+/* A file that segment_store_walk has found. store is open if the segment can be
+ * used, or is stale. */
 struct found {
 	const char *name, *path;
 	bool leftover; /* a segment that its maker did not complete */
 	struct failure refused; /* why the segment cannot be used */
-	enum segment_state state; /* unless it is a leftover */
 	struct segment_store store;
 };
 

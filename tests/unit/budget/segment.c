@@ -100,7 +100,7 @@ TEST(made) {
 		EQUAL(row, limits.ratio, made[i].ratio);
 		EQUAL(row, limits.min, made[i].min);
 		EQUAL(row, new.header.slice, made[i].slice);
-		HOLDS(row, segment_check(&new.header, "key", &origin) == SEGMENT_GOOD);
+		HOLDS(row, segment_check(&new.header, "key", &origin) == NULL);
 		segment_agree(&new, &new.header, &made[i].terms, &differs);
 		HOLDS(row, !differs);
 		HOLDS(row, is_zero(&new.breaker, sizeof new - offsetof(struct segment, breaker)));
@@ -116,9 +116,9 @@ TEST(longest_key) {
 	memset(key, 'k', SEGMENT_KEY);
 	key[SEGMENT_KEY] = '\0';
 	segment_make(&new, key, &minute, &origin);
-	HOLDS("longest", segment_check(&new.header, key, &origin) == SEGMENT_GOOD);
+	HOLDS("longest", segment_check(&new.header, key, &origin) == NULL);
 	key[SEGMENT_KEY - 1] = '\0';
-	HOLDS("shorter", segment_check(&new.header, key, &origin) == SEGMENT_OTHER_KEY);
+	HOLDS("shorter", segment_check(&new.header, key, &origin) != NULL);
 }
 
 /*
@@ -139,40 +139,47 @@ TEST(longest_key) {
 
 static const struct {
 	const char *row;
-	enum segment_state state;
+	const char *why;
 	nanos now; /* since it was made */
 	const char *boot;
 	size_t at, size;
 	const void *bytes; /* NULL: zeros */
 } checks[] = {
-	{ "as made", SEGMENT_GOOD, .now = 0 },
-	{ "boot not compared", SEGMENT_GOOD, .boot = "" },
-	{ "an hour later", SEGMENT_GOOD, .now = NANOS_HOUR },
+	{ "as made", "good", .now = 0 },
+	{ "boot not compared", "good", .boot = "" },
+	{ "an hour later", "good", .now = NANOS_HOUR },
 
-	{ "another version", SEGMENT_STRANGE, AT(magic), .bytes = "retry-v3" },
-	{ "a larger one", SEGMENT_STRANGE, AT(size), WORD(sizeof(struct segment) + 8) },
-	{ "another window size", SEGMENT_STRANGE, AT(words), WORD(WINDOW_WORDS + 1) },
-	{ "no slice", SEGMENT_STRANGE, AT(slice), INT(0) },
-	{ "too short a slice", SEGMENT_STRANGE, AT(slice), INT(16666665) },
-	{ "too long a slice", SEGMENT_STRANGE, AT(slice), INT(24 * NANOS_MINUTE + 1) },
-	{ "before the boot", SEGMENT_STRANGE, AT(origin.base), INT(-1) },
-	{ "no length", SEGMENT_STRANGE, AT(length), WORD(0) },
-	{ "no key", SEGMENT_STRANGE, AT(key) },
-	{ "neither length nor key", SEGMENT_STRANGE, .at = offsetof(struct header, length),
+	{ "another version", "of another version", AT(magic), .bytes = "retry-v3" },
+	{ "a larger one", "of another version", AT(size), WORD(sizeof(struct segment) + 8) },
+	{ "another window size", "of another version", AT(words), WORD(WINDOW_WORDS + 1) },
+	{ "no slice", "of another version", AT(slice), INT(0) },
+	{ "too short a slice", "of another version", AT(slice), INT(16666665) },
+	{ "too long a slice", "of another version", AT(slice), INT(24 * NANOS_MINUTE + 1) },
+	{ "before the boot", "of another version", AT(origin.base), INT(-1) },
+	{ "no length", "of another version", AT(length), WORD(0) },
+	{ "no key", "of another version", AT(key) },
+	{ "neither length nor key", "of another version", .at = offsetof(struct header, length),
 	    .size = 4 + SEGMENT_KEY },
 
-	{ "another boot", SEGMENT_STALE, .boot = OTHER },
-	{ "made without a boot", SEGMENT_STALE, AT(origin.boot) },
-	{ "epochs nearly used up", SEGMENT_GOOD, USED_UP(1 << 21) },
-	{ "epochs used up", SEGMENT_STALE, USED_UP(1 << 20) },
+	{ "another boot", "of an earlier boot", .boot = OTHER },
+	{ "made without a boot", "of an earlier boot", AT(origin.boot) },
+	{ "epochs nearly used up", "good", USED_UP(1 << 21) },
+	{ "epochs used up", "of an earlier boot", USED_UP(1 << 20) },
 
 	/* Clocks. */
-	{ "two long slices behind", SEGMENT_GOOD, AT(slice), INT(24 * NANOS_MINUTE),
-	    .now = 5 - MADE },
-	{ "as far behind as can be", SEGMENT_GOOD, .now = -62 * NANOS_SECOND },
-	{ "further behind", SEGMENT_FUTURE, .now = -62 * NANOS_SECOND - 1 },
-	{ "made at the end of time", SEGMENT_FUTURE, AT(origin.base), INT(INT64_MAX) },
+	{ "two long slices behind", "good", AT(slice), INT(24 * NANOS_MINUTE), .now = 5 - MADE },
+	{ "as far behind as can be", "good", .now = -62 * NANOS_SECOND },
+	{ "further behind", "of another clock", .now = -62 * NANOS_SECOND - 1 },
+	{ "made at the end of time", "of another clock", AT(origin.base), INT(INT64_MAX) },
 };
+
+static const char *
+why_not(const struct header *header, const char *key, const struct origin *here) {
+	const char *why = segment_check(header, key, here);
+
+	HOLDS("stale", (why == segment_stale) == (why != NULL && strcmp(why, segment_stale) == 0));
+	return why == NULL ? "good" : why;
+}
 
 TEST(checks) {
 	struct segment new;
@@ -188,13 +195,13 @@ TEST(checks) {
 		if (checks[i].bytes != NULL)
 			memcpy((char *)header + checks[i].at, checks[i].bytes, checks[i].size);
 		/* Any key, if one byte of it is not zero. */
-		EQUAL(checks[i].row, segment_check(header, NULL, &here), checks[i].state);
+		SAME(checks[i].row, why_not(header, NULL, &here), checks[i].why);
 		if (checks[i].at != offsetof(struct header, length))
-			EQUAL(checks[i].row, segment_check(header, "key", &here), checks[i].state);
+			SAME(checks[i].row, why_not(header, "key", &here), checks[i].why);
 	}
 	segment_make(&new, "key", &minute, &origin);
-	EQUAL("another key", segment_check(header, "kez", &origin), SEGMENT_OTHER_KEY);
-	EQUAL("a shorter key", segment_check(header, "ke", &origin), SEGMENT_OTHER_KEY);
+	SAME("another key", why_not(header, "kez", &origin), "of another key");
+	SAME("a shorter key", why_not(header, "ke", &origin), "of another key");
 }
 
 /* Age and epochs of a segment made at 1000 s, with slices of one second */
