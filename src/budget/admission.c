@@ -30,67 +30,47 @@ deny(const struct visit *visit, struct admission *admission, nanos next)
 	    number_greater(next, hold_left(&segment->cooldown, age));
 }
 
-/* Asks the fleet and the window, which limit a retry. The window counts a retry
- * that it grants. */
+/* Asks the window and then the fleet, which limit a retry. The window counts a
+ * retry that it grants. granted: the fleet has granted it. */
 static void
 limit_retry(
     const struct visit *visit, struct admission *admission, bool granted)
 {
 	struct caller *caller = visit->caller;
 	struct segment *segment = visit->segment;
-	const struct header *header = visit->header;
+	struct window *window = &segment->window;
 	const struct terms *terms = &admission->terms;
-	enum window_answer answer = WINDOW_DENIED;
-	nanos age = visit->age;
-	int64_t epoch = window_epoch(header->slice, age);
+	struct host_step *fleet = &admission->fleet;
+	nanos slice = visit->header->slice, age = visit->age;
+	nanos next = window_next(window, terms, slice, age, &admission->sums);
 
 	admission->cooling = hold_left(&segment->cooldown, age) > 0;
-
-	/* The fleet is asked for a retry that the window would grant. */
-	if (granted) {
-		admission->fleet.decision = HOST_GRANTED;
-	} else if (caller->fleet != NULL && !admission->cooling) {
-		admission->sums = window_look(&segment->window, epoch);
-		if (admission->sums.retries <
-		    window_limit(terms, admission->sums.successes))
-			admission->fleet = fleet_host_ask(&segment->fleet,
-			    &segment->window, caller->fleet, age);
-	}
-	switch (admission->fleet.decision) {
-	case HOST_UNASKED:
-	case HOST_GRANTED:
-	case HOST_ALONE:
-		break;
-	case HOST_DENIED:
-		admission->view =
-		    fleet_host_look(&segment->fleet, header->slice, age);
-		deny(visit, admission, admission->fleet.next);
-		return;
-	case HOST_WAIT:
-	case HOST_ASK:
+	if (granted)
+		fleet->decision = HOST_GRANTED;
+	else if (caller->fleet != NULL && !admission->cooling && next == 0)
+		*fleet =
+		    fleet_host_ask(&segment->fleet, window, caller->fleet, age);
+	if (fleet->decision == HOST_WAIT || fleet->decision == HOST_ASK) {
 		admission->answer = ADMISSION_PENDING;
 		return;
-	case HOST_CORRUPT:
-		admission->answer = ADMISSION_CORRUPT;
-		return;
 	}
-
-	/* The window may have room meanwhile for a retry of which the fleet was
-	 * not asked. */
-	if (!admission->cooling &&
-	    (caller->fleet == NULL ||
-		admission->fleet.decision != HOST_UNASKED))
-		answer = window_withdraw(
-		    &segment->window, terms, epoch, &admission->sums);
-	if (answer == WINDOW_GRANTED) {
-		segment_count(segment, TOTAL_RETRIES);
-		caller->paid = admission->sums.epoch + 1;
-	} else if (answer == WINDOW_DENIED)
-		deny(visit, admission,
-		    window_next(&segment->window, terms, header->slice, age,
-			&admission->sums));
-	else
+	if (fleet->decision == HOST_DENIED) {
+		admission->view = fleet_host_look(&segment->fleet, slice, age);
+		next = fleet->next;
+	} else if (!admission->cooling && next == 0) {
+		if (window_withdraw(window, terms, window_epoch(slice, age),
+			&admission->sums) == WINDOW_GRANTED) {
+			segment_count(segment, TOTAL_RETRIES);
+			caller->paid = admission->sums.epoch + 1;
+			return;
+		}
+		/* Another process was faster. */
+		next = window_next(window, terms, slice, age, &admission->sums);
+	}
+	if (next < 0)
 		admission->answer = ADMISSION_CORRUPT;
+	else
+		deny(visit, admission, next);
 }
 
 /*
@@ -122,24 +102,23 @@ admission_ask(const struct visit *visit, bool retry, bool granted)
 		.terms = visit->terms };
 	enum breaker_pass pass = BREAKER_PASSED;
 	nanos age = visit->age;
-	bool waited = caller->waits, held = caller->held;
 
 	caller->began = visit->now;
 	caller->renewal = number_add(visit->now, BREAKER_RENEWAL);
 	caller->lease = 0;
 	caller->paid = 0;
-	caller->lost_lease = caller->waits = caller->held = false;
+	caller->lost_lease = false;
 	/* The hold comes first: nothing is counted for an attempt that waits.
 	 */
 	admission.next = hold_left(&segment->hold, age);
 	if (admission.next > 0) {
 		admission.answer = ADMISSION_HOLD;
-		caller->waits = waited;
-		caller->held = true;
-		if (!held)
+		if (!caller->held)
 			segment_count(segment, TOTAL_THROTTLED);
+		caller->held = true;
 		return admission;
 	}
+	caller->held = false;
 
 	if (has_breaker(caller)) {
 		/* Read first: a write would contend for the cache line. */
@@ -171,15 +150,13 @@ admission_ask(const struct visit *visit, bool retry, bool granted)
 		segment_count(segment, TOTAL_PROBES);
 
 	if (admission.answer == ADMISSION_PENDING ||
-	    admission.answer == ADMISSION_CORRUPT) {
-		caller->waits = waited;
+	    admission.answer == ADMISSION_CORRUPT)
 		return admission;
-	}
 	if (caller->fleet != NULL)
 		caller->fleet->waits = false;
-	caller->waits = admission.answer != ADMISSION_GRANTED;
-	if (caller->waits && !waited)
+	if (admission.answer != ADMISSION_GRANTED && !caller->waits)
 		segment_count(segment, TOTAL_DENIED);
+	caller->waits = admission.answer != ADMISSION_GRANTED;
 	return admission;
 }
 

@@ -116,29 +116,24 @@ go_alone(struct fleet_host *host, const struct fleet_caller *caller,
 {
 	const struct fleet_config *config = caller->config;
 	int64_t hosts = fleet_host_hosts(host, caller->tag);
-	struct host_step step = { .decision = HOST_DENIED, .silent = true };
+	struct host_step step = { .decision = HOST_ALONE, .silent = true };
 	struct terms limits = { 0, config->alone, 0 };
+	struct window *window = &host->alone;
 	struct window_sums sums;
+	nanos next;
 
 	if (config->alone < 0)
 		limits.min = hosts == 0
 		    ? 1
 		    : number_greater(1, config->terms.min / hosts);
 	step.share = limits.min;
-	switch (window_withdraw(
-	    &host->alone, &limits, window_epoch(caller->slice, now), &sums)) {
-	case WINDOW_GRANTED:
-		step.decision = HOST_ALONE;
-		break;
-	case WINDOW_DENIED:
-		step.next = number_lesser(lasts,
-		    window_next(
-			&host->alone, &limits, caller->slice, now, &sums));
-		break;
-	case WINDOW_CORRUPT:
-		step.decision = HOST_CORRUPT;
-		break;
-	}
+	if (window_withdraw(window, &limits, window_epoch(caller->slice, now),
+		&sums) == WINDOW_GRANTED)
+		return step;
+	step.decision = HOST_DENIED;
+	next = window_next(window, &limits, caller->slice, now, &sums);
+	/* A window that is corrupt grants nothing. */
+	step.next = next < 0 ? lasts : number_lesser(lasts, next);
 	return step;
 }
 
@@ -510,7 +505,10 @@ struct host_view
 fleet_host_look(const struct fleet_host *host, nanos slice, nanos now)
 {
 	uint64_t used = atomic_load(&host->used);
+	struct window_sums alone;
 
+	window_next(
+	    &host->alone, &(struct terms){ 0, 0, 0 }, slice, now, &alone);
 	return (struct host_view){
 		.denied = left_of(
 		    atomic_load(&host->denied), window_length(slice), now),
@@ -519,7 +517,6 @@ fleet_host_look(const struct fleet_host *host, nanos slice, nanos now)
 		    (int64_t)(atomic_load(&host->hosts) & NUMBER_MOST(TAG_AT)),
 		.retries = (int64_t)(used >> 32),
 		.limit = (int64_t)(used & UINT32_MAX),
-		.alone =
-		    window_look(&host->alone, window_epoch(slice, now)).retries,
+		.alone = alone.retries,
 	};
 }

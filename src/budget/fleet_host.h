@@ -227,7 +227,6 @@ enum host_decision {
 	HOST_ALONE,
 	HOST_WAIT,
 	HOST_ASK,
-	HOST_CORRUPT, /* as WINDOW_CORRUPT: read the clock and ask again */
 };
 
 struct host_step {

@@ -252,12 +252,10 @@ segment_look(struct snapshot *snapshot, const struct segment *segment,
 
 	snapshot->length = header->length;
 	memcpy(snapshot->key, header->key, sizeof snapshot->key);
-	if (terms.ratio < 0 ||
-	    !window_is_sound(
-		&segment->window, window_epoch(header->slice, age)))
-		return false;
 	snapshot->next =
 	    window_next(&segment->window, &terms, header->slice, age, &sums);
+	if (terms.ratio < 0 || snapshot->next < 0)
+		return false;
 	snapshot->ratio = terms.ratio;
 	snapshot->min = terms.min;
 	snapshot->retries = sums.retries;

@@ -188,28 +188,6 @@ window_withdraw(struct window *window, const struct terms *terms, int64_t epoch,
 }
 
 enum window_answer
-window_deposit(struct window *window, int64_t epoch)
-{
-	int64_t last = latest(epoch);
-
-	while (epoch <= last) {
-		_Atomic uint64_t *at = &window->words[index_of(epoch)];
-		uint64_t word = atomic_load(at), next = word_at(epoch, word);
-
-		if (is_strange(word, epoch))
-			return WINDOW_CORRUPT;
-		if (epoch_of(word) > epoch)
-			epoch = epoch_of(word);
-		else if (sealed(next)) /* another process has seen the next */
-			epoch++;
-		else if (successes_of(next) == COUNT_MOST ||
-		    atomic_compare_exchange_strong(at, &word, next + SUCCESS))
-			return WINDOW_GRANTED;
-	}
-	return WINDOW_CORRUPT;
-}
-
-void
 window_note(struct window *window, int64_t epoch)
 {
 	_Atomic uint64_t *at = &window->words[index_of(epoch)];
@@ -217,10 +195,25 @@ window_note(struct window *window, int64_t epoch)
 
 	do {
 		next = word_at(epoch, word);
-		if (is_strange(word, epoch) || epoch_of(word) > epoch ||
-		    sealed(next) || successes_of(next) == COUNT_MOST)
-			return;
-	} while (!atomic_compare_exchange_strong(at, &word, next + SUCCESS));
+		if (is_strange(word, epoch))
+			return WINDOW_CORRUPT;
+		if (epoch_of(word) > epoch || sealed(next))
+			return WINDOW_DENIED;
+	} while (successes_of(next) < COUNT_MOST &&
+	    !atomic_compare_exchange_strong(at, &word, next + SUCCESS));
+	return WINDOW_GRANTED;
+}
+
+enum window_answer
+window_deposit(struct window *window, int64_t epoch)
+{
+	enum window_answer answer = WINDOW_DENIED;
+
+	/* If a slice is over, another process has a clock that is ahead. */
+	for (int64_t last = latest(epoch);
+	     answer == WINDOW_DENIED && epoch <= last; epoch++)
+		answer = window_note(window, epoch);
+	return answer == WINDOW_DENIED ? WINDOW_CORRUPT : answer;
 }
 
 void
@@ -232,19 +225,6 @@ window_refund(struct window *window, int64_t epoch)
 	while (epoch_of(word) == epoch && retries_of(word) > 0 &&
 	    !atomic_compare_exchange_strong(at, &word, word - RETRY))
 		;
-}
-
-bool
-window_is_sound(const struct window *window, int64_t epoch)
-{
-	for (int64_t i = 0; i < WINDOW_WORDS; i++) {
-		uint64_t word = atomic_load(&window->words[i]);
-
-		if (is_strange(word, i) ||
-		    epoch_of(word) + sealed(word) > latest(epoch))
-			return false;
-	}
-	return true;
 }
 
 struct window_sums
@@ -278,31 +258,23 @@ count(const uint64_t words[WINDOW_WORDS], int64_t epoch)
 
 /*
  * Copies the words while other processes may change them. Returns the present
- * epoch, which is later than epoch if another clock is ahead.
+ * epoch, which is later than epoch if another clock is ahead; -1: a word is
+ * corrupt.
  */
 static int64_t
 copy(const struct window *window, int64_t epoch, uint64_t words[WINDOW_WORDS])
 {
-	int64_t most = latest(epoch), present = epoch;
+	int64_t present = epoch;
 
 	for (int64_t i = 0; i < WINDOW_WORDS; i++) {
 		uint64_t word = words[i] = atomic_load(&window->words[i]);
-		int64_t reached = epoch_of(word) + (sealed(word) ? 1 : 0);
 
-		if (epoch_of(word) % WINDOW_WORDS == i && reached <= most &&
-		    reached > present)
-			present = reached;
+		if (is_strange(word, i))
+			return -1;
+		present =
+		    number_greater(present, epoch_of(word) + sealed(word));
 	}
-	return present;
-}
-
-struct window_sums
-window_look(const struct window *window, int64_t epoch)
-{
-	uint64_t words[WINDOW_WORDS];
-
-	epoch = copy(window, epoch, words);
-	return count(words, epoch);
+	return present <= latest(epoch) ? present : -1;
 }
 
 nanos
@@ -312,6 +284,9 @@ window_next(const struct window *window, const struct terms *terms, nanos slice,
 	uint64_t words[WINDOW_WORDS];
 	int64_t present = copy(window, window_epoch(slice, age), words);
 
+	*sums = (struct window_sums){ .epoch = present };
+	if (present < 0)
+		return -1;
 	*sums = count(words, present);
 	for (int64_t wait = 0; wait <= WINDOW_WORDS; wait++) {
 		struct window_sums left = count(words, present + wait);

@@ -119,9 +119,8 @@ enum window_answer window_withdraw(struct window *window,
  */
 enum window_answer window_deposit(struct window *window, int64_t epoch);
 
-/* Counts a success in the slice of this epoch, or not at all if that is over.
- */
-void window_note(struct window *window, int64_t epoch);
+/* The same in the slice of this epoch alone: WINDOW_DENIED if that is over. */
+enum window_answer window_note(struct window *window, int64_t epoch);
 
 /*
  * Pays back a retry that was counted in the slice of this epoch and has
@@ -129,22 +128,13 @@ void window_note(struct window *window, int64_t epoch);
  */
 void window_refund(struct window *window, int64_t epoch);
 
-/*
- * Whether no word is corrupt, as seen at an epoch. Changes nothing. If not,
- * read the clock and ask again, as after the first WINDOW_CORRUPT.
- */
-bool window_is_sound(const struct window *window, int64_t epoch);
-
 /* What was counted in one slice; 0 if it is too old, or of the future. */
 struct window_sums window_slice(const struct window *window, int64_t epoch);
 
-/* What counts at an epoch. Changes nothing; corrupt words count as empty. */
-struct window_sums window_look(const struct window *window, int64_t epoch);
-
 /*
  * How long until a retry would be granted if nothing else happened; NANOS_MAX:
- * only after a success. *sums becomes what counts at that age. Changes nothing
- * in the window. Corrupt words count as empty.
+ * only after a success; -1: a word is corrupt (as above). *sums becomes what
+ * counts at that age. Changes nothing in the window.
  */
 nanos window_next(const struct window *window, const struct terms *terms,
     nanos slice, nanos age, struct window_sums *sums);

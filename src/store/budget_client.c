@@ -156,9 +156,11 @@ budget_client_visit(
 static bool
 look(const struct visit *visit, void *unused)
 {
+	struct window_sums sums;
+
 	(void)unused;
-	return window_is_sound(&visit->segment->window,
-	    window_epoch(visit->header->slice, visit->age));
+	return window_next(&visit->segment->window, &visit->terms,
+		   visit->header->slice, visit->age, &sums) >= 0;
 }
 
 bool

@@ -485,8 +485,6 @@ static void ask(struct state *state, struct actor *actor) {
 	case HOST_GRANTED:
 		explore_wrong("nothing is decided");
 		break;
-	case HOST_CORRUPT:
-		explore_expect(state->clock > actor->now + WINDOW_WORDS, "taken for corrupt");
 	}
 	become(actor, IDLE);
 }
@@ -652,7 +650,7 @@ static void come_late(const struct state *state) {
 		step = decide(&host, &caller, now);
 		now += number_greater(step.next, TICK);
 	}
-	explore_expect(now <= last && step.decision != HOST_CORRUPT, "stuck");
+	explore_expect(now <= last, "stuck");
 	host = state->host;
 	caller.waits = false;
 	now = clock_of(state->clock + 2 * WINDOW_SLICES);

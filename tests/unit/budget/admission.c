@@ -225,8 +225,8 @@ static bool acts(struct world *world, struct script *script) {
 	} else if (script_is(script, "renews"))
 		admission_renew(&here);
 	else if (script_is(script, "looks"))
-		world->corrupt = !window_is_sound(&here.segment->window,
-		    window_epoch(here.header->slice, here.age));
+		world->corrupt = window_next(&here.segment->window, &here.terms, here.header->slice,
+				     here.age, &world->admission.sums) < 0;
 	else
 		return caller->fleet != NULL && settles(world, script);
 	return true;
@@ -279,12 +279,13 @@ static void check_fact(struct world *world, struct script *script) {
 	struct breaker_view view = breaker_look(&segment->breaker, world->now);
 	struct fleet_question question = { .count = 0 };
 	struct fleet_row told = { .age = 0 };
-	struct window_sums sums = window_look(&segment->window,
-	    window_epoch(segment->header.slice, segment_age(&segment->header, world->now)));
+	struct window_sums sums;
 	int64_t retries = (int64_t)segment->totals[TOTAL_RETRIES];
 	uint64_t word = segment->breaker.word, streak = segment->breaker.streak;
 	int granted, refused;
 
+	window_next(&segment->window, &world->terms, segment->header.slice,
+	    segment_age(&segment->header, world->now), &sums);
 	if (caller->fleet != NULL)
 		question = caller->fleet->question;
 	for (size_t i = 0; i < question.count; i++) {
