@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "exit_status.h"
 #include "match/pattern.h"
@@ -16,11 +16,10 @@
 /* The most bytes of what is quoted from an output or from a LIST. */
 #define QUOTE 100
 
-/* Room for "; this host alone, 3 retries in 60s". */
-#define ALONE_ROOM 80
-
-/* Room for why the next attempt may not begin. */
-#define DENIAL_ROOM 320
+/* The most bytes of a part of a message, one more than the log shows; and of
+ * all parts. */
+#define PART 1001
+#define TEXT 6000
 
 /* Input was consumed in spite of --replay-stdin. */
 static const char no_replay[] =
@@ -49,22 +48,31 @@ struct message {
 	enum loudness least;
 	bool attempted; /* it is about an attempt */
 	bool continues; /* a second line says more about the end */
-	const char *strings[24]; /* the words so far, up to a NULL */
-	char quote[QUOTE + 4]; /* what these strings may point to */
-	char text[64];
+	const char *parts[24]; /* of the words, up to a NULL */
+	char text[TEXT + 1]; /* what they point to */
+	char quote[QUOTE + 4];
+	int64_t used; /* bytes of text */
+	int count; /* of parts */
 };
 
-/* Adds strings to the words. */
-static void
-add(struct message *message, const char *const strings[])
+/*
+ * Adds a part, which printf(3) makes of the format. Of a long part the log cuts
+ * off the end, so a text of any length stands there.
+ */
+static void __attribute__((format(printf, 2, 3)))
+put(struct message *message, const char *format, ...)
 {
-	const char **to = message->strings;
+	char *at = message->text + message->used;
+	int64_t room = number_lesser(TEXT - message->used, PART + 1);
+	va_list values;
+	int length;
 
-	while (*to != NULL)
-		to++;
-	while (*strings != NULL)
-		*to++ = *strings++;
-	*to = NULL;
+	va_start(values, format);
+	length = vsnprintf(at, (size_t)room, format, values);
+	va_end(values);
+	message->used += number_lesser(length + 1, room);
+	message->parts[message->count++] = at;
+	message->parts[message->count] = NULL;
 }
 
 /* Keeps words for the report. */
@@ -101,7 +109,7 @@ never_failed(const struct message *message)
  * success.
  */
 static void
-say(const struct message *message, const char *const strings[])
+say(struct message *message)
 {
 	const struct step *step = message->step;
 	const struct history *history = message->history;
@@ -110,9 +118,9 @@ say(const struct message *message, const char *const strings[])
 	struct report *report = message->report;
 
 	if (report != NULL && message->attempted)
-		keep(report_latest(report)->message, strings);
+		keep(report_latest(report)->message, message->parts);
 	if (report != NULL && !step->again) {
-		keep(report->message, strings);
+		keep(report->message, message->parts);
 		report->said = step->reason;
 	}
 
@@ -128,8 +136,9 @@ say(const struct message *message, const char *const strings[])
 	    &(struct line){ .least = message->least,
 		.last = !step->again && !message->continues &&
 		    !never_failed(message),
-		.strings = strings,
+		.strings = message->parts,
 		.facts = facts });
+	message->used = message->count = 0;
 }
 
 /*
@@ -142,10 +151,8 @@ excerpt(struct message *message, const char *text, size_t length)
 {
 	size_t shown = escape_cut(text, length, QUOTE);
 
-	memcpy(message->quote, text, shown);
-	memcpy(message->quote + shown, "...", 4);
-	if (shown == length)
-		message->quote[shown] = '\0';
+	snprintf(message->quote, sizeof message->quote, "%.*s%s", (int)shown,
+	    text, shown < length ? "..." : "");
 	return message->quote;
 }
 
@@ -154,7 +161,7 @@ static void
 add_location(struct message *message, const struct given *given)
 {
 	if (given != NULL && given->location != NULL)
-		add(message, STRINGS(" (", given->location, ")"));
+		put(message, " (%s)", given->location);
 }
 
 /*
@@ -225,35 +232,30 @@ find_words(struct message *message, struct pattern *pattern, const char *line,
 	return excerpt(message, from, (size_t)(to - from));
 }
 
-/*
- * Finds what the watch has matched at the end of its stream. NULL without
- * memory, or if too much was written after it.
- */
+/* Finds what the watch has matched at the end of its stream. NULL if too much
+ * was written after it. */
 static const char *
 find_match(struct message *message, const struct watch *watch)
 {
-	struct report *report = message->report;
-	struct pattern *own = report != NULL ? NULL : malloc(sizeof *own);
-	struct pattern *pattern = report != NULL ? &report->pattern : own;
+	static struct pattern pattern; /* too large for the stack */
 	const char *words = NULL, *text = NULL, *end;
 	struct pattern_error error;
 	size_t length;
 
 	length = relay_tail(&message->loop->streams.relay, watch->fd, &text);
 	end = text + length;
-	if (pattern == NULL ||
-	    !pattern_compile(pattern, watch->text, strlen(watch->text), &error))
-		text = end;
+	if (!pattern_compile(
+		&pattern, watch->text, strlen(watch->text), &error))
+		return NULL;
 	while (words == NULL && text < end) {
 		const char *line = text;
 
 		text = memchr(line, '\n', (size_t)(end - line));
 		if (text == NULL)
 			text = end;
-		words = find_words(message, pattern, line, text);
+		words = find_words(message, &pattern, line, text);
 		text += text < end;
 	}
-	free(own);
 	return words;
 }
 
@@ -261,20 +263,17 @@ find_match(struct message *message, const struct watch *watch)
 static const struct watch *
 first_of(const struct policy *policy, uint64_t bits)
 {
-	const struct watch *watch = policy->watches.list;
+	int first = ffsll((long long)bits);
 
-	for (; bits != 0 && (bits & 1) == 0; bits >>= 1)
-		watch++;
-	return bits == 0 ? NULL : watch;
+	return first == 0 ? NULL : &policy->watches.list[first - 1];
 }
 
 /* Adds "preset NAME: ". */
 static void
 add_preset(struct message *message, const char *name)
 {
-	add(message,
-	    name == NULL ? STRINGS("a preset: ")
-			 : STRINGS("preset ", name, ": "));
+	put(message, "%s%s: ", name == NULL ? "a preset" : "preset ",
+	    name == NULL ? "" : name);
 }
 
 /* Adds "--stop-on 75 (FILE:LINE)", with the item of this option's LISTs that
@@ -290,7 +289,7 @@ add_item(struct message *message, const char *option)
 			item = find_item(message, given->text);
 		if (item == NULL)
 			continue;
-		add(message, STRINGS("--", option, " ", item));
+		put(message, "--%s %s", option, item);
 		add_location(message, given);
 		return item;
 	}
@@ -311,28 +310,29 @@ add_fatal(struct message *message)
 		return false;
 	words = find_match(message, watch);
 	add_preset(message, watch->preset);
-	add(message,
-	    words == NULL ? STRINGS("this failure")
-			  : STRINGS("\"", words, "\""));
-	add(message, STRINGS(" cannot be cured by a retry"));
+	if (words == NULL)
+		put(message, "this failure");
+	else
+		put(message, "\"%s\"", words);
+	put(message, " cannot be cured by a retry");
 	return true;
 }
 
-/* The only one that was given of this option; NULL: none or several. */
-static const struct given *
-only(const struct policy *policy, const char *option, bool *any)
+/* How often an option was given, and the last time. */
+static int
+count(
+    const struct policy *policy, const char *option, const struct given **last)
 {
-	const struct given *found = NULL;
+	int times = 0;
 
-	*any = false;
+	*last = NULL;
 	for (const struct given *given = policy->given; given != NULL;
-	     given = given->next) {
-		if (strcmp(given->option, option) != 0)
-			continue;
-		found = *any ? NULL : given;
-		*any = true;
-	}
-	return found;
+	     given = given->next)
+		if (strcmp(given->option, option) == 0) {
+			*last = given;
+			times++;
+		}
+	return times;
 }
 
 /* Why the last attempt is not retried, by the rule that judged it. */
@@ -344,27 +344,26 @@ add_rule(struct message *message)
 	const struct http_status *http = &last->http;
 	const char *rule = message->history->judgement.rule, *one, *name;
 	const struct given *list, *preset;
-	bool listed, known, own;
+	int lists = count(policy, "retry-on", &list);
+	int presets = count(policy, "preset", &preset);
+	char signal[SIGNAME_ROOM];
 
 	if (strcmp(rule, "http") == 0) {
-		const char *why = message->text;
-
-		snprintf(message->text, sizeof message->text,
-		    "HTTP %d is not retried%s", http->code,
-		    http->code == 403 || http->code == 413
-			? " without a Retry-After"
-			: "");
 		if (http->after.never)
-			why = "the server wants no retry";
-		else if (!http->known || http->code == 0)
-			why = verdict_reasons[REASON_NOT_RETRYABLE].words;
-		add(message, STRINGS(why));
+			put(message, "the server wants no retry");
+		else if (http->known && http->code != 0)
+			put(message, "HTTP %d is not retried%s", http->code,
+			    http->code == 403 || http->code == 413
+				? " without a Retry-After"
+				: "");
+		else
+			put(message, "%s",
+			    verdict_reasons[REASON_NOT_RETRYABLE].words);
 		return;
 	}
 	if (strcmp(rule, "signal") == 0) {
-		add(message,
-		    STRINGS(signame_put(message->text, last->code),
-			" is not retried unless --retry-on names it"));
+		put(message, "%s is not retried unless --retry-on names it",
+		    signame_put(signal, last->code));
 		return;
 	}
 	if (strcmp(rule, "preset") == 0 && add_fatal(message))
@@ -372,27 +371,23 @@ add_rule(struct message *message)
 
 	/* Neither --retry-on nor a preset names the failure, but the user's own
 	 * rule may have made it one. */
-	own = last->end == END_EXITED && last->code == 0 &&
-	    add_item(message, "fail-on") != NULL;
-	if (own)
-		add(message, STRINGS(", "));
-	list = only(policy, "retry-on", &listed);
-	preset = only(policy, "preset", &known);
-	one = preset != NULL ? "preset " : "the presets";
-	name = preset != NULL ? preset->text : "";
-	if (list != NULL) {
-		add(message, STRINGS("not in --retry-on ", list->text));
+	if (last->end == END_EXITED && last->code == 0 &&
+	    add_item(message, "fail-on") != NULL)
+		put(message, ", ");
+	one = presets == 1 ? "preset " : "the presets";
+	name = presets == 1 ? preset->text : "";
+	if (lists == 1) {
+		put(message, "not in --retry-on %s", list->text);
 		add_location(message, list);
-	} else if (listed) {
-		add(message, STRINGS("not in any --retry-on"));
+	} else if (lists > 1) {
+		put(message, "not in any --retry-on");
 	}
-	if (listed && known)
-		add(message,
-		    STRINGS(", and not a transient failure for ", one, name));
-	else if (known)
-		add(message,
-		    STRINGS(one, name,
-			": not a transient failure, see --retry-on"));
+	if (lists > 0 && presets > 0)
+		put(message, ", and not a transient failure for %s%s", one,
+		    name);
+	else if (presets > 0)
+		put(message, "%s%s: not a transient failure, see --retry-on",
+		    one, name);
 }
 
 /* What would have waited for the budget, in brackets; "" if nothing would. */
@@ -415,46 +410,46 @@ add_cause(struct message *message)
 	const struct history *history = message->history;
 	const struct outcome *last = &history->last;
 	enum reason reason = message->step->reason;
-	bool known;
+	const struct given *given;
+	char span[DURATION_ROOM];
 
 	if (last->overrun) {
-		add(message, STRINGS("more output than --hold-max"));
+		put(message, "more output than --hold-max");
 	} else if (reason == REASON_STOP_RULE) {
 		if (add_item(message, "stop-on") == NULL)
-			add(message, STRINGS("--stop-on"));
+			put(message, "--stop-on");
 	} else if (reason == REASON_NOT_RETRYABLE) {
 		add_rule(message);
 	} else if (reason == REASON_INTERNAL && last->end == END_NOT_STARTED) {
-		add(message, STRINGS("cannot run the command"));
+		put(message, "cannot run the command");
 	} else if (reason == REASON_INTERNAL) {
-		add(message, STRINGS("cannot run --retry-if"));
+		put(message, "cannot run --retry-if");
 	} else if (reason == REASON_RETRY_IF) {
-		add(message, STRINGS(verdict_reasons[reason].words));
-		add_location(message, only(policy, "retry-if", &known));
+		put(message, "%s", verdict_reasons[reason].words);
+		count(policy, "retry-if", &given);
+		add_location(message, given);
 	} else if (reason == REASON_NOT_IDEMPOTENT) {
-		add(message,
-		    STRINGS("a ", message->history->request.method,
-			policy->key == NULL
-			    ? " is not sent twice without --idempotency-key"
-			    : " is not sent twice if curl gets no key"));
+		put(message, "a %s is not sent twice %s",
+		    history->request.method,
+		    policy->key == NULL ? "without --idempotency-key"
+					: "if curl gets no key");
 	} else if (reason == REASON_INPUT_CONSUMED && policy->replay) {
-		add(message, STRINGS(no_replay));
+		put(message, "%s", no_replay);
 	} else if (reason == REASON_ATTEMPTS &&
 	    history->made < policy->attempts) {
-		add(message, STRINGS("too few attempts left"));
+		put(message, "too few attempts left");
 	} else {
-		add(message,
-		    STRINGS(verdict_reasons[reason].words, remedy(message)));
+		put(message, "%s%s", verdict_reasons[reason].words,
+		    remedy(message));
 	}
 	if (reason == REASON_RETRY_AFTER)
-		add(message,
-		    STRINGS(" (",
-			duration_format(message->text, verdict_wait(last)),
-			verdict_wait(last) > policy->max_retry_after
-			    ? ")"
-			    : "), the deadline comes first"));
+		put(message, " (%s)%s",
+		    duration_format(span, verdict_wait(last)),
+		    verdict_wait(last) > policy->max_retry_after
+			? ""
+			: ", the deadline comes first");
 	if (reason == REASON_LIMIT)
-		add(message, STRINGS(" (", history->limit->text, ")"));
+		put(message, " (%s)", history->limit->text);
 }
 
 /*
@@ -486,11 +481,11 @@ add_known(struct message *message)
 		return;
 	add_preset(message, watch != NULL ? watch->preset : preset.name);
 	if (watch == NULL)
-		add(message, STRINGS(item));
+		put(message, "%s", item);
 	else if (words != NULL)
-		add(message, STRINGS("\"", words, "\""));
+		put(message, "\"%s\"", words);
 	else
-		add(message, STRINGS("its output"));
+		put(message, "its output");
 }
 
 /* Adds what the pattern of an item of a LIST has matched. */
@@ -508,7 +503,7 @@ add_matched(struct message *message, const char *item)
 		    strcmp(watches->list[i].text, pattern) == 0)
 			words = find_match(message, &watches->list[i]);
 	if (words != NULL)
-		add(message, STRINGS(": \"", words, "\""));
+		put(message, ": \"%s\"", words);
 }
 
 /* Keeps the rule by which the latest attempt was judged, and what matched it.
@@ -521,27 +516,26 @@ keep_why(struct message *message)
 	const struct policy *policy = message->policy;
 	const struct limit *limit = message->history->limit;
 	const char *rule = judgement->rule, *item;
-	bool known;
+	const struct given *given;
+	char size[NUMBER_SIZE_ROOM];
 
 	if (last->overrun) {
-		add(message,
-		    STRINGS("--hold-max ",
-			number_put_size(message->text, policy->hold_max)));
+		put(message, "--hold-max %s",
+		    number_put_size(size, policy->hold_max));
 	} else if (message->step->reason == REASON_LIMIT) {
-		add(message, STRINGS("--limit ", limit->text));
+		put(message, "--limit %s", limit->text);
 		add_location(
 		    message, &(struct given){ .location = limit->location });
 	} else if (judgement->reason == REASON_RETRY_IF) {
-		add(message, STRINGS("--retry-if ", policy->retry_if));
-		add_location(message, only(policy, rule, &known));
+		put(message, "--retry-if %s", policy->retry_if);
+		count(policy, rule, &given);
+		add_location(message, given);
 	} else if (judgement->reason == REASON_NOT_RETRYABLE) {
 		add_rule(message);
 	} else if (judgement->reason == REASON_NOT_IDEMPOTENT) {
-		add(message, STRINGS("a ", message->history->request.method));
+		put(message, "a %s", message->history->request.method);
 	} else if (strcmp(rule, "http") == 0) {
-		snprintf(message->text, sizeof message->text, "HTTP %d",
-		    last->http.code);
-		add(message, STRINGS(message->text));
+		put(message, "HTTP %d", last->http.code);
 	} else if (strcmp(rule, "success-on") == 0 ||
 	    strcmp(rule, "stop-on") == 0 || strcmp(rule, "retry-on") == 0 ||
 	    strcmp(rule, "fail-on") == 0) {
@@ -553,50 +547,46 @@ keep_why(struct message *message)
 	} else if (strcmp(rule, "preset") == 0) {
 		add_known(message);
 	} else if (judgement->verdict == VERDICT_REPEAT) {
-		add(message,
-		    STRINGS("--consecutive ",
-			number_put(message->text, policy->consecutive)));
+		put(message, "--consecutive %" PRId64, policy->consecutive);
 	}
-	keep(report_latest(message->report)->why, message->strings);
-	message->strings[0] = NULL;
+	keep(report_latest(message->report)->why, message->parts);
+	message->used = message->count = 0;
 }
 
 /*
  * Steps
  */
 
-/* Writes how an attempt ended: " failed (exit 22, HTTP 503)". */
+/* Adds how an attempt ended: " failed (exit 22, HTTP 503)". */
 static void
-put_end(char *room, size_t size, const struct message *message, bool succeeded)
+add_end(struct message *message, bool succeeded)
 {
 	const struct policy *policy = message->policy;
 	const struct outcome *outcome = &message->history->last;
 	const char *words = verdict_ends[outcome->end].words;
-	nanos after = outcome->end == END_TIMED_OUT
-	    ? plan_timeout(policy, message->history->made)
-	    : outcome->elapsed;
-	char detail[DURATION_ROOM] = "";
+	nanos after = outcome->elapsed;
+	char room[DURATION_ROOM];
 
 	if (outcome->end == END_EXITED) {
+		put(message, " %s (%s%d", succeeded ? "succeeded" : "failed",
+		    words, outcome->code);
 		if (outcome->http.known && outcome->http.code != 0)
-			snprintf(detail, sizeof detail, ", HTTP %d",
-			    outcome->http.code);
-		snprintf(room, size, " %s (%s%d%s)",
-		    succeeded ? "succeeded" : "failed", words, outcome->code,
-		    detail);
+			put(message, ", HTTP %d", outcome->http.code);
+		put(message, ")");
 	} else if (outcome->end == END_SIGNALED) {
-		snprintf(room, size, " %s%s", words,
-		    signame_put(detail, outcome->code));
+		put(message, " %s%s", words, signame_put(room, outcome->code));
 	} else if (outcome->end == END_NOT_STARTED) {
-		snprintf(room, size, " %s (%s%s%s)", words,
+		put(message, " %s (%s%s%s)", words,
 		    outcome->exec_failed ? "" : outcome->lacking,
 		    outcome->exec_failed ? "" : ": ", strerror(outcome->error));
 	} else if (outcome->end == END_IDLE) {
-		snprintf(room, size, " ended after %s without output",
-		    duration_format(detail, policy->idle_timeout));
+		put(message, " ended after %s without output",
+		    duration_format(room, policy->idle_timeout));
 	} else {
-		snprintf(room, size, " %s after %s", words,
-		    duration_format(detail, after));
+		if (outcome->end == END_TIMED_OUT)
+			after = plan_timeout(policy, message->history->made);
+		put(message, " %s after %s", words,
+		    duration_format(room, after));
 	}
 }
 
@@ -609,8 +599,7 @@ say_attempt(struct message *message)
 	const struct outcome *outcome = &history->last;
 	const struct step *step = message->step;
 	bool succeeded = history->successes > 0;
-	char label[MESSAGES_ROOM], span[DURATION_ROOM], end[160];
-	char row[2 * NUMBER_ROOM + 16] = "";
+	char label[MESSAGES_ROOM], span[DURATION_ROOM];
 
 	/* With --log-format github a success after retries is shown without -v
 	 * too, as the annotation. A failure of retry itself is shown with -q
@@ -627,115 +616,106 @@ say_attempt(struct message *message)
 	if (policy->loudness < message->least && message->report == NULL)
 		return;
 
-	messages_label(label, policy, history->made);
-	put_end(end, sizeof end, message, succeeded);
-	add(message, STRINGS("attempt ", label, end));
+	put(message, "attempt %s",
+	    messages_label(label, policy, history->made));
+	add_end(message, succeeded);
 	if (succeeded && outcome->end != END_EXITED)
-		add(message, STRINGS(": succeeded"));
+		put(message, ": succeeded");
 	if (succeeded && policy->consecutive > 1)
-		snprintf(row, sizeof row,
-		    ", %" PRId64 " of %" PRId64 " in a row", history->successes,
-		    policy->consecutive);
-	add(message, STRINGS(row));
+		put(message, ", %" PRId64 " of %" PRId64 " in a row",
+		    history->successes, policy->consecutive);
 	if (step->again) {
-		add(message,
-		    STRINGS(succeeded ? ", next in " : ", retrying in ",
-			duration_format(span, step->delay)));
+		put(message, "%s in %s", succeeded ? ", next" : ", retrying",
+		    duration_format(span, step->delay));
 		/* Others may use the budget up during the delay. */
 		if (!succeeded && policy->budget.key != NULL)
-			add(message, STRINGS(" if the budget allows"));
+			put(message, " if the budget allows");
 	} else if (step->reason != REASON_SUCCEEDED) {
-		add(message, STRINGS(", giving up: "));
+		put(message, ", giving up: ");
 		add_cause(message);
 	}
-	say(message, message->strings);
+	say(message);
 }
 
-/* Writes "; this host alone, 1 retry in 60s". */
+/* Adds "; this host alone, 1 retry in 60s". */
 static void
-put_alone(char room[ALONE_ROOM], const struct admission *admission)
+add_alone(struct message *message, const struct admission *admission)
 {
 	int64_t share = admission->fleet.share;
 	char window[NUMBER_ROOM];
 
 	number_put_decimal(window, admission->terms.window, NANOS_SECOND);
-	snprintf(room, ALONE_ROOM, "; this host alone, %" PRId64 " %s in %ss",
-	    share, share == 1 ? "retry" : "retries", window);
+	put(message, "; this host alone, %" PRId64 " %s in %ss", share,
+	    share == 1 ? "retry" : "retries", window);
 }
 
-/* Writes why the breaker admits no attempt before next. */
+/* Adds why the breaker admits no attempt at present. */
 static void
-put_breaker(char room[DENIAL_ROOM], const struct breaker_view *breaker,
-    const char *next)
+add_breaker(struct message *message)
 {
+	const struct breaker_view *breaker =
+	    &message->history->admission.breaker;
+
 	if (breaker->state == BREAKER_RECOVERING)
-		snprintf(room, DENIAL_ROOM,
-		    "recovering, %" PRId64
-		    " attempts a second, ask again in %s",
-		    breaker->rate, next);
+		put(message,
+		    "recovering, %" PRId64 " attempts a second, ask again in ",
+		    breaker->rate);
 	else
-		snprintf(room, DENIAL_ROOM, "open after %" PRId64 "%s%s%s",
+		put(message, "open after %" PRId64 "%s, %s in ",
 		    breaker->failures,
 		    breaker->failures == 1 ? " failure"
 					   : " consecutive failures",
 		    breaker->state == BREAKER_HALF_OPEN
-			? ", probe under way, ask again in "
-			: ", probe in ",
-		    next);
+			? "probe under way, ask again"
+			: "probe");
 }
 
-/* Writes why the fleet denies a retry: what it has used up, or its server is
+/* Adds why the fleet denies a retry: what it has used up, or its server is
  * silent and this host has used up its share. */
 static void
-put_fleet(char room[DENIAL_ROOM], const struct admission *admission,
-    const char *window, const char *next)
+add_fleet(struct message *message, const char *window)
 {
+	const struct admission *admission = &message->history->admission;
 	const struct host_view *view = &admission->view;
 	const char *silence = admission->silence;
-	char alone[ALONE_ROOM];
 
-	put_alone(alone, admission);
-	if (admission->fleet.silent)
-		snprintf(room, DENIAL_ROOM, "%s%s, ask again in about %s",
-		    silence != NULL ? silence : "no answer lately", alone,
-		    next);
-	else
-		snprintf(room, DENIAL_ROOM,
+	if (admission->fleet.silent) {
+		put(message, "%s",
+		    silence != NULL ? silence : "no answer lately");
+		add_alone(message, admission);
+	} else {
+		put(message,
 		    "exhausted, %" PRId64 " of %" PRId64
-		    " retries used in %ss by %" PRId64
-		    "%s, ask again in about %s",
+		    " retries used in %ss by %" PRId64 "%s",
 		    view->retries, view->limit, window, view->hosts,
-		    view->hosts == 1 ? " host" : " hosts", next);
+		    view->hosts == 1 ? " host" : " hosts");
+	}
+	put(message, ", ask again in about ");
 }
 
-/* Writes why the budget of this host denies a retry. */
+/* Adds why the budget of this host denies a retry. */
 static void
-put_budget(char room[DENIAL_ROOM], const struct admission *admission,
-    const char *window, const char *next)
+add_budget(struct message *message, const char *window)
 {
+	const struct admission *admission = &message->history->admission;
 	const struct terms *terms = &admission->terms;
 	int64_t successes = admission->sums.successes;
-	bool paid = admission->next == NANOS_MAX;
 	char ratio[NUMBER_ROOM];
 
-	if (admission->cooling) {
-		snprintf(room, DENIAL_ROOM,
-		    "no retries after a denial, next %s%s",
-		    paid ? "after a success" : "in about ", paid ? "" : next);
-		return;
-	}
 	number_put_decimal(ratio, terms->ratio, WINDOW_RATIO_ONE);
-	snprintf(room, DENIAL_ROOM,
-	    "exhausted, %" PRId64 " of %" PRId64
-	    " retries used in %ss (%" PRId64 "%s, ratio %s, min %" PRId64
-	    "), next %s%s",
-	    admission->sums.retries, window_limit(terms, successes), window,
-	    successes, successes == 1 ? " success" : " successes", ratio,
-	    terms->min,
-	    admission->never ? "never"
-		: paid       ? "after a success"
-			     : "in about ",
-	    paid ? "" : next);
+	if (admission->cooling)
+		put(message, "no retries after a denial, next ");
+	else
+		put(message,
+		    "exhausted, %" PRId64 " of %" PRId64
+		    " retries used in %ss (%" PRId64
+		    "%s, ratio %s, min %" PRId64 "), next ",
+		    admission->sums.retries, window_limit(terms, successes),
+		    window, successes,
+		    successes == 1 ? " success" : " successes", ratio,
+		    terms->min);
+	if (admission->next < NANOS_MAX)
+		put(message, "in about ");
 }
 
 /* Says why the next attempt may not begin, and what retry does now. */
@@ -745,36 +725,42 @@ say_denied(struct message *message, bool attempted)
 	const struct policy *policy = message->policy;
 	const struct admission *admission = &message->history->admission;
 	bool fleet = admission->fleet.decision == HOST_DENIED;
-	bool silent = fleet && admission->fleet.silent;
-	char next[DURATION_ROOM], window[NUMBER_ROOM], why[DENIAL_ROOM];
-	const char *then = "; giving up";
+	const char *then = "; giving up", *next;
+	char window[NUMBER_ROOM], span[DURATION_ROOM];
 
 	if (message->step->again)
 		then = "; waiting";
 	else if (message->history->made == 0)
 		then = "; command not run";
-	duration_format(next, admission->next);
 	number_put_decimal(window, admission->terms.window, NANOS_SECOND);
-	if (admission->answer == ADMISSION_HOLD)
-		snprintf(why, sizeof why, "the server asked to wait %s", next);
-	else if (admission->answer == ADMISSION_BREAKER)
-		put_breaker(why, &admission->breaker, next);
-	else if (fleet)
-		put_fleet(why, admission, window, next);
-	else
-		put_budget(why, admission, window, next);
-
-	message->strings[0] = NULL;
-	if (fleet)
-		add(message, STRINGS("fleet '", policy->fleet.text, "': "));
+	next = duration_format(span, admission->next);
+	if (fleet) {
+		put(message, "fleet '%s", policy->fleet.text);
+		put(message, "': ");
+	}
 	/* A silent server has not denied the retry of this budget. */
-	if (!silent)
-		add(message,
-		    STRINGS(admission->answer == ADMISSION_BREAKER ? "breaker '"
-								   : "budget '",
-			policy->budget.key, "': "));
-	add(message, STRINGS(why, then, attempted ? "" : remedy(message)));
-	say(message, message->strings);
+	if (!fleet || !admission->fleet.silent) {
+		put(message, "%s '%s",
+		    admission->answer == ADMISSION_BREAKER ? "breaker"
+							   : "budget",
+		    policy->budget.key);
+		put(message, "': ");
+	}
+	if (admission->answer == ADMISSION_HOLD) {
+		put(message, "the server asked to wait ");
+	} else if (admission->answer == ADMISSION_BREAKER) {
+		add_breaker(message);
+	} else if (fleet) {
+		add_fleet(message, window);
+	} else {
+		add_budget(message, window);
+		if (admission->next == NANOS_MAX)
+			next = admission->never && !admission->cooling
+			    ? "never"
+			    : "after a success";
+	}
+	put(message, "%s%s%s", next, then, attempted ? "" : remedy(message));
+	say(message);
 }
 
 void
@@ -802,26 +788,27 @@ messages_step(struct event_loop *loop, const struct history *history,
 		keep_why(&message);
 	if (attempted && step->reason == REASON_NOT_EXECUTABLE) {
 		message.least = LOUDNESS_QUIET;
-		say(&message,
-		    STRINGS("cannot run '", policy->command[0],
-			"': ", strerror(last->error)));
+		put(&message, "cannot run '%s", policy->command[0]);
+		put(&message, "': %s", strerror(last->error));
+		say(&message);
 		message.report = NULL;
 		/* A whole shell line may be too long for a name. */
 		if ((verdict_status(last) == EXIT_STATUS_NOT_FOUND ||
 			last->error == ENAMETOOLONG) &&
-		    advice_find(&advice, policy->command))
-			say(&message, advice.strings);
+		    advice_find(&advice, policy->command)) {
+			for (int i = 0; advice.strings[i] != NULL; i++)
+				put(&message, "%s", advice.strings[i]);
+			say(&message);
+		}
 	} else if (attempted) {
 		say_attempt(&message);
 	} else if (!denied) {
-		snprintf(message.text, sizeof message.text,
-		    "giving up before attempt %" PRId64 ": ",
-		    history->made + 1);
-		say(&message,
-		    STRINGS(message.text,
-			step->reason == REASON_INPUT_CONSUMED && policy->replay
-			    ? no_replay
-			    : verdict_reasons[step->reason].words));
+		put(&message, "giving up before attempt %" PRId64 ": %s",
+		    history->made + 1,
+		    step->reason == REASON_INPUT_CONSUMED && policy->replay
+			? no_replay
+			: verdict_reasons[step->reason].words);
+		say(&message);
 	}
 	message.continues = message.attempted = false;
 	if (denied)
@@ -839,15 +826,15 @@ messages_step(struct event_loop *loop, const struct history *history,
 void
 messages_alone(struct log *log, const struct admission *admission)
 {
-	char alone[ALONE_ROOM];
+	struct message message = { .policy = log->policy };
 
 	if (admission->fleet.decision != HOST_ALONE ||
 	    admission->silence == NULL)
 		return;
-	put_alone(alone, admission);
-	log_warn(log,
-	    STRINGS("fleet '", log->policy->fleet.text,
-		"': ", admission->silence, alone));
+	put(&message, "fleet '%s", log->policy->fleet.text);
+	put(&message, "': %s", admission->silence);
+	add_alone(&message, admission);
+	log_warn(log, message.parts);
 }
 
 void

@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "attempt/event_loop.h"
-#include "match/pattern.h"
 #include "policy/plan.h"
 #include "attempt/trace.h"
 
@@ -62,7 +61,6 @@ struct report {
 	struct trace_resource *resource; /* of the trace; NULL: no memory */
 
 	struct entry entries[REPORT_FIRST + REPORT_LAST];
-	struct pattern pattern; /* finds again what has matched */
 };
 
 /* Begins the report of an invocation; what it points to must stay valid. */
