@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <paths.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -298,62 +297,30 @@ pass_rest_on(struct attempt *attempt)
 	relay_finish(&loop->streams.relay, &attempt->outcome);
 }
 
-/* Returns only if path cannot be executed, with errno. */
-static void
-execute(const char *path, char **command, char **env)
-{
-	execve(path, command, env);
-	if (errno != ENOEXEC)
-		return;
-	/* A script without #!: sh's own name goes in front of its path. */
-	command[0] = (char *)(uintptr_t)path;
-	command[-1] = (char *)(uintptr_t)_PATH_BSHELL;
-	execve(_PATH_BSHELL, command - 1, env);
-}
-
 /*
- * Searches PATH as glibc's execvp(3): EACCES is remembered while the search
- * continues. execvp(3) itself is not used, because musl's has no fallback to
- * sh, and because it takes no env.
+ * Returns only if the command cannot be executed, with errno. musl's execvpe(3)
+ * has no fallback to sh for a script without #!.
  */
 static void
-find_and_execute(char **command, char **env)
+execute(char **command, char **env)
 {
-	const char *name = command[0], *search_path;
-	char path[PATH_MAX + NAME_MAX + 2];
-	size_t length;
-	bool denied = false;
+	static char sh[] = _PATH_BSHELL, option[] = "-c",
+		    line[] = "exec " _PATH_BSHELL
+			     " \"$(command -v -- \"$0\")\" \"$@\"";
+	size_t count = 0;
+	char **words;
 
-	length = strlen(name);
-	errno = length == 0 ? ENOENT : ENAMETOOLONG;
-	if (length == 0 || length > NAME_MAX)
+	execvpe(command[0], command, env);
+	if (errno != ENOEXEC)
 		return;
-	search_path = getenv("PATH");
-	if (search_path == NULL)
-		search_path = "/bin:/usr/bin";
-	for (const char *at = search_path, *end;; at = end + 1) {
-		size_t directory;
-
-		end = strchr(at, ':');
-		if (end == NULL)
-			end = at + strlen(at);
-		directory = (size_t)(end - at);
-		if (directory < PATH_MAX) {
-			memcpy(path, at, directory);
-			path[directory] = '/';
-			memcpy(path + directory + (directory > 0), name,
-			    length + 1);
-			execute(path, command, env);
-			denied = denied || errno == EACCES;
-			if (errno != ENOENT && errno != ENOTDIR &&
-			    errno != EACCES && errno != ESTALE &&
-			    errno != ENODEV && errno != ETIMEDOUT)
-				return;
-		}
-		if (*end == '\0')
-			break;
-	}
-	errno = denied ? EACCES : ENOENT;
+	while (command[count] != NULL)
+		count++;
+	words = alloca((count + 4) * sizeof *words);
+	words[0] = sh;
+	words[1] = option;
+	words[2] = line;
+	memcpy(words + 3, command, (count + 1) * sizeof *words);
+	execve(sh, words, env);
 }
 
 /*
@@ -396,9 +363,8 @@ inherit_activation(char **env, pid_t parent, char room[2][PID_ROOM])
  * searched along PATH as execvp(3) does; a script without #! is run by /bin/sh.
  * If retry dies, the child gets death_signal. Where LISTEN_PID or WATCHDOG_PID
  * in env name retry, they name the child. Returns its pid, or -1 with errno
- * where fork failed. The child writes over its copies of command[-1] and of
- * env. If it fails to get its streams or to exec, it adds the errno to the
- * eventfd errors.
+ * where fork failed. The child writes over its copy of env. If it fails to get
+ * its streams or to exec, it adds the errno to the eventfd errors.
  */
 static pid_t
 start(const struct event_loop *loop, int death_signal, int errors,
@@ -407,7 +373,6 @@ start(const struct event_loop *loop, int death_signal, int errors,
 	/* The child touches as few pages as it can: it has none of its own. */
 	bool activated =
 	    getenv("LISTEN_PID") != NULL || getenv("WATCHDOG_PID") != NULL;
-	bool search = strchr(command[0], '/') == NULL;
 	pid_t parent = loop->signals.self, child = fork();
 	char room[2][PID_ROOM];
 	uint64_t error;
@@ -421,10 +386,7 @@ start(const struct event_loop *loop, int death_signal, int errors,
 		signals_hand_on(&loop->signals);
 		if (activated)
 			inherit_activation(env, parent, room);
-		if (search)
-			find_and_execute(command, env);
-		else
-			execute(command[0], command, env);
+		execute(command, env);
 	}
 	error = (uint64_t)errno;
 	/* If this write fails, it looks as if the command had run and exited

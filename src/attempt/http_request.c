@@ -120,12 +120,10 @@ amend(struct http_request *request, char **from, size_t first, const char *path)
 
 	while (from[count] != NULL)
 		count++;
-	/* At most each word is an operation, with four more words; one
-	 * more element stands before the command (policy.h). */
-	to = malloc((5 * count + 2) * sizeof *to);
+	/* At most each word is an operation, with four more words. */
+	request->command = to = malloc((5 * count + 1) * sizeof *to);
 	if (to == NULL)
 		return false;
-	request->command = ++to;
 	if (request->key != NULL && !make_config(request))
 		return false;
 	while (at != 0) {

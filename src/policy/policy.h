@@ -98,8 +98,7 @@ struct policy {
 	enum action action;
 	enum format format; /* of the status of budgets */
 	const char *subject; /* of the action: a key; NULL: all, or none */
-	/* The command, at least one word and a NULL; NULL if none is run. It
-	 * points into argv, so command[-1] exists, and may be overwritten. */
+	/* At least one word and a NULL; NULL if no command is run. */
 	char **command;
 	int64_t attempts; /* 1 or more, or POLICY_UNLIMITED */
 	struct limit *limit[POLICY_LIMITS];
