@@ -230,10 +230,8 @@ judge_end(struct attempt *attempt)
 	outcome->elapsed = event_loop_now(attempt->loop) - attempt->began;
 	/* An eventfd adds up: an errno that is not read now would be added to
 	 * that of the next attempt. */
-	if (tree->stage != TERMINATION_NONE || !exited ||
-	    status == EXIT_STATUS_NOT_FOUND)
-		if (read(attempt->errors, &error, sizeof error) == -1)
-			error = 0;
+	if (read(attempt->errors, &error, sizeof error) == -1)
+		error = 0;
 	if (tree->stage != TERMINATION_NONE && tree->dead)
 		waitid(P_PID, (id_t)tree->child, NULL, WEXITED | WNOHANG);
 
@@ -334,23 +332,19 @@ inherit_activation(char **env, pid_t parent, char room[2][PID_ROOM])
 {
 	static const char *const names[] = { "LISTEN_PID=", "WATCHDOG_PID=" };
 	static const char pidfd[] = "LISTEN_PIDFDID=";
-	char digits[NUMBER_ROOM];
+	char named[PID_ROOM];
 	bool activated = false;
 	char **to = env;
 
-	for (int i = 0; i < 2; i++)
-		for (char **at = env; *at != NULL; at++) {
-			size_t length = strlen(names[i]);
-
-			if (strncmp(*at, names[i], length) != 0)
-				continue;
-			number_put(digits, parent);
-			if (strcmp(*at + length, digits) != 0)
-				continue;
-			*at = room[i];
-			number_put(stpcpy(*at, names[i]), getpid());
-			activated |= i == 0;
-		}
+	for (int i = 0; i < 2; i++) {
+		number_put(stpcpy(named, names[i]), parent);
+		number_put(stpcpy(room[i], names[i]), getpid());
+		for (char **at = env; *at != NULL; at++)
+			if (strcmp(*at, named) == 0) {
+				*at = room[i];
+				activated |= i == 0;
+			}
+	}
 	for (char **at = env; activated && *at != NULL; at++)
 		if (strncmp(*at, pidfd, sizeof pidfd - 1) != 0)
 			*to++ = *at;
