@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -48,27 +47,14 @@ has_session(const struct termination *tree, pid_t session, bool excluded)
 	return false;
 }
 
-/* Finds a process in the list, or adds it. NULL if there is no memory. */
+/* Finds a process in the list, or adds it. NULL if there is no room. */
 static struct member *
 note(struct termination *tree, pid_t pid, const struct procfs *proc)
 {
 	struct member *member = find(tree, pid, proc->start);
 
-	if (member == NULL && tree->count == tree->room) {
-		size_t size = tree->room * sizeof *tree->list;
-		bool first = tree->room == TERMINATION_FIRST;
-		void *list = first
-		    ? mmap(NULL, 2 * size, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-		    : mremap(tree->list, size, 2 * size, MREMAP_MAYMOVE);
-
-		if (list == MAP_FAILED)
-			return NULL;
-		if (first)
-			memcpy(list, tree->list, size);
-		tree->list = list;
-		tree->room *= 2;
-	}
+	if (member == NULL && tree->count == TERMINATION_MOST)
+		return NULL;
 	if (member == NULL) {
 		member = &tree->list[tree->count++];
 		*member = (struct member){ .pid = pid, .start = proc->start };
@@ -123,26 +109,27 @@ exclude(void *to, pid_t pid, pid_t parent)
  * part of the attempt, unless its session is that of an excluded process.
  */
 static bool
-belongs(const struct termination *tree, pid_t pid, const struct procfs *proc,
-    pid_t parent)
+belongs(
+    const struct termination *tree, const struct member *member, pid_t parent)
 {
-	const struct member *member = find(tree, pid, proc->start);
+	pid_t session = member->session;
 	struct procfs leader;
 
-	if (pid == tree->child || proc->session == tree->sessions[0] ||
-	    proc->session == tree->sessions[1] ||
-	    (member != NULL && member->known) ||
-	    has_session(tree, proc->session, false))
+	if (member->excluded)
+		return false;
+	if (member->pid == tree->child || session == tree->sessions[0] ||
+	    session == tree->sessions[1] || member->known ||
+	    has_session(tree, session, false))
 		return true;
 	if (!tree->sorted)
-		return parent != tree->self;
-	if (!has_session(tree, proc->session, true))
+		return parent != tree->loop->signals.self;
+	if (!has_session(tree, session, true))
 		return true;
 	/* If the number of the session is used again, then the session has a
 	 * leader that is not excluded. */
-	if (procfs_look(&leader, proc->session) != PROCFS_SEEN || leader.dead)
+	if (procfs_look(&leader, session) != PROCFS_SEEN || leader.dead)
 		return false;
-	member = find(tree, proc->session, leader.start);
+	member = find(tree, session, leader.start);
 	return member == NULL || !member->excluded;
 }
 
@@ -151,8 +138,9 @@ static void
 visit(void *to, pid_t pid, pid_t parent)
 {
 	struct termination *tree = to;
-	bool child = pid == tree->child, ours = parent == tree->self, member;
-	struct member *noted;
+	bool child = pid == tree->child;
+	bool ours = parent == tree->loop->signals.self;
+	struct member *member;
 	enum procfs_look look;
 	struct procfs proc;
 
@@ -183,30 +171,13 @@ visit(void *to, pid_t pid, pid_t parent)
 			    hash_add(tree->dead_hash, dead, sizeof dead);
 		return;
 	}
-	noted = find(tree, pid, proc.start);
-	if (noted != NULL && noted->excluded)
+	member = note(tree, pid, &proc);
+	if (member == NULL) {
+		tree->unsure = true;
 		return;
-	member = belongs(tree, pid, &proc, parent);
-	if (!member && (tree->sorted || !ours))
-		return;
-	noted = note(tree, pid, &proc);
-	if (noted == NULL)
-		tree->unsure |= member;
-	else if (member)
-		noted->found = true;
-	else
-		noted->daemon = true;
-}
-
-/* Begins a series of looks. */
-static void
-begin_looks(struct termination *tree)
-{
-	tree->self = getpid();
-	tree->sessions[0] = getsid(0);
-	tree->sessions[1] = getsid(tree->child);
-	tree->refused = false;
-	tree->dead_hash = HASH_NONE;
+	}
+	member->found = belongs(tree, member, parent);
+	member->daemon = !member->found && !member->excluded;
 }
 
 /*
@@ -224,10 +195,12 @@ look_around(struct termination *tree)
 		member->found = member->daemon = false;
 		member->listed = member->excluded;
 	}
+	tree->sessions[0] = getsid(0);
+	tree->sessions[1] = getsid(tree->child);
 	tree->past = tree->unsure = false;
 	tree->living = 0;
 	tree->dead_hash = HASH_NONE;
-	procfs_children(tree->self, visit, tree);
+	procfs_children(tree->loop->signals.self, visit, tree);
 	list_children(tree, visit);
 	tree->unsure |= tree->dead_hash != dead;
 	for (size_t i = 0; i < tree->count; i++)
@@ -250,7 +223,6 @@ exclude_daemons(struct termination *tree)
 	bool more;
 
 	tree->sorted = false;
-	begin_looks(tree);
 	do {
 		int looks = 0;
 
@@ -281,49 +253,29 @@ exclude_daemons(struct termination *tree)
  * Signals
  */
 
-/* Whether pidfds work: a filter of system calls may answer EPERM as well. */
-static bool
-has_pidfds(void)
-{
-	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	bool works;
-
-	if (fd == -1)
-		return false;
-	works = syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) == 0;
-	close(fd);
-	return works;
-}
-
 /*
- * As kill(2), but through a pidfd if there is one. If the pidfd may not be
- * signalled, the number is not used: it may belong to another process by now.
+ * As kill(2), but through a pidfd if there is one and no filter of system calls
+ * refuses that. False if the process may not be signalled.
  */
-static int
+static bool
 send_signal(int pidfd, pid_t pid, int signal)
 {
-	if (pidfd != -1) {
-		if (syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0) ==
-			0 ||
-		    errno == ESRCH)
-			return 0;
-		if (errno == EPERM && has_pidfds()) {
-			errno = EPERM;
-			return -1;
-		}
-	}
-	return kill(pid, signal);
+	if (pidfd != -1 &&
+	    (syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0) == 0 ||
+		errno == ESRCH))
+		return true;
+	return kill(pid, signal) == 0 || errno != EPERM;
 }
 
 /*
- * Sends the latest signal to a process. The pidfd is opened first: it keeps
- * meaning the process that is then compared with the member. Old kernels,
+ * Sends a signal, and then CONT, to a process. The pidfd is opened first: it
+ * keeps meaning the process that is then compared with the member. Old kernels,
  * filters of system calls and a full table of descriptors give no pidfd. What
  * the process starts after the signal may be to tidy up; what it started before
  * has to get the signal, too. False if the process may not be signalled.
  */
 static bool
-send_to(struct termination *tree, pid_t pid, int64_t start)
+send_to(struct termination *tree, int signal, pid_t pid, int64_t start)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	enum procfs_look look = PROCFS_HIDDEN;
@@ -340,11 +292,9 @@ send_to(struct termination *tree, pid_t pid, int64_t start)
 		/* Lists what it has started since it was listed, so that the
 		 * sweep comes to that, too. */
 		procfs_children(pid, visit, tree);
-		may = send_signal(fd, pid, tree->latest) == 0 || errno != EPERM;
-		if (pid == tree->child)
-			tree->refused = !may;
+		may = send_signal(fd, pid, signal);
 		/* A stopped process reacts to nothing but KILL. */
-		if (tree->latest != SIGKILL)
+		if (signal != SIGKILL)
 			send_signal(fd, pid, SIGCONT);
 	}
 	if (fd != -1)
@@ -353,34 +303,32 @@ send_to(struct termination *tree, pid_t pid, int64_t start)
 }
 
 /*
- * Sends the latest signal to the processes that have not got it; late: only to
- * those that are older than it. Whether the child was among them.
+ * Sends a signal to the processes that the latest look has found, that have not
+ * got it and that began before this instant. What began later may be what the
+ * attempt does to tidy up.
  */
-static bool
-send_to_all(struct termination *tree, bool late)
+static void
+send_to_all(struct termination *tree, int signal, int64_t before)
 {
-	bool child = false, may;
+	bool again = false;
 	int rounds = 0;
 
-	begin_looks(tree);
 	do {
-		look_around(tree);
+		if (again)
+			look_around(tree);
 		for (size_t i = 0; i < tree->count; i++) {
 			struct member *member = &tree->list[i];
-			bool older =
-			    member->start != 0 && member->start < tree->reached;
 
 			if (!member->found || member->signalled ||
-			    (late && !older))
+			    member->pid == tree->child ||
+			    member->start >= before)
 				continue;
 			member->signalled = true;
-			child |= member->pid == tree->child;
-			/* The list may move. */
-			may = send_to(tree, member->pid, member->start);
-			tree->list[i].refused = !may;
+			member->refused =
+			    !send_to(tree, signal, member->pid, member->start);
 		}
-	} while (tree->unsure && ++rounds < ROUNDS);
-	return child;
+		again = tree->unsure && ++rounds < ROUNDS;
+	} while (again);
 }
 
 /*
@@ -398,22 +346,11 @@ sweep(struct termination *tree, int signal)
 			tree->list[kept++].signalled = false;
 		}
 	tree->count = kept;
-	tree->latest = signal;
 	tree->reached =
 	    sys_now(CLOCK_BOOTTIME) / (NANOS_SECOND / sysconf(_SC_CLK_TCK));
-	/* The child is signalled even if /proc shows nothing. */
-	if (!send_to_all(tree, false))
-		send_to(tree, tree->child, 0);
-}
-
-/*
- * Signals processes that are older than the last signal but were not found
- * then. What began later may be what the attempt does to tidy up.
- */
-static void
-sweep_late(struct termination *tree)
-{
-	send_to_all(tree, true);
+	look_around(tree);
+	tree->refused = !send_to(tree, signal, tree->child, 0);
+	send_to_all(tree, signal, INT64_MAX);
 }
 
 /*
@@ -425,13 +362,12 @@ termination_open(struct termination *tree, struct event_loop *loop, int signal,
     nanos kill_after)
 {
 	/* No hook runs while an attempt does. */
-	static struct member first[TERMINATION_FIRST];
+	static struct member list[TERMINATION_MOST];
 
 	tree->loop = loop;
 	tree->signal = signal;
 	tree->kill_after = kill_after;
-	tree->room = TERMINATION_FIRST;
-	tree->list = first;
+	tree->list = list;
 }
 
 void
@@ -443,8 +379,9 @@ termination_prepare(
 	tree->stage = TERMINATION_NONE;
 	tree->dead = tree->named = false;
 	tree->count = 0;
+	tree->dead_hash = HASH_NONE;
 	if (may_end) {
-		procfs_children(getpid(), exclude, tree);
+		procfs_children(tree->loop->signals.self, exclude, tree);
 		list_children(tree, exclude);
 	}
 }
@@ -531,10 +468,12 @@ termination_advance(struct termination *tree, bool late)
 	nanos now = event_loop_now(tree->loop);
 
 	if (tree->stage == TERMINATION_SIGNALLED) {
-		if (now >= tree->next)
+		if (now >= tree->next) {
 			start_kill(tree, now);
-		else
-			sweep_late(tree);
+		} else {
+			look_around(tree);
+			send_to_all(tree, tree->signal, tree->reached);
+		}
 	} else if (tree->stage == TERMINATION_KILLED) {
 		send_kill(tree);
 		if (now < tree->next || termination_over(tree))

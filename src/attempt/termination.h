@@ -19,8 +19,8 @@
 #include "attempt/event_loop.h"
 #include "text/duration.h"
 
-/* For how many processes there is room before the list has to grow. */
-#define TERMINATION_FIRST 256
+/* For how many processes there is room. */
+#define TERMINATION_MOST 65536
 
 enum termination_stage {
 	TERMINATION_NONE, /* no limit was reached */
@@ -61,17 +61,14 @@ struct termination {
 	bool unsure; /* processes came or went meanwhile: look again */
 	bool refused; /* the child may not be signalled */
 
-	pid_t self,
-	    sessions[2]; /* retry; the sessions of retry and the child */
+	pid_t sessions[2]; /* of retry and of the child */
 	bool sorted; /* daemons are excluded: all others are of the attempt */
 	bool past; /* the child was found among the children of retry */
 	uint64_t dead_hash; /* of the dead that the latest look found */
-	int latest; /* the latest signal */
-	int64_t reached; /* when it was sent, as a start */
+	int64_t reached; /* when the latest signal was sent, as a start */
 
-	/* A list that grows in mappings of its own, which end with retry. */
-	size_t count, room;
-	struct member *list; /* at first one that hooks and attempts share */
+	size_t count; /* of the list, which hooks and attempts share */
+	struct member *list;
 };
 
 /* Fills it in, for all attempts or hooks. */

@@ -274,9 +274,8 @@ in_time() {
 	{ read -r room </sys/fs/cgroup/pids.max; } 2>/dev/null || :
 	[ "$room" = max ] || [ "$room" -ge 3000 ] ||
 		skip "only $room processes may be here"
-	# retry reads some 170 children at a time, and has room for 256 processes, then
-	# 512, then 1024. As it reaps orphans the kernel's list moves, and a look
-	# misses some.
+	# retry reads some 170 children at a time. As it reaps orphans the kernel's
+	# list moves, and a look misses some.
 	rows row eval <<-'END'
 	behind 300 zombies
 	    limited 124 -k 0.1 -- "$ACTOR" dead 300 mourned
