@@ -28,7 +28,7 @@ struct run {
 	struct http_request request;
 	struct history history;
 	struct event_loop loop;
-	struct hook hook;
+	struct termination hook;
 	struct environment environment;
 };
 

@@ -232,8 +232,6 @@ judge_end(struct attempt *attempt)
 	 * that of the next attempt. */
 	if (read(attempt->errors, &error, sizeof error) == -1)
 		error = 0;
-	if (tree->stage != TERMINATION_NONE && tree->dead)
-		waitid(P_PID, (id_t)tree->child, NULL, WEXITED | WNOHANG);
 
 	if (tree->stage == TERMINATION_ABANDONED) {
 		outcome->end = END_DEADLINE;

@@ -5,7 +5,6 @@
 #include <paths.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "exit_status.h"
 #include "sys/sys.h"
@@ -19,18 +18,17 @@
 #define GRACE NANOS_SECOND
 
 void
-hooks_open(struct hook *hook, struct event_loop *loop)
+hooks_open(struct termination *hook, struct event_loop *loop)
 {
-	hook->runs = false;
-	termination_open(&hook->tree, loop, SIGTERM, GRACE);
+	termination_open(hook, loop, SIGTERM, GRACE);
 }
 
 static void
-warn(const struct hook *hook, const char *what, const char *detail,
+warn(const struct termination *hook, const char *what, const char *detail,
     const char *close)
 {
-	log_warn(&hook->tree.loop->log,
-	    STRINGS(hook->tree.what, " ", what, detail, close));
+	log_warn(
+	    &hook->loop->log, STRINGS(hook->what, " ", what, detail, close));
 }
 
 /*
@@ -68,48 +66,47 @@ start_shell(const struct event_loop *loop, const char *line, char **env)
 }
 
 void
-hooks_start(struct hook *hook, const char *option, const char *line, char **env)
+hooks_start(
+    struct termination *hook, const char *option, const char *line, char **env)
 {
-	struct event_loop *loop = hook->tree.loop;
+	struct event_loop *loop = hook->loop;
 	pid_t pid;
 
 	if (line == NULL)
 		return;
-	termination_prepare(&hook->tree, option, "", true);
+	termination_prepare(hook, option, "", true);
 	pid = start_shell(loop, line, env);
-	hook->runs = pid != -1;
-	if (hook->runs)
-		hook->tree.child = loop->child = pid;
-	else
+	if (pid == -1)
 		warn(hook, "not started (", strerror(errno), ")");
+	else
+		hook->child = loop->child = pid;
 }
 
-/* The hook has been reaped: now also reaps orphans that died after it. */
+/* The hook has ended: reaps it, and orphans that died after it. */
 static void
-forget(struct hook *hook)
+forget(struct termination *hook)
 {
-	hook->runs = false;
-	hook->tree.loop->child = 0;
-	event_loop_reap(hook->tree.loop);
+	hook->loop->child = 0;
+	event_loop_reap(hook->loop);
 }
 
 /* Reaps the hook if it has ended. */
 static bool
-reap(struct hook *hook)
+reap(struct termination *hook)
 {
-	if (!termination_reap(&hook->tree))
+	if (!termination_reap(hook))
 		return false;
 	forget(hook);
 	return true;
 }
 
 bool
-hooks_over(struct hook *hook)
+hooks_over(struct termination *hook)
 {
-	const siginfo_t *info = &hook->tree.info;
+	const siginfo_t *info = &hook->info;
 	char number[NUMBER_ROOM], name[SIGNAME_ROOM];
 
-	if (!hook->runs)
+	if (hook->loop->child == 0)
 		return true;
 	if (!reap(hook))
 		return false;
@@ -123,42 +120,40 @@ hooks_over(struct hook *hook)
 }
 
 void
-hooks_end(struct hook *hook, const char *why)
+hooks_end(struct termination *hook, const char *why)
 {
-	struct termination *tree = &hook->tree;
-
 	if (hooks_over(hook))
 		return;
 	if (why != NULL)
 		warn(hook, why, "", "");
-	termination_start(tree);
-	while (!termination_over(tree)) {
-		event_loop_wait(tree->loop, -1, termination_nap(tree));
-		termination_reap(tree);
-		termination_advance(tree, true);
+	termination_start(hook);
+	while (!termination_over(hook)) {
+		event_loop_wait(hook->loop, -1, termination_nap(hook));
+		termination_reap(hook);
+		termination_advance(hook, true);
 	}
-	waitid(P_PID, (id_t)tree->child, NULL, WEXITED | WNOHANG);
 	forget(hook);
 }
 
 enum hook_answer
-hooks_ask(struct hook *hook, const char *line, char **env, nanos deadline)
+hooks_ask(
+    struct termination *hook, const char *line, char **env, nanos deadline)
 {
-	const siginfo_t *info = &hook->tree.info;
+	const siginfo_t *info = &hook->info;
 	bool calm = true;
 	int status;
 
 	hooks_start(hook, "--retry-if", line, env);
-	if (!hook->runs)
+	if (hook->loop->child == 0)
 		return HOOK_ANSWER_FAILED;
 	while (calm && !reap(hook)) {
 		nanos left = deadline - sys_now(CLOCK_BOOTTIME);
 
 		if (left <= 0)
 			break;
-		calm = event_loop_wait(hook->tree.loop, -1, left);
+		calm = event_loop_wait(hook->loop, -1, left);
 	}
-	if (hook->runs) {
+	if (hook->loop->child != 0) {
 		hooks_end(hook, calm ? "ended by the deadline" : NULL);
 		return HOOK_ANSWER_NONE;
 	}
@@ -171,14 +166,14 @@ hooks_ask(struct hook *hook, const char *line, char **env, nanos deadline)
 }
 
 bool
-hooks_give_up(struct hook *hook, const char *line, char **env)
+hooks_give_up(struct termination *hook, const char *line, char **env)
 {
-	struct event_loop *loop = hook->tree.loop;
+	struct event_loop *loop = hook->loop;
 	bool calm = true;
 	nanos until;
 
 	hooks_start(hook, "--on-give-up", line, env);
-	if (!hook->runs)
+	if (hook->loop->child == 0)
 		return true;
 	until = event_loop_now(loop) + LONGEST;
 	while (calm && !hooks_over(hook)) {

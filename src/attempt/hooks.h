@@ -11,21 +11,18 @@
 #include <stdbool.h>
 #include "attempt/termination.h"
 
-/* The hook that runs; there is one at a time. */
-struct hook {
-	struct termination tree; /* tree.what is the option of the hook */
-	bool runs; /* if not, tree means nothing */
-};
-
-/* Fills it in. */
-void hooks_open(struct hook *hook, struct event_loop *loop);
+/*
+ * A hook is a struct termination, in which what is the option of the hook.
+ * There is one at a time; while none runs, the loop has no child. Fills it in.
+ */
+void hooks_open(struct termination *hook, struct event_loop *loop);
 
 /*
  * Starts the hook of an option with env; line is NULL where there is none. What
  * it reads is empty, and what it writes goes to standard error.
  */
 void hooks_start(
-    struct hook *hook, const char *option, const char *line, char **env);
+    struct termination *hook, const char *option, const char *line, char **env);
 
 /* The answer of --retry-if. */
 enum hook_answer {
@@ -37,23 +34,23 @@ enum hook_answer {
 
 /* Runs the line of --retry-if, and waits for its end until the deadline on
  * CLOCK_BOOTTIME, or until a signal ends the series. */
-enum hook_answer
-hooks_ask(struct hook *hook, const char *line, char **env, nanos deadline);
+enum hook_answer hooks_ask(
+    struct termination *hook, const char *line, char **env, nanos deadline);
 
 /* Reaps the hook if it has ended. True if none is running. */
-bool hooks_over(struct hook *hook);
+bool hooks_over(struct termination *hook);
 
 /*
  * Ends the hook, if one is running, and all of its processes: TERM, and KILL a
  * second later. why goes into a warning ("ended by the deadline"); NULL: no
  * warning. A signal does not end this wait.
  */
-void hooks_end(struct hook *hook, const char *why);
+void hooks_end(struct termination *hook, const char *why);
 
 /*
  * Runs the line of --on-give-up, if there is one, and waits for its end. retry
  * ends it after 30 s, or at a signal that ends the series: then this is false.
  */
-bool hooks_give_up(struct hook *hook, const char *line, char **env);
+bool hooks_give_up(struct termination *hook, const char *line, char **env);
 
 #endif
