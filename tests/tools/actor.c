@@ -16,7 +16,8 @@
  *                           without WHAT nothing; seqpacket, dgram: the
  *                           messages in WHAT, between commas; reset, reset-tcp:
  *                           reset when there is a file ./go, and then ./gone),
- *                           or listen, eventfd, signalfd, path, memory
+ *                           or listen, unconnected, eventfd, signalfd, path,
+ *                           memory
  * Those that run CMD and wait for it:
  *     how CMD...            say how it ended: "exited 3", "killed TERM"
  *     terminal [STEP]... -- CMD...
@@ -492,7 +493,9 @@ static int special(const char *kind) {
 	if (strcmp(kind, "listen") == 0) {
 		fd = socket(AF_INET, SOCK_STREAM, 0);
 		listen(fd, 1);
-	} else if (strcmp(kind, "eventfd") == 0)
+	} else if (strcmp(kind, "unconnected") == 0)
+		fd = socket(AF_INET, SOCK_STREAM, 0);
+	else if (strcmp(kind, "eventfd") == 0)
 		fd = eventfd(1, 0);
 	else if (strcmp(kind, "signalfd") == 0)
 		fd = signalfd(-1, &none, 0);
