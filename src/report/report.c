@@ -186,14 +186,23 @@ ends_with(const char *name, const char *suffix)
  * The report
  */
 
-/* A time in milliseconds; null if span is at most none. */
+/* A number; null if it is at most none. */
+static void
+put_number(
+    struct writer *writer, const char *name, int64_t number, int64_t none)
+{
+	if (number <= none)
+		writer_json_string(writer, name, NULL);
+	else
+		writer_json_number(writer, name, number);
+}
+
+/* A time in milliseconds; null if it is at most none. */
 static void
 put_ms(struct writer *writer, const char *name, nanos span, nanos none)
 {
-	if (span <= none)
-		writer_json_string(writer, name, NULL);
-	else
-		writer_json_number(writer, name, number_round(span, NANOS_MS));
+	put_number(writer, name,
+	    span <= none ? none : number_round(span, NANOS_MS), none);
 }
 
 static void
@@ -203,17 +212,6 @@ put_signal(struct writer *writer, const char *name, int signal)
 
 	writer_json_string(
 	    writer, name, signal == 0 ? NULL : signame_put(room, signal));
-}
-
-/* A number; null where it is none. */
-static void
-put_number(
-    struct writer *writer, const char *name, int64_t number, int64_t none)
-{
-	if (number == none)
-		writer_json_string(writer, name, NULL);
-	else
-		writer_json_number(writer, name, number);
 }
 
 /* A text; null if it is empty. */
@@ -315,7 +313,8 @@ put_report(struct writer *writer, const struct report *report)
 		writer_json_string(writer, NULL, *word);
 	writer_json_end(writer, ']');
 	writer_json_string(writer, "label", policy->label);
-	put_number(writer, "attempts_max", policy->attempts, POLICY_UNLIMITED);
+	put_number(writer, "attempts_max",
+	    policy->attempts == POLICY_UNLIMITED ? 0 : policy->attempts, 0);
 	writer_json_number(writer, "consecutive", policy->consecutive);
 	put_ms(writer, "timeout_ms", plan_timeout(policy, 1), 0);
 	put_ms(writer, "idle_timeout_ms", policy->idle_timeout, 0);
@@ -389,36 +388,40 @@ put_metrics(struct writer *writer, const struct report *report)
 {
 	const struct policy *policy = report->policy;
 	const int64_t *fleet = report->fleet;
+	enum reason reason = report->step->reason;
+	const struct {
+		const char *name, *help;
+		int64_t value, scale;
+	} gauges[] = {
+		{ "retry_attempts", "Attempts made.", report->count, 1 },
+		{ "retry_success", "Whether retry succeeded.",
+		    reason == REASON_SUCCEEDED, 1 },
+		{ "retry_exit_status",
+		    "Exit status, 128 and more for a signal.",
+		    status_of(report), 1 },
+		{ "retry_duration_seconds", "Time from start to end.",
+		    number_round(report->elapsed, NANOS_MS), 1000 },
+		{ "retry_delay_seconds", "Time between attempts.",
+		    number_round(report->slept, NANOS_MS), 1000 },
+		{ "retry_last_run_timestamp_seconds", "When it ended.",
+		    number_round(report->ended, NANOS_MS), 1000 },
+		{ "retry_fleet_granted", "Retries that the fleet granted.",
+		    fleet[HOST_GRANTED], 1 },
+		{ "retry_fleet_denied", "Retries that the fleet denied.",
+		    fleet[HOST_DENIED], 1 },
+		{ "retry_fleet_alone",
+		    "Retries made without an answer of the fleet.",
+		    fleet[HOST_ALONE], 1 },
+	};
+	size_t count = sizeof gauges / sizeof *gauges;
 
-	put_metric(writer, policy, "retry_attempts", "Attempts made.", NULL,
-	    report->count, 1);
-	put_metric(writer, policy, "retry_success", "Whether retry succeeded.",
-	    NULL, report->step->reason == REASON_SUCCEEDED, 1);
-	put_metric(writer, policy, "retry_exit_status",
-	    "Exit status, 128 and more for a signal.", NULL, status_of(report),
-	    1);
-	put_metric(writer, policy, "retry_duration_seconds",
-	    "Time from start to end.", NULL,
-	    number_round(report->elapsed, NANOS_MS), 1000);
-	put_metric(writer, policy, "retry_delay_seconds",
-	    "Time between attempts.", NULL,
-	    number_round(report->slept, NANOS_MS), 1000);
-	put_metric(writer, policy, "retry_last_run_timestamp_seconds",
-	    "When it ended.", NULL, number_round(report->ended, NANOS_MS),
-	    1000);
-	if (policy->fleet.text != NULL) {
-		put_metric(writer, policy, "retry_fleet_granted",
-		    "Retries that the fleet granted.", NULL,
-		    fleet[HOST_GRANTED], 1);
-		put_metric(writer, policy, "retry_fleet_denied",
-		    "Retries that the fleet denied.", NULL, fleet[HOST_DENIED],
-		    1);
-		put_metric(writer, policy, "retry_fleet_alone",
-		    "Retries made without an answer of the fleet.", NULL,
-		    fleet[HOST_ALONE], 1);
-	}
+	if (policy->fleet.text == NULL)
+		count -= 3;
+	for (size_t i = 0; i < count; i++)
+		put_metric(writer, policy, gauges[i].name, gauges[i].help, NULL,
+		    gauges[i].value, gauges[i].scale);
 	put_metric(writer, policy, "retry_reason", "Why it ended.",
-	    verdict_reasons[report->step->reason].name, 1, 1);
+	    verdict_reasons[reason].name, 1, 1);
 }
 
 /*
@@ -634,6 +637,16 @@ descriptor_of(const char *file)
 	return strcmp(file, "-") == 0 ? STDERR_FILENO : procfs_descriptor(file);
 }
 
+/* Closes a descriptor, and does not change errno. */
+static void
+close_quietly(int fd)
+{
+	int error = errno;
+
+	close(fd);
+	errno = error;
+}
+
 /*
  * Whether a link or file may be followed or written to: not one of another user
  * in a directory like /tmp, where the link may lead to any file of this user.
@@ -675,7 +688,7 @@ resolve(char path[PATH_MAX], const char *file)
 		struct stat stat;
 		ssize_t length = 0;
 		bool follows;
-		int fd, error;
+		int fd;
 
 		if (descriptor_of(path) != -1)
 			return true;
@@ -689,9 +702,7 @@ resolve(char path[PATH_MAX], const char *file)
 		    (fstatfs(fd, &system) == -1 || system.f_type != PROC_MAGIC);
 		if (follows)
 			length = readlinkat(fd, "", text, sizeof text - 1);
-		error = errno;
-		close(fd);
-		errno = error;
+		close_quietly(fd);
 		if (!follows || length == -1)
 			return !follows;
 		errno = EACCES;
@@ -709,20 +720,41 @@ resolve(char path[PATH_MAX], const char *file)
 	return false;
 }
 
-/* Writes the text from where the descriptor is. Returns how much of it; if that
- * is not all, errno tells why. */
+/*
+ * Writes the text with as few calls as possible, as long as the reader takes
+ * it, and as no signal has ended a wait. Returns how much of it; if that is not
+ * all, errno tells why.
+ */
 static size_t
-write_text(const struct target *target, int fd)
+write_text(struct target *target, const struct nonblock *nonblock)
 {
+	struct event_loop *loop = target->loop;
+	nanos until = event_loop_now(loop) + target->patience;
 	size_t done = 0;
 
 	while (done < target->length) {
-		ssize_t put =
-		    write(fd, target->bytes + done, target->length - done);
+		ssize_t put = nonblock_put(
+		    nonblock, target->bytes + done, target->length - done);
+		nanos left;
 
-		if (put != -1)
+		if (put > 0) {
 			done += (size_t)put;
-		else if (errno != EINTR)
+			until = event_loop_now(loop) + target->patience;
+			continue;
+		}
+		if (put == 0)
+			errno = EIO;
+		if (errno != EAGAIN && errno != EINTR)
+			break;
+		left = until - event_loop_now(loop);
+		errno = ETIMEDOUT;
+		if (!target->ended && left <= 0)
+			break;
+		if (!target->ended)
+			target->ended =
+			    !event_loop_wait(loop, nonblock->fd, left);
+		errno = EINTR;
+		if (target->ended)
 			break;
 	}
 	return done;
@@ -734,7 +766,7 @@ write_text(const struct target *target, int fd)
  * user has chosen.
  */
 static bool
-replace(const struct target *target, const char *file, const struct stat *old)
+replace(struct target *target, const char *file, const struct stat *old)
 {
 	char path[PATH_MAX], uuid[SYS_UUID];
 	mode_t mode = target->mode;
@@ -752,7 +784,7 @@ replace(const struct target *target, const char *file, const struct stat *old)
 	if (mode == 0 && old != NULL)
 		mode = old->st_mode & 0777;
 	if (((target->mode != 0 || old != NULL) && fchmod(fd, mode) == -1) ||
-	    write_text(target, fd) < target->length)
+	    write_text(target, &(struct nonblock){ .fd = fd }) < target->length)
 		error = errno;
 	/* Some file systems report a full disk or quota only on close(2). */
 	if (close(fd) == -1 && error == 0)
@@ -770,9 +802,9 @@ replace(const struct target *target, const char *file, const struct stat *old)
  * is made empty: half a text could be mistaken for a whole one.
  */
 static bool
-write_over(const struct target *target, int fd)
+write_over(struct target *target, int fd)
 {
-	size_t done = write_text(target, fd);
+	size_t done = write_text(target, &(struct nonblock){ .fd = fd });
 	int error;
 
 	if (done == target->length && ftruncate(fd, (off_t)done) == 0)
@@ -816,48 +848,35 @@ write_behind(const struct target *target, int fd, off_t at)
 	return false;
 }
 
-/* Writes a text to an open file, behind its text or over it. If the file must
- * not be written to, the error is why. */
+/* Whether an open file may be written to from at on. What is written in place
+ * cannot be undone: is there room for it? */
 static bool
-write_open(const struct target *target, const char *file, int fd, int why)
+has_room(int fd, off_t at, size_t length)
 {
 	struct rlimit limit;
-	struct stat stat;
-	off_t at;
 
-	if (fstat(fd, &stat) == -1)
-		return false;
-	/* Only a privileged user can have made a mount point. */
-	errno = why;
-	if (!S_ISREG(stat.st_mode) ||
-	    (why != EBUSY && !is_trusted(file, &stat)))
-		return false;
-	/* What is written in place cannot be undone: is there room for it? */
-	at = target->append ? stat.st_size : 0;
 	errno = EFBIG;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	    (rlim_t)at + target->length > limit.rlim_cur)
+	    (rlim_t)at + length > limit.rlim_cur)
 		return false;
-	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, at, (off_t)target->length) ==
-		-1 &&
-	    (errno == ENOSPC || errno == EDQUOT))
-		return false;
-	return target->append ? write_behind(target, fd, at)
-			      : write_over(target, fd);
+	return fallocate(fd, FALLOC_FL_KEEP_SIZE, at, (off_t)length) == 0 ||
+	    (errno != ENOSPC && errno != EDQUOT);
 }
 
 /*
  * Writes to the file itself: behind its text, or over its text if the file
  * could not be replaced, because it is a mount point or its directory is not
  * writable. why is the error of the replacement; unless it is EBUSY, the file
- * must be trusted.
+ * must be trusted, because only a privileged user can have made a mount point.
  */
 static bool
-write_in_place(const struct target *target, const char *file, int why)
+write_in_place(struct target *target, const char *file, int why)
 {
 	int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	bool done;
-	int fd, error;
+	struct stat stat;
+	bool done = false;
+	off_t at;
+	int fd;
 
 	if (target->append)
 		flags |= O_APPEND | O_CREAT;
@@ -866,50 +885,19 @@ write_in_place(const struct target *target, const char *file, int why)
 		fd = open(file, flags | O_WRONLY, 0666);
 	if (fd == -1)
 		return false;
-	done = write_open(target, file, fd, why);
-	error = errno;
-	if (close(fd) == -1 && done) {
-		error = errno;
-		done = false;
+	if (fstat(fd, &stat) == 0) {
+		at = target->append ? stat.st_size : 0;
+		errno = why;
+		done = S_ISREG(stat.st_mode) &&
+		    (why == EBUSY || is_trusted(file, &stat)) &&
+		    has_room(fd, at, target->length) &&
+		    (target->append ? write_behind(target, fd, at)
+				    : write_over(target, fd));
 	}
-	errno = error;
-	return done;
-}
-
-/* Writes the whole text with as few calls as possible, as long as the reader
- * takes it, and as no signal has ended a wait. */
-static bool
-write_slowly(struct target *target, const struct nonblock *nonblock)
-{
-	struct event_loop *loop = target->loop;
-	nanos until = event_loop_now(loop) + target->patience;
-
-	for (size_t done = 0; done < target->length;) {
-		ssize_t put = nonblock_put(
-		    nonblock, target->bytes + done, target->length - done);
-		nanos left;
-
-		if (put > 0) {
-			done += (size_t)put;
-			until = event_loop_now(loop) + target->patience;
-			continue;
-		}
-		if (put == 0)
-			errno = EIO;
-		if (errno != EAGAIN && errno != EINTR)
-			return false;
-		left = until - event_loop_now(loop);
-		errno = ETIMEDOUT;
-		if (!target->ended && left <= 0)
-			return false;
-		if (!target->ended)
-			target->ended =
-			    !event_loop_wait(loop, nonblock->fd, left);
-		errno = EINTR;
-		if (target->ended)
-			return false;
-	}
-	return true;
+	if (done)
+		return close(fd) == 0;
+	close_quietly(fd);
+	return false;
 }
 
 /* Writes the text to a path that is no link. */
@@ -918,7 +906,7 @@ write_to(struct target *target, const char *path)
 {
 	struct nonblock nonblock = { .way = NONBLOCK_PLAIN };
 	struct stat old;
-	int fd = descriptor_of(path), flags, error;
+	int fd = descriptor_of(path), flags;
 	bool found, done;
 
 	if (fd != -1) {
@@ -934,7 +922,7 @@ write_to(struct target *target, const char *path)
 			    !event_loop_await(target->loop, event_loop_log,
 				sys_now(CLOCK_BOOTTIME) + target->patience);
 		nonblock = nonblock_open(fd);
-		return write_slowly(target, &nonblock);
+		return write_text(target, &nonblock) == target->length;
 	}
 
 	found = stat(path, &old) == 0;
@@ -944,22 +932,18 @@ write_to(struct target *target, const char *path)
 			return write_in_place(target, path, EACCES);
 		if (replace(target, path, found ? &old : NULL))
 			return true;
-		error = errno;
 		/* Is it a mount point, or its directory not writable? */
-		if (!found ||
-		    (error != EBUSY && error != EACCES && error != EPERM &&
-			error != EROFS))
-			return false;
-		return write_in_place(target, path, error);
+		return found &&
+		    (errno == EBUSY || errno == EACCES || errno == EPERM ||
+			errno == EROFS) &&
+		    write_in_place(target, path, errno);
 	}
 	/* With O_NONBLOCK a FIFO without a reader is an error: ENXIO. */
 	nonblock.fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (nonblock.fd == -1)
 		return false;
-	done = write_slowly(target, &nonblock);
-	error = errno;
-	close(nonblock.fd);
-	errno = error;
+	done = write_text(target, &nonblock) == target->length;
+	close_quietly(nonblock.fd);
 	return done;
 }
 
@@ -973,8 +957,7 @@ write_target(struct target *target, const struct report *report)
 {
 	struct writer writer = { .to = memfd_create("retry", MFD_CLOEXEC) };
 	char path[PATH_MAX];
-	bool done = false;
-	int error;
+	bool done;
 
 	if (writer.to == -1)
 		return false;
@@ -986,16 +969,12 @@ write_target(struct target *target, const struct report *report)
 		target->bytes = mmap(
 		    NULL, target->length, PROT_READ, MAP_SHARED, writer.to, 0);
 	}
-	error = errno;
-	close(writer.to);
-	errno = error;
+	close_quietly(writer.to);
 	if (target->bytes == MAP_FAILED)
 		return false;
 
 	done = resolve(path, target->file) && write_to(target, path);
-	error = errno;
 	munmap(target->bytes, target->length);
-	errno = error;
 	return done;
 }
 
