@@ -64,7 +64,7 @@ open_parts(
 	static struct report report;
 	struct event_loop *loop = &run->loop;
 	const struct trace *trace = &run->environment.trace;
-	uint64_t random[4];
+	uint64_t random[7];
 	bool limited;
 
 	sys_random(random, sizeof random);
@@ -74,25 +74,23 @@ open_parts(
 	    outer->deadline, policy->seeded ? policy->seed : random[0]);
 	limited = plan_has_timeout(policy) || policy->idle_timeout != 0 ||
 	    run->history.deadline != NANOS_MAX;
-	environment_start(&run->environment, outer, random + 1);
 	log_open(&loop->log, policy, environment_id(&run->environment));
 	progress_open(&run->progress, policy, &loop->log);
 	budget_client_start(
 	    &loop->budget, &policy->budget, outer->admitted, &loop->log);
-	http_request_start(
-	    &run->request, policy, &loop->log, &run->history.request);
+	if (!environment_open(&run->environment, policy, outer,
+		run->history.deadline, random + 2))
+		return "environment";
 	if (!event_loop_open(loop))
 		return "signalfd";
-	if (!environment_open(&run->environment, policy, outer,
-		run->history.deadline, loop->signals.self))
-		return "environment";
 	if (policy->fleet.text != NULL) {
 		loop->fleet = &fleet;
 		link_open(loop->fleet, &policy->fleet,
 		    policy->loudness == LOUDNESS_VERBOSE, &loop->signals);
-		link_share(loop->fleet, &loop->budget, random[3]);
+		link_share(loop->fleet, &loop->budget, random[1]);
 	}
-	if (!http_request_open(&run->request, &run->environment))
+	if (!http_request_open(&run->request, policy, &loop->log,
+		&run->history.request, &run->environment))
 		return "status file";
 	if (policy->report != NULL || policy->metrics != NULL || trace->on) {
 		run->report = &report;

@@ -96,16 +96,6 @@ environment_attempts(const struct policy *policy, const struct outer *outer)
 }
 
 void
-environment_start(struct environment *environment, const struct outer *outer,
-    const uint64_t random[2])
-{
-	char uuid[SYS_UUID];
-
-	stpcpy(stpcpy(environment->id, ID),
-	    outer->id != NULL ? outer->id : sys_uuid_of(uuid, random));
-}
-
-void
 environment_drop(struct environment *environment, const char *name)
 {
 	size_t length = (size_t)(strchrnul(name, '=') - name);
@@ -131,16 +121,10 @@ bool
 environment_set(
     struct environment *environment, const char *name, const char *text)
 {
-	size_t size = strlen(name) + 1 + strlen(text) + 1;
-	char *variable = environment->texts + environment->used;
+	char *variable;
 
-	if (size <= sizeof environment->texts - environment->used)
-		environment->used += size;
-	else
-		variable = malloc(size);
-	if (variable == NULL)
+	if (asprintf(&variable, "%s=%s", name, text) == -1)
 		return false;
-	stpcpy(stpcpy(stpcpy(variable, name), "="), text);
 	environment_put(environment, variable);
 	return true;
 }
@@ -164,7 +148,7 @@ put_trace(struct environment *environment)
 
 bool
 environment_open(struct environment *environment, const struct policy *policy,
-    const struct outer *outer, nanos deadline, pid_t self)
+    const struct outer *outer, nanos deadline, const uint64_t random[5])
 {
 	/* The key of the breaker that admits the attempts. */
 	const char *admitted = policy->budget.breaker.failures > 0
@@ -172,9 +156,10 @@ environment_open(struct environment *environment, const struct policy *policy,
 	    : outer->admitted;
 	struct trace *trace = &environment->trace;
 	size_t count = 0, most;
-	char *at;
+	char *at, uuid[SYS_UUID];
 
-	environment->used = 0;
+	stpcpy(stpcpy(environment->id, ID),
+	    outer->id != NULL ? outer->id : sys_uuid_of(uuid, random));
 	while (environ != NULL && environ[count] != NULL)
 		count++;
 	most = count + WRITTEN + POLICY_HANDED + ENVIRONMENT_PUT + 1;
@@ -208,7 +193,8 @@ environment_open(struct environment *environment, const struct policy *policy,
 	environment_put(environment, environment->most);
 	/* The instant is the present: to read the start of retry from /proc
 	 * would take longer than all other steps before the command. */
-	at = strchr(assign(environment->parent, "RETRY_PARENT=", self), '\0');
+	at = strchr(
+	    assign(environment->parent, "RETRY_PARENT=", getpid()), '\0');
 	*at++ = '.';
 	number_put(at, sys_now(CLOCK_BOOTTIME));
 	environment_put(environment, environment->parent);
@@ -221,14 +207,9 @@ environment_open(struct environment *environment, const struct policy *policy,
 	environment->retrying = outer->retrying;
 
 	trace->on = policy->trace != NULL;
-	if (trace->on) {
-		const char *parent = getenv("TRACEPARENT");
-		const char *state = getenv("TRACESTATE");
-		uint64_t random[3];
-
-		sys_random(random, sizeof random);
-		trace_start(trace, parent, state, random);
-	}
+	if (trace->on)
+		trace_start(trace, getenv("TRACEPARENT"), getenv("TRACESTATE"),
+		    random + 2);
 	/* If the caller's trace is not sampled, there is nothing to record, and
 	 * the attempts get its variables as they are. */
 	if (trace->on && trace->parent == 0)

@@ -43,8 +43,6 @@ struct environment {
 	    last_http[ENVIRONMENT_ROOM], parent[ENVIRONMENT_ROOM],
 	    id[ENVIRONMENT_ROOM];
 	char *few[ENVIRONMENT_FEW]; /* list, unless it is longer */
-	size_t used; /* of texts: to allocate for short ones takes longer */
-	char texts[512];
 };
 
 /*
@@ -62,22 +60,16 @@ int64_t
 environment_attempts(const struct policy *policy, const struct outer *outer);
 
 /*
- * Finds the id of the invocation: that of the outer retry, or one of random
- * numbers. This comes before the functions below.
- */
-void environment_start(struct environment *environment,
-    const struct outer *outer, const uint64_t random[2]);
-
-/*
  * Begins the environment of the attempts: that of retry, with the options that
  * an inner retry takes over, and the variables by which it knows this one.
- * deadline is on CLOCK_BOOTTIME, NANOS_MAX if there is none; self is the
- * process of retry. With --trace the trace begins. False, with errno, if there
- * is no memory.
+ * deadline is on CLOCK_BOOTTIME, NANOS_MAX if there is none. The id of the
+ * invocation is that of the outer retry, or made of random numbers, as are
+ * those of the trace that begins with --trace. False, with errno, if there is
+ * no memory.
  */
 bool
 environment_open(struct environment *environment, const struct policy *policy,
-    const struct outer *outer, nanos deadline, pid_t self);
+    const struct outer *outer, nanos deadline, const uint64_t random[5]);
 
 /*
  * Put a variable, which stays where it is and may change its text: "NAME=text"

@@ -229,24 +229,18 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 	return true;
 }
 
-void
-http_request_start(struct http_request *request, const struct policy *policy,
-    struct log *log, struct request *known)
+bool
+http_request_open(struct http_request *request, const struct policy *policy,
+    struct log *log, struct request *known, struct environment *environment)
 {
+	struct wrapped wrapper;
+	char uuid[SYS_UUID];
+
 	*request = (struct http_request){ .policy = policy,
 		.log = log,
 		.command = policy->command,
 		.key = policy->key,
 		.known = known };
-}
-
-bool
-http_request_open(struct http_request *request, struct environment *environment)
-{
-	const struct policy *policy = request->policy;
-	struct wrapped wrapper;
-	char uuid[SYS_UUID];
-
 	if (request->key != NULL) {
 		bool quoted = strcmp(request->key, "\"auto\"") == 0;
 

@@ -56,22 +56,19 @@ struct http_request {
 	bool advised; /* the advice for curl without --http was given */
 };
 
-/* Fills it in and opens nothing yet: http_request_close does nothing then.
- * known is what http_request_open finds out. */
-void http_request_start(struct http_request *request,
-    const struct policy *policy, struct log *log, struct request *known);
-
 /*
- * Opens the status file that the policy asks for and finds the key. Where
+ * Fills it in. Opens the status file that the policy asks for and finds the
+ * key. Where
  * --http was given and the command is curl, or curl behind a wrapper
  * (command_line.h), request->command is a copy of it with options that make
- * curl use the status file and the key, and the request that was given at the
- * start is filled in. The key is in a file that curl reads, never in a word of
- * a command line. RETRY_HTTP_STATUS and RETRY_IDEMPOTENCY_KEY tell the command
- * both. False, with errno, if the kernel refuses.
+ * curl use the status file and the key, and known is filled in. The key is in a
+ * file that curl reads, never in a word of a command line. RETRY_HTTP_STATUS
+ * and RETRY_IDEMPOTENCY_KEY tell the command both. False, with errno, if the
+ * kernel refuses.
  */
-bool http_request_open(
-    struct http_request *request, struct environment *environment);
+bool
+http_request_open(struct http_request *request, const struct policy *policy,
+    struct log *log, struct request *known, struct environment *environment);
 
 /* Empties the status file for the attempt that is about to begin. */
 void http_request_begin(struct http_request *request);
@@ -89,7 +86,7 @@ void http_request_end(struct http_request *request, struct outcome *outcome);
 /* Writes that warning, unless it was written or there is none. */
 void http_request_say_missing(struct http_request *request);
 
-/* Removes the files that were made. */
+/* Removes the files that were made, if any: it need not be open. */
 void http_request_close(const struct http_request *request);
 
 #endif
