@@ -45,11 +45,9 @@
 /* What is read, and where the options go. */
 struct parser {
 	const struct option *table;
-	const char *(*store)(
-	    const struct argument *argument, struct policy *policy);
+	option_storing *store;
 	struct policy *policy;
-	const char **given;
-	bool *here; /* by row: given among these words, or in any file */
+	struct argument *given;
 	char **next; /* the words of a command line that are not read yet */
 	const char *typed, *letter; /* the rest of a word of letters, or NULL */
 	const char *location; /* of a line in a file; NULL: a command line */
@@ -167,9 +165,7 @@ option_store(const struct argument *argument, struct policy *policy)
 		/* An empty text undoes the same option in a policy file. */
 		*(const char **)field = *text == '\0' ? NULL : text;
 	} else if (type >= OPTION_WHOLE && type <= OPTION_SIZE) {
-		/* What depends on others is found where it is not given. */
-		if (!argument->implied || *text != '\0')
-			store_number(argument, field);
+		store_number(argument, field);
 	} else if (type >= OPTION_CONSTANT && type <= OPTION_SIGNAL) {
 		if (type == OPTION_CHOICE)
 			value = find_word(option->choices, text);
@@ -553,53 +549,12 @@ next_argument(struct parser *parser, struct argument *argument)
 	return true;
 }
 
-/* Whether the option, or another one with its field, is given here. */
-static bool
-is_here(const struct parser *parser, const struct option *option)
-{
-	const struct option *row = parser->table;
-
-	for (; row->name[0] != '\0'; row++)
-		if (parser->here[row - parser->table] &&
-		    (row == option ||
-			(row->field != 0 && row->field == option->field)))
-			return true;
-	return false;
-}
-
-/*
- * Takes note of an option that was given, and stores its argument, or the
- * options for which it stands. For a flag, such as -a, these count as given.
- * For an option with an argument, such as -w, they are implied: those that are
- * given here, before or after it, count. But a list is only added to.
- */
+/* Takes note of an option that was given, and stores its argument. */
 static void
 take(const struct parser *parser, const struct argument *argument)
 {
-	struct parser words = *parser;
-	ptrdiff_t row = argument->option - parser->table;
-	const char *word;
-
-	if (argument->implied && is_here(parser, argument->option) &&
-	    (*argument->text != '\0' || argument->option->type != OPTION_NONE))
-		return;
-	parser->here[row] |= !argument->implied;
-	/* What is implied to be off, or empty, is only not given. */
-	parser->given[row] = argument->off ? "" : argument->text;
-	if (argument->implied && *parser->given[row] == '\0')
-		parser->given[row] = NULL;
-	word = parser->store(argument, parser->policy);
-	words.location = NULL;
-	while (word != NULL && *word != '\0') {
-		struct argument other = read_long(&words, word);
-
-		if (strcmp(other.text, "*") == 0)
-			other.text = argument->text;
-		other.location = argument->location;
-		other.implied = argument->option->argument[0] != '\0';
-		take(parser, &other);
-		word += strlen(word) + 1;
-	}
+	parser->given[argument->option - parser->table] = *argument;
+	parser->store(argument, parser->policy, parser->given);
 }
 
 /* Looks for name.conf in a directory. False where there is no such file. */
@@ -711,16 +666,6 @@ read_file(const struct parser *parser, const struct argument *argument)
 	}
 }
 
-bool
-option_variables(void)
-{
-	char **at = environ;
-
-	while (at != NULL && *at != NULL && strncmp(*at, "RETRY_", 6) != 0)
-		at++;
-	return at != NULL && *at != NULL;
-}
-
 /* The text of an option's variable; it is NULL if that is unset or empty. */
 static struct argument
 by_variable(const struct option *option)
@@ -735,24 +680,22 @@ by_variable(const struct option *option)
 }
 
 char **
-option_parse(const struct option *table,
-    const char *(*store)(
-	const struct argument *argument, struct policy *policy),
-    char **argv, struct policy *policy, const char *given[])
+option_parse(const struct option *table, option_storing *store, char **argv,
+    struct policy *policy, struct argument given[])
 {
-	bool above[OPTION_ROWS] = { false }, here[OPTION_ROWS] = { false };
-	struct parser early = { table, store, policy, given, above,
+	struct parser parser = { table, store, policy, given,
 		.next = argv + 1 };
-	struct parser parser = early;
-	bool variables = option_variables();
-	struct argument argument;
-	size_t file = 0;
+	struct parser early = parser;
+	const struct option *file = table;
+	struct argument argument, wait = { NULL };
 
 	/* First all files, so that the command line overrides them. Help works
 	 * here, too, before an argument is found to be bad. */
 	while (next_argument(&early, &argument)) {
 		if (argument.option->type == OPTION_FILE)
 			read_file(&early, &argument);
+		if (argument.option->type == OPTION_WAIT)
+			wait = argument;
 		if (argument.option->type == OPTION_FILE ||
 		    argument.option->type == OPTION_PRINT)
 			take(&early, &argument);
@@ -760,24 +703,26 @@ option_parse(const struct option *table,
 
 	/* Without a file that was named, the one that a variable names. Options
 	 * that have a variable of their own then count as not given. */
-	while (variables && table[file].type != OPTION_FILE)
+	while (file->type != OPTION_FILE)
 		file++;
-	argument = by_variable(&table[file]);
-	if (variables && given[file] == NULL && argument.text != NULL) {
+	argument = by_variable(file);
+	if (given[file - table].text == NULL && argument.text != NULL) {
 		read_file(&early, &argument);
 		for (size_t i = 0; table[i].name[0] != '\0'; i++)
 			if (by_variable(&table[i]).text != NULL)
-				given[i] = NULL;
+				given[i].text = NULL;
 	}
 
-	parser.here = here;
+	if (wait.option != NULL)
+		take(&parser, &wait);
 	while (next_argument(&parser, &argument))
-		take(&parser, &argument);
+		if (argument.option->type != OPTION_WAIT)
+			take(&parser, &argument);
 
-	for (size_t i = 0; variables && table[i].name[0] != '\0'; i++) {
+	for (size_t i = 0; table[i].name[0] != '\0'; i++) {
 		argument = by_variable(&table[i]);
-		if (given[i] == NULL && argument.text != NULL)
-			store(&argument, policy);
+		if (given[i].text == NULL && argument.text != NULL)
+			take(&parser, &argument);
 	}
 	return parser.next;
 }

@@ -26,9 +26,6 @@
 
 struct policy;
 
-/* No table has more rows. */
-#define OPTION_ROWS 100
-
 /* Bytes that a file may have. */
 #define OPTION_FILE_MOST 65536
 
@@ -53,6 +50,7 @@ enum option_type {
 	OPTION_TEXT,
 	OPTION_FILE, /* no field: names a file of options */
 	OPTION_PRINT, /* no field: prints and exits, before others are read */
+	OPTION_WAIT, /* no field: is stored before others of a command line */
 };
 
 /* What only options.c knows: texts that it checks, and other arguments. */
@@ -65,6 +63,7 @@ enum option_special {
 	SPECIAL_HTTP,
 	SPECIAL_AUTO,
 	SPECIAL_WAIT,
+	SPECIAL_RETRIES,
 	SPECIAL_LIMIT,
 	SPECIAL_SPANS,
 	SPECIAL_SEED,
@@ -85,7 +84,6 @@ struct argument {
 	const char *location; /* "FILE:LINE"; NULL: not from a file */
 	bool by_variable; /* the variable of the option has the text */
 	bool off; /* no- is before the name */
-	bool implied; /* another option, -w, stands for this one */
 };
 
 /*
@@ -166,25 +164,21 @@ void *option_allocate(const struct argument *argument, size_t size);
 size_t option_read_file(
     const struct argument *argument, char *room, size_t size, bool secret);
 
-/* Whether the environment may have the variable of an option. Most have none:
- * then nobody has to read all rows of the table, which takes its time. */
-bool option_variables(void);
+/* Stores an argument, or refuses it. given is that of option_parse(). */
+typedef void option_storing(const struct argument *argument,
+    struct policy *policy, struct argument given[]);
 
 /*
- * Stores in the policy, by store, which returns the words of options for which
- * this one stands or NULL, the lines of all files that are named, then
- * the options after argv[0], both in order, then the variables of options that
- * were not among them. Where no option names a file, a variable may: then the
- * other variables count more than the lines of this file. Returns where the
- * operands begin. given has an element for each row of the table: the last text
- * that the option was given, unchanged where it was not given. Exits with 0
- * after help, and after a message where an option is unknown, lacks its
- * argument or has one too many, or a file cannot be read, is too long or has a
- * line that is no option.
+ * Stores in the policy the lines of all files that are named, then the options
+ * after argv[0], both in order, then the variables of options that were not
+ * among them. Where no option names a file, a variable may: then the other
+ * variables count more than the lines of this file. Returns where the operands
+ * begin. given has an element for each row of the table: the last argument of
+ * the option, unchanged where it was not given. Exits with 0 after help, and
+ * after a message where an option is unknown, lacks its argument or has one too
+ * many, or a file cannot be read, is too long or has a line that is no option.
  */
-char **option_parse(const struct option *table,
-    const char *(*store)(
-	const struct argument *argument, struct policy *policy),
-    char **argv, struct policy *policy, const char *given[]);
+char **option_parse(const struct option *table, option_storing *store,
+    char **argv, struct policy *policy, struct argument given[]);
 
 #endif

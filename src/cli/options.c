@@ -71,7 +71,7 @@ static const struct option table[] = {
 	    .aliases = "retry tries times max-attempts" },
 	{ "retries", '\0', "N", "the same limit, without the first attempt",
 	    .type = OPTION_LIMIT, AT(attempts), .least = 0,
-	    .refusal = "not a number of retries" },
+	    SPECIAL(SPECIAL_RETRIES), .refusal = "not a number of retries" },
 	{ "limit", '\0', "N:LIST", "most retries after these failures",
 	    SPECIAL(SPECIAL_LIMIT) },
 	{ "deadline", 'T', "DUR",
@@ -80,7 +80,7 @@ static const struct option table[] = {
 	{ "wait", 'w', "DUR",
 	    "wait until COMMAND succeeds: as -T DUR -d 1\n"
 	    "-b constant -t 5 -E, and any failure is retried",
-	    SPECIAL(SPECIAL_WAIT), .aliases = "wait-for" },
+	    .type = OPTION_WAIT, SPECIAL(SPECIAL_WAIT), .aliases = "wait-for" },
 	{ "timeout", 't', "DUR[,DUR...]",
 	    "time for one attempt, or a list (default: none)", SPANS(timeouts),
 	    .refusal = "more than 64 timeouts" },
@@ -329,12 +329,18 @@ static const struct option table[] = {
 };
 
 #define OPTIONS (sizeof table / sizeof *table - 1)
-_Static_assert(OPTIONS <= OPTION_ROWS, "option_parse has room for a row");
 
 static const struct option *
 row(const char *name)
 {
 	return option_find(table, name, strlen(name));
+}
+
+/* How an option was given; its text is NULL where it was not. */
+static struct argument *
+given_of(struct argument given[], const char *name)
+{
+	return &given[row(name) - table];
 }
 
 /*
@@ -455,11 +461,10 @@ take_fleet(const struct argument *argument, struct fleet_policy *fleet)
 
 /* The value of a header field; an empty one takes back another. */
 static void
-check_header(const struct argument *argument, struct policy *policy)
+check_header(const struct argument *argument)
 {
 	const char *text = argument->text;
 
-	policy->key_filed = argument->location != NULL;
 	/* A newline could begin another header. */
 	for (const char *c = text; *c != '\0'; c++)
 		if (iscntrl((unsigned char)*c))
@@ -528,10 +533,8 @@ note(const struct argument *argument, struct policy *policy)
 		print_presets(argument);
 	if (preset && none)
 		policy->presets_off = true;
-	/* -w, given on the command line, takes back only rules of files. */
 	while (*at != NULL)
-		if ((none || alone) && strcmp((*at)->option, name) == 0 &&
-		    (!argument->implied || (*at)->location != NULL))
+		if ((none || alone) && strcmp((*at)->option, name) == 0)
 			*at = (*at)->next;
 		else
 			at = &(*at)->next;
@@ -541,47 +544,96 @@ note(const struct argument *argument, struct policy *policy)
 	**at = (struct given){ name, text, argument->location, NULL };
 }
 
-/* What -w stands for. Every failure means "not yet", whatever a policy knows of
- * others. */
-static const char waits[] =
-    "--deadline=*\0--attempts=inf\0--delay=1\0--backoff=constant\0"
-    "--timeout=5\0--hold-stderr\0--min-delay=0\0--max-delay=\0"
-    "--jitter=full\0--splay=0\0--retry-after=\0--preset=\0--retry-on=\0"
-    "--retry-if=\0--fail-on=\0--limit=\0--no-http\0--method=\0"
-    "--idempotency-key=\0";
+static option_storing store;
+
+/* Whether what a policy gives of an option counts beside its -w. If not, the
+ * option is not given. */
+static bool
+is_kept(struct argument given[], const char *name, const struct argument *wait)
+{
+	struct argument *same = given_of(given, name);
+
+	if (same->text != NULL && wait->location != NULL)
+		return true;
+	same->text = NULL;
+	return false;
+}
 
 /*
- * Checks or stores what is special, and stores any other argument. Returns the
- * options for which it stands, as words with a NUL behind each, where * is its
- * argument; NULL: none.
+ * Stores what -w stands for, before the other options of the command line.
+ * Every failure means "not yet", whatever a policy knows of others.
  */
-static const char *
-store(const struct argument *argument, struct policy *policy)
+static void
+take_wait(
+    const struct argument *wait, struct policy *policy, struct argument given[])
+{
+	static const char options[][2][16] = { { "attempts", "inf" },
+		{ "delay", "1" }, { "backoff", "constant" }, { "timeout", "5" },
+		{ "hold-stderr", "" }, { "min-delay", "0" },
+		{ "max-delay", "0" }, { "jitter", "full" }, { "splay", "0" },
+		{ "http", "no-" }, { "idempotency-key", "" },
+		{ "retry-if", "" } };
+	static const char lists[][16] = { "retry-after", "preset", "retry-on",
+		"fail-on", "limit" };
+	nanos span;
+
+	if (!duration_parse(wait->text, strlen(wait->text), &span))
+		option_refuse(wait, DURATION_REFUSAL);
+	/* A deadline of 0 would be none. */
+	if (span == 0)
+		option_refuse(wait, "not a time above 0");
+	if (!is_kept(given, "deadline", wait)) {
+		policy->deadline = span;
+		*given_of(given, "deadline") = *wait;
+	}
+	if (!is_kept(given, "method", wait))
+		policy->method = NULL;
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+		const char *name = options[i][0], *text = options[i][1];
+
+		if (!is_kept(given, name, wait))
+			store(&(struct argument){ row(name), .text = text,
+				  .off = *text == 'n' },
+			    policy, given);
+	}
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		store(&(struct argument){ row(lists[i]), .text = "" }, policy,
+		    given);
+}
+
+/* Checks or stores what is special, and stores any other argument. */
+static void
+store(const struct argument *argument, struct policy *policy,
+    struct argument given[])
 {
 	/* A token: RFC 9110, section 5.6.2. */
 	static const char token[] =
 	    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	const char *text = argument->text;
-	struct given by = { .text = text, .location = argument->location };
-	nanos wait;
 
 	switch (argument->option->special) {
 	case SPECIAL_HELP:
 		help_options(table, text[1] == '-');
 	case SPECIAL_VERSION:
 		help_version();
+	case SPECIAL_WAIT:
+		take_wait(argument, policy, given);
+		break;
+	case SPECIAL_RETRIES:
+		/* The later one of the two counts. */
+		*given_of(given, "attempts") = *argument;
+		break;
 	case SPECIAL_KEY:
 		if (strlen(text) > SEGMENT_KEY)
 			option_refuse(argument, "longer than 1024 bytes");
 		break;
 	case SPECIAL_METHOD:
-		if ((*text == '\0' && !argument->implied) ||
-		    text[strspn(text, token)] != '\0')
+		if (*text == '\0' || text[strspn(text, token)] != '\0')
 			option_refuse(argument, "not an HTTP method");
 		break;
 	case SPECIAL_HEADER:
-		check_header(argument, policy);
+		check_header(argument);
 		break;
 	case SPECIAL_LABEL:
 		check_label(argument);
@@ -610,26 +662,16 @@ store(const struct argument *argument, struct policy *policy)
 	case SPECIAL_FLEET:
 		take_fleet(argument, &policy->fleet);
 		break;
-	case SPECIAL_WAIT:
-		if (!duration_parse(text, strlen(text), &wait))
-			option_refuse(argument, DURATION_REFUSAL);
-		/* A deadline of 0 would be none. */
-		if (wait == 0)
-			option_refuse(argument, "not a time above 0");
-		return waits;
 	case SPECIAL_AUTO:
-		return argument->off ? "--preset=none\0" : "--preset=auto\0";
+		note(&(struct argument){ row("preset"),
+			 .text = argument->off ? "none" : "auto",
+			 .location = argument->location },
+		    policy);
+		break;
 	case SPECIAL_NONE:
 		break;
 	}
 	option_store(argument, policy);
-	/* The report names what set the limit that was reached. */
-	by.option = argument->implied ? "wait" : argument->option->name;
-	if (argument->option->field == offsetof(struct policy, attempts))
-		policy->attempts_by = by;
-	else if (argument->option->field == offsetof(struct policy, deadline))
-		policy->deadline_by = by;
-	return NULL;
 }
 
 /*
@@ -931,60 +973,50 @@ add_lists(struct policy *policy)
  * What depends on several options
  */
 
-/* The text that an option was given on the command line or in a file, or NULL.
- */
-static const char *
-text_of(const char *const given[], const char *name)
-{
-	for (size_t i = 0; i < OPTIONS; i++)
-		if (given[i] != NULL && strcmp(table[i].name, name) == 0)
-			return given[i];
-	return NULL;
-}
-
 static _Noreturn void
-refuse(const char *const given[], const char *name, const char *why)
+refuse(struct argument given[], const char *name, const char *why)
 {
-	option_refuse(
-	    &(struct argument){ row(name), .text = text_of(given, name) }, "%s",
-	    why);
+	struct argument argument = *given_of(given, name);
+
+	/* A mistake in a combination is not that of a line in a file. */
+	argument.location = NULL;
+	option_refuse(&argument, "%s", why);
 }
 
-/* Whether an option was given, and not taken back by its name with no-. */
+/* Whether an option was given, and not taken back: not by its variable. */
 static bool
-is_given(const char *const given[], const char *name)
+is_given(const struct argument *argument)
 {
-	const char *text = text_of(given, name);
-
-	return text != NULL && *text != '\0';
+	return argument->text != NULL && *argument->text != '\0' &&
+	    !argument->off && !argument->by_variable;
 }
 
 /* Refuses an option that was given beside another one. */
 static void
-exclude(const char *const given[], const char *name, const char *other)
+exclude(struct argument given[], const char *name, const char *other)
 {
 	char why[40];
 
 	snprintf(why, sizeof why, "not with --%s", other);
-	if (is_given(given, name) && is_given(given, other))
+	if (is_given(given_of(given, name)) && is_given(given_of(given, other)))
 		refuse(given, name, why);
 }
 
 /* Refuses the options that need another one, which was not given. */
 static void
-refuse_needing(const char *const given[], const char *needed)
+refuse_needing(struct argument given[], const char *needed)
 {
+	char why[40];
+
+	snprintf(why, sizeof why, "only with --%s", needed);
 	for (size_t i = 0; i < OPTIONS; i++)
-		if (given[i] != NULL && *given[i] != '\0' &&
-		    strcmp(table[i].needs, needed) == 0)
-			option_refuse(
-			    &(struct argument){ &table[i], .text = given[i] },
-			    "only with --%s", needed);
+		if (is_given(&given[i]) && strcmp(table[i].needs, needed) == 0)
+			refuse(given, table[i].name, why);
 }
 
 /* Finds what is to be done, and whether there is a command. */
 static void
-find_action(struct policy *policy, const char *const given[])
+find_action(struct policy *policy, struct argument given[])
 {
 	static const char actions[][16] = {
 		[ACTION_STATUS] = "budget-status",
@@ -995,7 +1027,7 @@ find_action(struct policy *policy, const char *const given[])
 	char **command = policy->command;
 
 	for (size_t i = 1; i < sizeof actions / sizeof *actions; i++) {
-		if (!is_given(given, actions[i]))
+		if (!is_given(given_of(given, actions[i])))
 			continue;
 		if (policy->action != ACTION_RUN)
 			exclude(given, actions[i], actions[policy->action]);
@@ -1028,28 +1060,40 @@ runs_curl(const struct policy *policy)
 	    curl_named(command[command_line_unwrap(command).command]);
 }
 
+/* What the report tells of an option that has set a limit. */
+static struct given
+by_of(const struct argument *argument)
+{
+	return (struct given){ .option = argument->text == NULL
+		    ? NULL
+		    : argument->option->name,
+		.text = argument->text,
+		.location = argument->location };
+}
+
 /* Completes what one option says by what others say, and refuses policies that
  * contradict themselves. */
 static void
-complete(struct policy *policy, const char *const given[])
+complete(struct policy *policy, struct argument given[])
 {
 	struct backoff *backoff = &policy->backoff;
 	bool list = backoff->delays.count > 1;
 
+	policy->attempts_by = by_of(given_of(given, "attempts"));
+	policy->deadline_by = by_of(given_of(given, "deadline"));
 	/* -T 0 means no deadline, so that the limit of attempts must stay. */
-	if (policy->deadline > 0 && text_of(given, "attempts") == NULL &&
-	    text_of(given, "retries") == NULL)
+	if (policy->deadline > 0 && given_of(given, "attempts")->text == NULL)
 		policy->attempts = POLICY_UNLIMITED;
 	if (policy->consecutive > policy->attempts)
 		refuse(given, "consecutive",
 		    "more successes than attempts (see -n)");
 
 	/* The last delay of a list repeats, unless it is to grow. */
-	if (list && text_of(given, "backoff") == NULL)
+	if (list && given_of(given, "backoff")->text == NULL)
 		backoff->kind = BACKOFF_CONSTANT;
 	if (backoff->jitter == JITTER_DECORRELATED && list)
 		refuse(given, "jitter", "not with a list of delays");
-	if (text_of(given, "max-delay") == NULL) {
+	if (given_of(given, "max-delay")->text == NULL) {
 		backoff->cap =
 		    number_greater(30 * NANOS_SECOND, backoff->floor);
 		for (int i = 0; i < backoff->delays.count; i++)
@@ -1068,7 +1112,7 @@ complete(struct policy *policy, const char *const given[])
 
 	if (policy->http_status != NULL)
 		exclude(given, "http-status", "http");
-	else if (policy->automatic && text_of(given, "http") == NULL)
+	else if (policy->automatic && given_of(given, "http")->text == NULL)
 		policy->http = policy->http_unasked = runs_curl(policy);
 	/*
 	 * A request that is not idempotent must not be sent twice without a
@@ -1078,7 +1122,8 @@ complete(struct policy *policy, const char *const given[])
 	if (policy->key != NULL && policy->http_status == NULL &&
 	    !policy->http && policy->command != NULL) {
 		policy->http = runs_curl(policy);
-		if (!policy->http && policy->key_filed)
+		if (!policy->http &&
+		    given_of(given, "idempotency-key")->location != NULL)
 			policy->key = NULL;
 		/* No message shows the key. */
 		else if (!policy->http)
@@ -1095,7 +1140,7 @@ complete(struct policy *policy, const char *const given[])
 	/* If only time limits the attempts, only time limits the wait for a
 	 * budget. */
 	if (policy->attempts == POLICY_UNLIMITED &&
-	    text_of(given, "budget-wait") == NULL)
+	    given_of(given, "budget-wait")->text == NULL)
 		policy->budget.wait = NANOS_MAX;
 }
 
@@ -1104,15 +1149,15 @@ complete(struct policy *policy, const char *const given[])
  * False if there is neither. No message shows the password.
  */
 static bool
-find_password(struct fleet_policy *fleet, const char *const given[])
+find_password(struct fleet_policy *fleet, struct argument given[])
 {
 	const struct option variable = { .variable = PASSWORD };
-	struct argument argument = { row("fleet-auth"), fleet->auth_file,
-		.by_variable = text_of(given, "fleet-auth") == NULL };
+	struct argument argument = *given_of(given, "fleet-auth");
 	const char *value = getenv(PASSWORD), *why;
 	char room[PASSWORD_ROOM];
 	struct strview text = { room, 0 };
 
+	argument.location = NULL;
 	if (fleet->auth_file != NULL) {
 		text.length =
 		    option_read_file(&argument, room, sizeof room, true);
@@ -1134,25 +1179,22 @@ find_password(struct fleet_policy *fleet, const char *const given[])
  * Numbers that were not given are the budget's.
  */
 static void
-complete_fleet(
-    struct policy *policy, bool has_budget, const char *const given[])
+complete_fleet(struct policy *policy, bool has_budget, struct argument given[])
 {
 	const struct terms *budget = &policy->budget.terms;
 	struct fleet_policy *fleet = &policy->fleet;
-	bool by_variable = text_of(given, "fleet") == NULL;
+	const struct argument *argument = given_of(given, "fleet");
 
-	if (fleet->text == NULL && by_variable)
+	if (argument->text == NULL)
 		refuse_needing(given, "fleet");
-	if (fleet->text != NULL && !has_budget && !by_variable)
+	if (is_given(argument) && !has_budget)
 		refuse(given, "fleet", "only with --budget");
 	if (!has_budget)
 		fleet->text = NULL;
 	if (fleet->text == NULL)
 		return;
 	if (!find_password(fleet, given) && fleet->url->user[0] != '\0')
-		option_refuse(&(struct argument){ row("fleet"), fleet->text,
-				  .by_variable = by_variable },
-		    "a user, and no --fleet-auth");
+		refuse(given, "fleet", "a user, and no --fleet-auth");
 
 	if (fleet->config.terms.ratio == -1)
 		fleet->config.terms.ratio =
@@ -1169,21 +1211,17 @@ complete_fleet(
 
 /* Notes what a retry within the command takes over. */
 static void
-hand_on(struct policy *policy, const char *const given[])
+hand_on(struct policy *policy, struct argument given[])
 {
-	bool variables = option_variables();
 	struct handed *handed = policy->handed;
 
 	for (size_t i = 0; i < OPTIONS; i++) {
-		struct argument argument = { &table[i], .text = given[i] };
-		const char *variable = table[i].variable, *text = given[i];
+		const char *variable = table[i].variable, *text = given[i].text;
 		char *directory;
 
-		if (text == NULL && variables && table[i].is_path)
-			text = getenv(variable);
-		/* An empty variable counts as unset. */
-		if (text == NULL || (given[i] == NULL && *text == '\0') ||
-		    *variable == '\0' || table[i].type == OPTION_FILE)
+		if (text == NULL || *variable == '\0' ||
+		    table[i].type == OPTION_FILE ||
+		    (given[i].by_variable && !table[i].is_path))
 			continue;
 		/* The command may change the working directory. So a relative
 		 * path, even of the environment, becomes an absolute one. But
@@ -1193,7 +1231,7 @@ hand_on(struct policy *policy, const char *const given[])
 			table[i].field != offsetof(struct policy, trace)) &&
 		    (directory = getcwd(NULL, 0)) != NULL) {
 			size_t size = strlen(directory) + strlen(text) + 2;
-			char *absolute = option_allocate(&argument, size);
+			char *absolute = option_allocate(&given[i], size);
 
 			snprintf(absolute, size, "%s/%s", directory, text);
 			free(directory);
@@ -1210,7 +1248,7 @@ options_parse(int argc, char **argv, struct policy *policy)
 	static struct watch watches[CONDITIONS_WATCHES];
 	static struct url url;
 	static struct url_auth auth;
-	const char *given[OPTIONS] = { NULL };
+	struct argument given[OPTIONS] = { { NULL } };
 
 	*policy = (struct policy){
 		.attempts = 5,

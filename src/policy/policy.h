@@ -146,7 +146,6 @@ struct policy {
 	bool seeded;
 	bool automatic; /* a preset was to be that of the command */
 	bool presets_off; /* they were taken back, or -w wants none */
-	bool key_filed; /* the key is from a file */
 	bool http; /* retry makes a status file (--http) */
 	bool http_unasked; /* only because it is curl, by --preset auto */
 	bool keep_status; /* that of the command, however it was judged */
