@@ -24,7 +24,6 @@
 /* Room for the longest line with a password, and for one byte too many. */
 #define PASSWORD_ROOM (URL_USER_ROOM + URL_PASSWORD_ROOM + 2)
 
-#define STREAM_LENGTH (sizeof "stderr:" - 1)
 /* --preset show:NAME prints the rules of a preset. */
 #define SHOW "show:"
 /* How often --preset may be given. */
@@ -491,57 +490,83 @@ check_label(const struct argument *argument)
 		    argument, "contains a control character, or is not UTF-8");
 }
 
-/* Reads "list" and "show:NAME", which print presets and exit. */
-static void
-print_presets(const struct argument *argument)
-{
-	const char *text = argument->text, *shown = NULL;
-	struct preset preset;
-
-	if (strncmp(text, SHOW, sizeof SHOW - 1) == 0)
-		shown = text + sizeof SHOW - 1;
-	if (shown == NULL && strcmp(text, "list") != 0)
-		return;
-	/* With one of these in a file its users could never run a command. */
-	if (argument->location != NULL)
-		option_refuse(argument, "only allowed on the command line");
-	if (shown == NULL)
-		help_presets();
-	else if (!preset_find(shown, strlen(shown), &preset))
-		option_refuse_item(
-		    argument, "no such preset", shown, strlen(shown), NULL);
-	help_preset(&preset);
-}
-
 /*
- * Notes a LIST, a limit, a hint or names of presets, which are read when all
+ * Notes a LIST, a limit, a hint or a preset, which become rules when all
  * options are known, or a condition, of which the last one counts. An empty
- * text, or for presets "none", takes back what was noted of the same option.
- * "list" prints the names of all presets and exits, "show:NAME" the rules of
- * one.
+ * text takes back what was noted of the same option.
  */
 static void
 note(const struct argument *argument, struct policy *policy)
 {
 	const char *name = argument->option->name, *text = argument->text;
-	bool preset = argument->option->special == SPECIAL_PRESET;
 	bool alone = argument->option->special == SPECIAL_CONDITION;
-	bool none = *text == '\0' || (preset && strcmp(text, "none") == 0);
 	struct given **at = &policy->given;
 
-	if (preset)
-		print_presets(argument);
-	if (preset && none)
-		policy->presets_off = true;
 	while (*at != NULL)
-		if ((none || alone) && strcmp((*at)->option, name) == 0)
+		if ((*text == '\0' || alone) &&
+		    strcmp((*at)->option, name) == 0)
 			*at = (*at)->next;
 		else
 			at = &(*at)->next;
-	if (none)
+	if (*text == '\0')
 		return;
 	*at = option_allocate(argument, sizeof **at);
 	**at = (struct given){ name, text, argument->location, NULL };
+}
+
+/* The preset of that name, a part of the argument's text. */
+static struct preset
+find_preset(const struct argument *argument, const char *name, size_t length)
+{
+	struct preset preset;
+
+	if (!preset_find(name, length, &preset))
+		option_refuse_item(
+		    argument, "no such preset", name, length, NULL);
+	return preset;
+}
+
+/*
+ * Notes each preset of the text; the one of the command stays "auto", and
+ * "none" takes back those before. "list" prints the names of all presets and
+ * exits, "show:NAME" the rules of one.
+ */
+static void
+take_presets(const struct argument *argument, struct policy *policy)
+{
+	const char *text = argument->text;
+	bool list = strcmp(text, "list") == 0;
+	bool show = strncmp(text, SHOW, sizeof SHOW - 1) == 0;
+	struct argument one = *argument;
+	struct preset preset;
+
+	/* With one of these in a file its users could never run a command. */
+	if ((list || show) && argument->location != NULL)
+		option_refuse(argument, "only allowed on the command line");
+	if (list)
+		help_presets();
+	if (show) {
+		text += sizeof SHOW - 1;
+		preset = find_preset(argument, text, strlen(text));
+		help_preset(&preset);
+	}
+	if (*text == '\0' || strcmp(text, "none") == 0) {
+		policy->presets_off = true;
+		one.text = "";
+		note(&one, policy);
+		return;
+	}
+	for (;; text++) {
+		size_t length = strcspn(text, ",");
+
+		one.text = "auto";
+		if (length != 4 || strncmp(text, "auto", 4) != 0)
+			one.text = find_preset(argument, text, length).name;
+		note(&one, policy);
+		text += length;
+		if (*text == '\0')
+			break;
+	}
 }
 
 static option_storing store;
@@ -653,8 +678,10 @@ store(const struct argument *argument, struct policy *policy,
 	case SPECIAL_RETRY_AFTER:
 	case SPECIAL_LIST:
 	case SPECIAL_CONDITION:
-	case SPECIAL_PRESET:
 		note(argument, policy);
+		break;
+	case SPECIAL_PRESET:
+		take_presets(argument, policy);
 		break;
 	case SPECIAL_BREAKER:
 		take_breaker(argument, &policy->budget.breaker);
@@ -663,9 +690,9 @@ store(const struct argument *argument, struct policy *policy,
 		take_fleet(argument, &policy->fleet);
 		break;
 	case SPECIAL_AUTO:
-		note(&(struct argument){ row("preset"),
-			 .text = argument->off ? "none" : "auto",
-			 .location = argument->location },
+		take_presets(&(struct argument){ row("preset"),
+				 .text = argument->off ? "none" : "auto",
+				 .location = argument->location },
 		    policy);
 		break;
 	case SPECIAL_NONE:
@@ -725,35 +752,32 @@ add_list(struct policy *policy, struct conditions *set,
 	}
 }
 
+/* Adds a pattern to the set, or to none if that is NULL; it is not compiled
+ * yet. */
+static struct watch *
+add_pattern(struct policy *policy, struct conditions *set,
+    const struct argument *argument, int fd, const char *ere)
+{
+	struct watch *watch = conditions_watch(set, &policy->watches, fd, ere);
+
+	if (watch == NULL)
+		option_refuse(argument, "more than 64 patterns");
+	return watch;
+}
+
 /* Adds a pattern behind whose matches a time to wait is. */
 static void
 add_hint(struct policy *policy, const struct argument *argument, int fd,
     const char *ere)
 {
-	struct watches *watches = &policy->watches;
-	struct watch *watch;
+	struct watch *watch = add_pattern(policy, NULL, argument, fd, ere);
 
-	if (watches->count == CONDITIONS_WATCHES)
-		option_refuse(argument, "more than 64 patterns");
-	watch = conditions_new_watch(watches, fd, ere);
 	watch->hint = option_allocate(argument, sizeof *watch->hint);
 	watch->hint->unit =
 	    strstr(ere, "_ms") != NULL ? NANOS_MS : NANOS_SECOND;
 	watch->pattern = &watch->hint->pattern;
 	compile(watch, argument);
-	watches->hints = true;
-}
-
-/* Adds a preset's pattern, unless it is NULL; it is not compiled yet. */
-static void
-add_pattern(struct policy *policy, struct conditions *set,
-    const struct argument *argument, int fd, const char *text)
-{
-	struct argument pattern = *argument;
-
-	pattern.text = text;
-	if (text != NULL && !conditions_watch(set, &policy->watches, fd, text))
-		option_refuse(&pattern, "more than 64 patterns");
+	policy->watches.hints = true;
 }
 
 /*
@@ -776,7 +800,7 @@ join(struct watches *watches, struct watch *watch)
 }
 
 static void
-add_preset(struct policy *policy, const struct argument *argument,
+add_preset_rules(struct policy *policy, const struct argument *argument,
     const struct preset *preset)
 {
 	struct watches *watches = &policy->watches;
@@ -792,10 +816,15 @@ add_preset(struct policy *policy, const struct argument *argument,
 		const struct preset_lines *lines =
 		    fd == STDOUT_FILENO ? &preset->out : &preset->err;
 
-		add_pattern(policy, &rules->fatal, argument, fd, lines->fatal);
-		add_pattern(policy, transient, argument, fd, lines->transient);
-		add_pattern(
-		    policy, &rules->tool_failed, argument, fd, lines->failed);
+		if (lines->fatal != NULL)
+			add_pattern(
+			    policy, &rules->fatal, argument, fd, lines->fatal);
+		if (lines->transient != NULL)
+			add_pattern(
+			    policy, transient, argument, fd, lines->transient);
+		if (lines->failed != NULL)
+			add_pattern(policy, &rules->tool_failed, argument, fd,
+			    lines->failed);
 	}
 	if (preset->wait != NULL) {
 		add_pattern(policy, &rules->transient, argument, STDERR_FILENO,
@@ -826,70 +855,31 @@ add_preset(struct policy *policy, const struct argument *argument,
 }
 
 /*
- * Reads the preset of length bytes at name, a part of the argument's text.
- * "auto" is the one for the command, behind wrappers such as env or sudo. False
- * if it has none; with --dry-run there may be no command.
+ * Adds the rules of the preset that was noted, or of the command's, which is
+ * behind wrappers such as env or sudo. False if the command has none; with
+ * --dry-run there may be no command.
  */
 static bool
-find_preset(struct policy *policy, const struct argument *argument,
-    const char *name, size_t length, struct preset *preset)
+add_preset(
+    struct policy *policy, struct given *given, const struct argument *argument)
 {
 	char **command = policy->command;
+	struct preset preset;
 
-	if (length == 4 && strncmp(name, "auto", 4) == 0) {
+	if (strcmp(given->text, "auto") == 0) {
 		policy->automatic = true;
-		if (command != NULL)
-			command += command_line_unwrap(command).command;
-		return command != NULL && preset_for_command(command, preset);
+		if (command == NULL)
+			return false;
+		command += command_line_unwrap(command).command;
+		if (!preset_for_command(command, &preset))
+			return false;
+		given->text = preset.name;
+	} else {
+		preset =
+		    find_preset(argument, given->text, strlen(given->text));
 	}
-	if (!preset_find(name, length, preset))
-		option_refuse_item(
-		    argument, "no such preset", name, length, NULL);
+	add_preset_rules(policy, argument, &preset);
 	return true;
-}
-
-/*
- * Turns the names of presets into rules. It needs policy->command, where "auto"
- * looks for a known tool; an unknown one adds no rule.
- */
-static void
-add_presets(struct policy *policy)
-{
-	const struct option *option = row("preset");
-	struct given **at = &policy->given, *given, *one;
-
-	while ((given = *at) != NULL) {
-		struct argument argument = { option, given->text,
-			.location = given->location };
-		const char *name = given->text;
-
-		if (strcmp(given->option, option->name) != 0) {
-			at = &given->next;
-			continue;
-		}
-		/* Each preset gets an element of its own in place of this. */
-		*at = given->next;
-		for (;; name++) {
-			size_t length = strcspn(name, ",");
-			struct preset preset;
-
-			argument.text = given->text;
-			if (find_preset(
-				policy, &argument, name, length, &preset)) {
-				argument.text = preset.name;
-				add_preset(policy, &argument, &preset);
-				one = option_allocate(&argument, sizeof *one);
-				*one = (struct given){ option->name,
-					preset.name, given->location, *at };
-				*at = one;
-				at = &one->next;
-			}
-			name += length;
-			if (*name == '\0')
-				break;
-		}
-		free(given);
-	}
 }
 
 static void
@@ -913,28 +903,20 @@ add_limit(struct policy *policy, const struct argument *argument)
 static void
 add_stream_hint(struct policy *policy, const struct argument *argument)
 {
-	const char *text = argument->text;
-	int fd = 0;
+	int fd = conditions_stream(argument->text);
 
-	if (strncmp(text, "stdout:", STREAM_LENGTH) == 0)
-		fd = STDOUT_FILENO;
-	else if (strncmp(text, "stderr:", STREAM_LENGTH) == 0)
-		fd = STDERR_FILENO;
-	else
+	if (fd == 0)
 		option_refuse(argument, "neither stderr:ERE nor stdout:ERE");
-	add_hint(policy, argument, fd, text + STREAM_LENGTH);
+	add_hint(policy, argument, fd, argument->text + CONDITIONS_STREAM);
 	if (policy->budget.key != NULL)
 		add_list(policy, &policy->rules.limited, argument,
 		    fd == STDOUT_FILENO ? "stdout:" PRESET_LIMIT
 					: "stderr:" PRESET_LIMIT);
 }
 
-/*
- * Turns what was noted into conditions, limits and hints, by the rows of the
- * table, or refuses it. Presets stay as they are.
- */
+/* Turns what was noted into rules, limits and hints, or refuses it. */
 static void
-add_lists(struct policy *policy)
+add_rules(struct policy *policy)
 {
 	struct given **at = &policy->given, *given;
 	int presets = 0;
@@ -944,27 +926,31 @@ add_lists(struct policy *policy)
 		struct argument argument = { option, given->text,
 			.location = given->location };
 		struct conditions *set = option_field(&argument, policy);
+		bool rule = true; /* that messages may name */
 
-		if (option->special == SPECIAL_LIST)
+		if (option->special == SPECIAL_LIST) {
 			add_list(policy, set, &argument, given->text);
-		else if (option->special == SPECIAL_LIMIT)
+		} else if (option->special == SPECIAL_PRESET) {
+			if (presets++ == PRESETS)
+				option_refuse(
+				    &argument, "given more than 8 times");
+			rule = add_preset(policy, given, &argument);
+		} else if (option->special == SPECIAL_LIMIT) {
 			add_limit(policy, &argument);
-		else if (option->special == SPECIAL_RETRY_AFTER)
+			rule = false;
+		} else if (option->special == SPECIAL_RETRY_AFTER) {
 			add_stream_hint(policy, &argument);
-		else if (option->special == SPECIAL_PRESET &&
-		    presets++ == PRESETS)
-			option_refuse(&argument, "given more than 8 times");
+			rule = false;
+		}
 		if (set == &policy->rules.retry_on &&
 		    conditions_has_exit(set, 0))
 			option_refuse(&argument,
 			    "0 is a success, not a failure (see --fail-on)");
-		/* A limit and a hint are no rules that messages name. */
-		if (option->special == SPECIAL_LIMIT ||
-		    option->special == SPECIAL_RETRY_AFTER) {
+		if (rule) {
+			at = &given->next;
+		} else {
 			*at = given->next;
 			free(given);
-		} else {
-			at = &given->next;
 		}
 	}
 }
@@ -1102,9 +1088,6 @@ complete(struct policy *policy, struct argument given[])
 	}
 	if (backoff->cap < backoff->floor)
 		refuse(given, "max-delay", "below --min-delay");
-
-	if (policy->given != NULL)
-		add_presets(policy);
 
 	exclude(given, "chronic", "hold-stdout");
 	if (policy->chronic)
@@ -1283,8 +1266,8 @@ options_parse(int argc, char **argv, struct policy *policy)
 	if (argc > 0)
 		policy->command =
 		    option_parse(table, store, argv, policy, given);
-	add_lists(policy);
 	find_action(policy, given);
+	add_rules(policy);
 	if (policy->action == ACTION_RUN || policy->action == ACTION_REHEARSE) {
 		complete(policy, given);
 		complete_fleet(policy, policy->budget.key != NULL, given);

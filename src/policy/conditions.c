@@ -7,9 +7,6 @@
 #include "text/signame.h"
 #include "text/strview.h"
 
-/* The length of "stderr:" and of "stdout:". */
-#define WATCH_PREFIX 7
-
 #define MALFORMED "not an exit status, signal or condition"
 #define NO_HTTP "not an HTTP status"
 
@@ -126,47 +123,38 @@ add_item(struct conditions *set, struct strview item)
 }
 
 struct watch *
-conditions_new_watch(struct watches *watches, int fd, const char *text)
-{
-	struct watch *watch = &watches->list[watches->count];
-
-	if (watches->count == CONDITIONS_WATCHES)
-		return NULL;
-	*watch = (struct watch){ .text = text, .fd = fd };
-	watches->count++;
-	return watch;
-}
-
-bool
 conditions_watch(
     struct conditions *set, struct watches *watches, int fd, const char *text)
 {
-	int i = 0;
+	struct watch *watch = watches->list;
+	int i = set == NULL ? watches->count : 0;
 
 	while (i < watches->count &&
-	    (watches->list[i].fd != fd || watches->list[i].hint != NULL ||
-		strcmp(watches->list[i].text, text) != 0))
+	    (watch[i].fd != fd || watch[i].hint != NULL ||
+		strcmp(watch[i].text, text) != 0))
 		i++;
-	if (i == watches->count &&
-	    conditions_new_watch(watches, fd, text) == NULL)
-		return false;
-	set->watches |= UINT64_C(1) << i;
-	return true;
+	if (i == CONDITIONS_WATCHES)
+		return NULL;
+	if (i == watches->count)
+		watch[watches->count++] =
+		    (struct watch){ .text = text, .fd = fd };
+	if (set != NULL)
+		set->watches |= UINT64_C(1) << i;
+	return &watch[i];
 }
 
-/* The descriptor that the first item looks at, or 0 if it is no pattern. */
-static int
-pattern_fd(const char *list)
+int
+conditions_stream(const char *list)
 {
-	if (strncmp(list, "stdout:", WATCH_PREFIX) == 0)
+	if (strncmp(list, "stdout:", CONDITIONS_STREAM) == 0)
 		return 1;
-	return strncmp(list, "stderr:", WATCH_PREFIX) == 0 ? 2 : 0;
+	return strncmp(list, "stderr:", CONDITIONS_STREAM) == 0 ? 2 : 0;
 }
 
 size_t
 conditions_item(const char *list)
 {
-	return pattern_fd(list) == 0 ? strcspn(list, ",") : strlen(list);
+	return conditions_stream(list) == 0 ? strcspn(list, ",") : strlen(list);
 }
 
 const char *
@@ -176,7 +164,7 @@ conditions_swallowed(const char *list)
 
 	for (; list[length] != '\0'; length = conditions_item(list))
 		list += length + 1;
-	if (pattern_fd(list) == 0)
+	if (conditions_stream(list) == 0)
 		return NULL;
 	for (list = strchr(list, ','); list != NULL; list = strchr(list, ',')) {
 		struct conditions set = { .fail = false };
@@ -198,13 +186,13 @@ conditions_parse(struct conditions *set, struct watches *watches,
 
 	for (;; list++) {
 		size_t length = conditions_item(list);
-		int fd = pattern_fd(list);
+		int fd = conditions_stream(list);
 		const char *why = NULL;
 
 		if (fd == 0)
 			why = add_item(&sum, (struct strview){ list, length });
-		else if (!conditions_watch(
-			     &sum, watches, fd, list + WATCH_PREFIX))
+		else if (conditions_watch(&sum, watches, fd,
+			     list + CONDITIONS_STREAM) == NULL)
 			why = "more than 64 patterns";
 		if (why != NULL) {
 			*error = (struct conditions_error){ why, list, length };

@@ -79,13 +79,18 @@ size_t conditions_item(const char *list);
  */
 const char *conditions_swallowed(const char *list);
 
-/* Adds a watch for descriptor fd that is in no set. NULL if there is no room.
- */
-struct watch *
-conditions_new_watch(struct watches *watches, int fd, const char *text);
+/* The descriptor at which a list looks that begins with "stdout:" or "stderr:";
+ * 0 if it begins with neither. */
+int conditions_stream(const char *list);
 
-/* Adds one pattern for descriptor fd. False if there is no room. */
-bool conditions_watch(
+/* The length of "stderr:" and of "stdout:". */
+#define CONDITIONS_STREAM 7
+
+/*
+ * Adds a pattern for descriptor fd to the set. If set is NULL, it is in none,
+ * and each call adds one. NULL if there is no room.
+ */
+struct watch *conditions_watch(
     struct conditions *set, struct watches *watches, int fd, const char *text);
 
 /* Whether the set is empty. */

@@ -493,10 +493,9 @@ static void
 add_matched(struct message *message, const char *item)
 {
 	const struct watches *watches = &message->policy->watches;
-	const char *pattern = item + sizeof "stderr:" - 1, *words = NULL;
+	const char *pattern = item + CONDITIONS_STREAM, *words = NULL;
 
-	if (strncmp(item, "stderr:", 7) != 0 &&
-	    strncmp(item, "stdout:", 7) != 0)
+	if (conditions_stream(item) == 0)
 		return;
 	for (int i = 0; i < watches->count && words == NULL; i++)
 		if (watches->list[i].preset == NULL &&
