@@ -1,11 +1,12 @@
 /*
  * Covers budget/breaker, budget/ramp, budget/admission.
  *
- * breaker_check [large]: tries every state that two processes, or three, can bring the real
- * breaker and its ramp into, however long they go on.
+ * breaker_check [large]: tries every order of the steps of two processes, or three, that use the
+ * real breaker and its ramp.
  *
- * Each process may begin any operation at any time, may be stopped between any two accesses to
- * the breaker's words while the clock goes on, and may be killed anywhere. The check verifies:
+ * A process may begin any operation at any time, may be stopped between any two accesses to the
+ * breaker's words while the clock goes on, and may be killed anywhere. Each trial begins in
+ * another state of the breaker, to which some operations have led. The check verifies:
  *
  * - a valid lease is not taken away: only its holder changes the word;
  * - the result of a probe counts only while the probe has the lease;
@@ -24,10 +25,6 @@
  * - a recovery ends by itself only when the ramp says so;
  * - from every state, after the lease or the pause is over, an attempt is admitted, a successful
  *   probe admits others, and the breaker closes if no attempt comes.
- *
- * To keep the number of states finite, states that the breaker cannot tell apart are made equal:
- * seq is renamed, times count from now, and of a recovery only matters whether it is the present
- * one.
  *
  * tests/models/broken breaks the breaker in many ways; each must be found.
  */
@@ -62,9 +59,9 @@
 
 #define ACTORS 3
 
-/* The most accesses of one operation, each loop passed once. */
+/* The most accesses of one operation. */
 #ifndef ACCESSES
-#define ACCESSES 4
+#define ACCESSES 12
 #endif
 
 /* The length of a lease, of a pause, and of a step with the slowdown of the
@@ -72,46 +69,19 @@
 #define TICK BREAKER_LEASE
 #define SLOWDOWN 1
 #define HOSTS (2 * RAMP_HOSTS)
-#define TICK_MS ((uint64_t)(TICK / NANOS_MS))
+
+/* The first tick: a process that read the clock at tick 0 has been stopped for two ticks. */
+#define FIRST 2
 
 /*
- * The present tick, in every state: instead of the clock going on, the past
- * moves back. A process that read the clock at tick 0 has been stopped for two
- * ticks or longer. A recovery that began at tick 0 is over.
- */
-#define NOW 2
-
-/*
- * The millisecond of a tick in which a recovery began is the name of the recovery: a tick is a
- * multiple of NAMES. All else happens at millisecond LAST.
+ * The millisecond of a tick in which a recovery began is its name, which no other recovery has: a
+ * tick is a multiple of NAMES. All else happens at millisecond LAST.
  */
 #define NAMES (UINT64_C(1) << BEGAN_BITS)
-#define PRESENT 1 /* the recovery that the word is of */
-#define PAST 2 /* an earlier one that the rate is of */
-#define GONE 3 /* any other recovery */
 #define LAST 7
 
-/* The seq of the word in every state; earlier ones count down from it. */
-#define SEQ UINT64_C(100)
-
-/* In place of a streak that is invalid, or that was overwritten. */
-#define VOID NUMBER_MOST(FAILURE_BITS)
-#define OTHER (UINT64_C(1) << FAILURE_BITS)
-
-#define WORD(state) ((uint64_t)(state) << STATE_AT | (uint64_t)SLOWDOWN << SLOWDOWN_AT)
-
-/* In place of a lease that was lost, or of a word that was overwritten. */
-#define LOST WORD(BREAKER_HALF_OPEN)
-
-/*
- * In place of a rate that was overwritten: of an earlier recovery, of the
- * present one if it is over, and if it is not.
- */
-#define STALE 1
-#define STALE_OVER \
-	((uint64_t)PRESENT << BEGAN_AT | NUMBER_MOST(SERVED_BITS) << SERVED_AT | \
-	    (uint64_t)RAMP_LEAST << RATE_AT)
-#define STALE_ON ((uint64_t)PRESENT << BEGAN_AT | NUMBER_MOST(BEGAN_AT))
+/* After all recoveries. */
+#define LATER (100 * TICK)
 
 static const struct breaker_config config = { 2, TICK, TICK };
 
@@ -133,46 +103,60 @@ static const char *const names_of[OPERATIONS] = { "nothing", "enter", "starve", 
 	"tell failure", "tell other result", "renew", "probe healthy", "probe failed",
 	"probe ignored" };
 
-/* What an actor that tells a result has found of the ramp. */
-enum ramp_seen {
-	RAMP_UNREAD,
-	RAMP_SLOW, /* or none: a failure may open the breaker */
-	RAMP_FAST,
-};
-
 /* States are compared as bytes, so there must be no padding. */
 struct actor {
 	uint64_t lease;
 	uint64_t seen[ACCESSES]; /* the results of its accesses so far */
-	uint8_t operation;
-	uint8_t now; /* when it read the clock, if that matters */
-	uint8_t accesses;
-	uint8_t swapped; /* a bit for each: a swap that succeeded */
-	uint8_t streaks; /* a bit for each: an access to the streak */
-	uint8_t rates; /* a bit for each: an access to the rate */
+	uint16_t swapped, failed; /* a bit for each: a swap */
+	uint16_t streaks, rates; /* a bit for each: an access to that word */
+	uint8_t operation, accesses;
+	uint8_t now; /* when it read the clock */
+	uint8_t left; /* operations after this one */
 	uint8_t holds; /* the word is its lease */
 	uint8_t later; /* failures that ended since its success began */
-	uint8_t failed; /* a bit for each: a swap that failed */
 	uint8_t counts; /* its failure must count, unless it is killed */
-	uint8_t ramp_seen;
-	uint8_t slow; /* since it began, the rate was once the first, or none */
-	uint8_t aims; /* its next swap is of the rate */
-	uint8_t spare[3];
+	uint8_t spare;
 };
 
 struct state {
 	struct breaker breaker;
 	uint32_t may; /* how many failures may count at most */
 	uint32_t must; /* how many failures have to count */
+	int32_t clock; /* in ticks */
+	int32_t recoveries; /* so far */
 	struct actor actors[ACTORS]; /* explorer.actors of them are used */
+};
+
+/*
+ * What has happened before, by the letters of operations, or "." for a tick; then how many ticks
+ * there still are, how many operations each process may begin, and which. In a large check three
+ * processes begin one each.
+ */
+static const char letters[] = " etsfor+-i";
+
+static const struct trial {
+	const char *before;
+	uint8_t ticks, left[ACTORS];
+	const char *may;
+} trials[] = {
+	{ "", 2, { 2, 1, 0 }, letters },
+	{ "f", 1, { 2, 1, 0 }, letters },
+	{ "ff", 2, { 2, 1, 0 }, letters },
+	{ "ff.e", 1, { 2, 1, 0 }, letters },
+	{ "ff.e+", 2, { 2, 1, 0 }, letters },
+	{ "ff.e+es.", 1, { 2, 1, 0 }, letters },
+	/* The next streak begins, and the next recovery. */
+	{ "f", 0, { 3, 1, 0 }, "sf" },
+	{ "ff.e+f", 1, { 1, 4, 0 }, "ef+" },
 };
 
 /* One step of one actor. */
 static struct {
+	const struct trial *trial;
+	int32_t last; /* tick */
 	struct state *state; /* NULL: accesses are made without the check */
 	struct actor *actor;
 	int access; /* the number of the next one */
-	int known; /* accesses of which the result is known */
 	enum breaker_pass pass;
 } run;
 
@@ -185,9 +169,9 @@ static nanos clock_at(int tick) {
 	return tick * TICK + LAST * NANOS_MS;
 }
 
-/* When a recovery begins in a tick. */
-static nanos began_at(int tick) {
-	return tick * TICK + PRESENT * NANOS_MS;
+/* When the next recovery begins in a tick. */
+static nanos began_at(int tick, const struct state *state) {
+	return tick * TICK + (state->recoveries + 1) * NANOS_MS;
 }
 
 static bool recovers(uint64_t word) {
@@ -203,21 +187,18 @@ static uint64_t rate_name(uint64_t rate) {
 	return rate >> BEGAN_AT;
 }
 
-/* Whether it tells a result, and has not yet finished with the ramp. */
-static bool reads_ramp(const struct actor *actor) {
-	return actor->operation >= TELL_SUCCESS && actor->operation <= TELL_OTHER &&
-	    actor->ramp_seen == RAMP_UNREAD;
+static bool is(uint16_t bits, int access) {
+	return (bits >> access & 1) != 0;
 }
 
-/* The last value that an actor has read of the word, or of the rate. */
-static uint64_t last_seen(const struct actor *actor, bool rate) {
-	uint64_t value = 0;
+/* Whether it tells a result. */
+static bool tells(const struct actor *actor) {
+	return actor->operation >= TELL_SUCCESS && actor->operation <= TELL_OTHER;
+}
 
-	for (int i = 0; i < actor->accesses; i++)
-		if ((actor->streaks >> i & 1) == 0 && (actor->rates >> i & 1) == rate &&
-		    (actor->swapped >> i & 1) == 0)
-			value = actor->seen[i];
-	return value;
+/* What an actor that enters, or has told a result to the ramp, has read first. */
+static struct ramp seen_ramp(const struct actor *actor) {
+	return ramp_of(actor->seen[1], actor->seen[0], clock_at(actor->now));
 }
 
 static uint32_t least(uint32_t a, uint32_t b) {
@@ -240,7 +221,6 @@ static uint32_t active(const struct state *state) {
 static const char *
 judge_admitting(const struct state *state, const struct actor *actor, uint64_t old, uint64_t new) {
 	enum breaker_state to = state_of(new);
-	struct ramp ramp;
 
 	if (to == BREAKER_OPEN && actor->operation == STARVE) {
 		if (state_of(old) != BREAKER_CLOSED)
@@ -253,7 +233,9 @@ judge_admitting(const struct state *state, const struct actor *actor, uint64_t o
 			return "opened by something else than a failure";
 		if (state->may < config.failures)
 			return "opened after too few failures";
-		return actor->ramp_seen == RAMP_FAST ? "opened at a higher rate" : NULL;
+		return is(actor->swapped & actor->rates, 2) && seen_ramp(actor).rate > RAMP_FIRST
+		    ? "opened at a higher rate"
+		    : NULL;
 	}
 	if (to == BREAKER_HALF_OPEN)
 		return "a probe while others are admitted";
@@ -268,8 +250,7 @@ judge_admitting(const struct state *state, const struct actor *actor, uint64_t o
 		return "recovers from nothing";
 	if (until_of(new) != until_of(old))
 		return "forgets when it began";
-	ramp = ramp_of(old, last_seen(actor, true), clock_at(actor->now));
-	return actor->operation == ENTER && ramp.over ? NULL : "not over yet";
+	return actor->operation == ENTER && seen_ramp(actor).over ? NULL : "not over yet";
 }
 
 /* NULL if the actor may change the word so. */
@@ -280,7 +261,7 @@ judge(const struct state *state, const struct actor *actor, uint64_t old, uint64
 
 	if (admits(old))
 		return judge_admitting(state, actor, old, new);
-	if (operation == ENTER && until_of(old) > clock_at(NOW))
+	if (operation == ENTER && until_of(old) > clock_at(state->clock))
 		return "a good lease, or a pause, is cut short";
 	if (operation != ENTER && !actor->holds)
 		return "the lease is not its own";
@@ -291,8 +272,8 @@ judge(const struct state *state, const struct actor *actor, uint64_t old, uint64
 	if (to == BREAKER_RECOVERING && slowdown_of(new) != SLOWDOWN)
 		return "steps of another length";
 	if (to == BREAKER_RECOVERING)
-		return until_of(new) == began_at(actor->now) ? NULL : "not now";
-	return until_of(new) > clock_at(NOW) + TICK ? "for too long" : NULL;
+		return until_of(new) == began_at(actor->now, state) ? NULL : "not now";
+	return until_of(new) > clock_at(state->clock) + TICK ? "for too long" : NULL;
 }
 
 /* The same for the rate. The rate of an earlier recovery may be overwritten. */
@@ -313,7 +294,7 @@ judge_rate(const struct state *state, const struct actor *actor, uint64_t old, u
 	is = ramp_read(new, began, SLOWDOWN, began);
 	if (is.step > was.step)
 		was.taken = was.served = was.failed = 0;
-	if (is.step < was.step || began + is.step * TICK > clock_at(NOW))
+	if (is.step < was.step || began + is.step * TICK > clock_at(state->clock))
 		return "not the step that it is";
 	if (is.taken != was.taken + turn)
 		return "a turn is taken twice, or not at all";
@@ -349,106 +330,30 @@ static bool replayed(const _Atomic uint64_t *at) {
 		errx(2, "ACCESSES is too small");
 	actor->accesses++;
 	if (at == &run.state->breaker.streak)
-		actor->streaks |= (uint8_t)(1U << run.access);
+		actor->streaks |= (uint16_t)(1U << run.access);
 	if (at == &run.state->breaker.rate)
-		actor->rates |= (uint8_t)(1U << run.access);
+		actor->rates |= (uint16_t)(1U << run.access);
 	actor->seen[run.access] = *at;
 	return false;
 }
 
-/* Forgets its accesses, but not what it has found of the ramp. */
-static void start_over(struct actor *actor) {
-	memset(actor->seen, 0, sizeof actor->seen);
-	actor->accesses = actor->swapped = actor->failed = 0;
-	actor->streaks = actor->rates = actor->aims = 0;
-}
-
-/* What it has found of the ramp, now that it goes on to the streak. */
-static enum ramp_seen found(const struct actor *actor) {
-	struct ramp ramp =
-	    ramp_of(last_seen(actor, false), last_seen(actor, true), clock_at(actor->now));
-
-	return actor->operation == TELL_FAILURE && actor->swapped != 0 && ramp.rate > RAMP_FIRST
-	    ? RAMP_FAST
-	    : RAMP_SLOW;
-}
-
-/* A value with which it finds the same of the ramp again. */
-static uint64_t known(const _Atomic uint64_t *at) {
-	struct ramp fast = { .began = clock_at(NOW), .rate = RAMP_FIRST + 1 };
-
-	run.known--;
-	if (run.actor->ramp_seen != RAMP_FAST)
-		return LOST;
-	return at == &run.state->breaker.rate ? ramp_word(&fast)
-					      : WORD(BREAKER_RECOVERING) | (NOW * TICK_MS + LAST);
-}
-
 /*
- * An actor has lost a race for the streak: the value that it has read now
- * replaces the first one and those read since; its own successful swaps stay,
- * if there are any, and then both values must have the same seq.
- */
-static bool restart(struct actor *actor) {
-	int last = actor->accesses - 1, kept = 1;
-
-	while ((actor->swapped >> kept & 1) != 0)
-		kept++;
-	if (kept > 1 && streak_seq(actor->seen[0]) != streak_seq(actor->seen[last]))
-		return false;
-	actor->seen[0] = actor->seen[last];
-	for (int i = kept; i <= last; i++)
-		actor->seen[i] = 0;
-	actor->accesses = (uint8_t)kept;
-	actor->failed = 0;
-	actor->streaks &= (uint8_t)((1U << kept) - 1);
-	return true;
-}
-
-/*
- * Before its next access: forgets what can no longer matter, and begins anew if it goes on to the
- * streak, or repeats a loop after a lost race: its next access is the one that it made first.
- */
-static void leave_behind(const _Atomic uint64_t *at, bool swaps) {
-	struct actor *actor = run.actor;
-	int last = run.access - 1;
-	bool streak = at == &run.state->breaker.streak, again = false;
-
-	if (run.access == 0 || run.access < actor->accesses)
-		return;
-	if (streak && reads_ramp(actor)) {
-		actor->ramp_seen = (uint8_t)found(actor);
-		explore_expect(actor->operation != TELL_FAILURE || actor->slow ||
-			actor->ramp_seen == RAMP_FAST,
-		    "a fast rate taken for the first one");
-		start_over(actor);
-		again = true;
-	} else if ((actor->failed >> last & 1) == 0) {
-		return;
-	} else if (actor->operation == ENTER || reads_ramp(actor)) {
-		again = !swaps && !streak;
-		if (again)
-			start_over(actor);
-	} else if (swaps == streak && (actor->streaks >> last & 1) != 0) {
-		again = restart(actor);
-	}
-	if (again)
-		explore_leave();
-}
-
-/*
- * breaker_enter reads the streak only for the view: nothing depends on when it
- * does, so this is no access of its own.
+ * breaker_enter reads the streak only for the view: nothing depends on when it does, so this is
+ * no access of its own. After a lost race it begins anew; so does an actor that tells the ramp.
  */
 static uint64_t load(const _Atomic uint64_t *at) {
-	if (run.state == NULL ||
-	    (run.actor->operation == ENTER && at == &run.state->breaker.streak))
+	struct actor *actor = run.actor;
+
+	if (run.state == NULL || (actor->operation == ENTER && at == &run.state->breaker.streak))
 		return *at;
-	if (run.known > 0)
-		return known(at);
-	leave_behind(at, false);
+	if (run.access > 0 && run.access == actor->accesses && is(actor->failed, run.access - 1) &&
+	    (actor->operation == ENTER || (tells(actor) && actor->streaks == 0))) {
+		memset(actor->seen, 0, sizeof actor->seen);
+		actor->swapped = actor->failed = actor->rates = actor->accesses = 0;
+		explore_leave();
+	}
 	replayed(at);
-	return run.actor->seen[run.access++];
+	return actor->seen[run.access++];
 }
 
 /* Makes a change, and judges it. */
@@ -468,9 +373,7 @@ static void commit(_Atomic uint64_t *at, uint64_t new) {
 	}
 	explore_wrong(judge(state, actor, old, new));
 	explore_expect(seq_of(new) == seq_of(old) + 1, "a change that is not counted");
-	/* All attempts are as if they had begun after that recovery. */
-	if (state_of(new) == BREAKER_CLOSED)
-		new &= ~NUMBER_MOST(MS_BITS);
+	state->recoveries += state_of(new) == BREAKER_RECOVERING && !recovers(old);
 	*at = new;
 	for (int i = 0; i < explorer.actors; i++)
 		state->actors[i].holds = false;
@@ -484,40 +387,34 @@ static void commit(_Atomic uint64_t *at, uint64_t new) {
 static bool exchange(_Atomic uint64_t *at, uint64_t *expected, uint64_t desired) {
 	struct actor *actor = run.actor;
 	uint64_t wanted = *expected, seen = *at;
-	int bit;
+	bool swapped = seen == wanted;
 
 	if (run.state == NULL) {
 		*expected = seen;
-		if (seen == wanted)
+		if (swapped)
 			*at = desired;
-		return seen == wanted;
+		return swapped;
 	}
-	if (run.known > 0) {
-		run.known--;
-		return true;
+	if (!replayed(at)) {
+		uint16_t bit = (uint16_t)(1U << run.access);
+
+		actor->swapped |= swapped ? bit : 0;
+		actor->failed |= swapped ? 0 : bit;
+		if (swapped)
+			commit(at, desired);
 	}
-	leave_behind(at, true);
-	if (run.access == actor->accesses)
-		actor->aims = at == &run.state->breaker.rate;
-	if (!replayed(at) && seen == wanted) {
-		actor->swapped |= (uint8_t)(1U << run.access);
-		commit(at, desired);
-	}
-	bit = run.access++;
-	if ((actor->swapped >> bit & 1) == 0)
-		actor->failed |= (uint8_t)(1U << bit);
-	*expected = actor->seen[bit];
-	return (actor->swapped >> bit & 1) != 0;
+	*expected = actor->seen[run.access];
+	return is(actor->swapped, run.access++);
 }
 
 /* Tells the result of an attempt that began after all recoveries, or before. */
 static void tell(struct breaker *breaker, enum attempt_result result, bool old, nanos now) {
-	breaker_tell(breaker, &config, result, old ? -1 : clock_at(NOW), now);
+	breaker_tell(breaker, &config, result, old ? -1 : LATER, now);
 }
 
 /* Runs an operation. Returns the lease that the actor has then, or 0. */
-static uint64_t
-operate(struct breaker *breaker, enum operation operation, uint64_t lease, nanos now) {
+static uint64_t operate(struct breaker *breaker, enum operation operation, uint64_t lease,
+    const struct state *state, nanos now) {
 	static const enum attempt_result results[OPERATIONS] = {
 		[PROBE_HEALTHY] = RESULT_HEALTHY,
 		[PROBE_FAILED] = RESULT_FAILURE,
@@ -552,7 +449,7 @@ operate(struct breaker *breaker, enum operation operation, uint64_t lease, nanos
 	case PROBE_FAILED:
 	case PROBE_IGNORED:
 		if (operation == PROBE_HEALTHY)
-			now += began_at(0) - clock_at(0);
+			now += began_at(0, state) - clock_at(0);
 		breaker_probed(breaker, &config, results[operation], lease, HOSTS, now);
 		break;
 	}
@@ -565,9 +462,7 @@ operate(struct breaker *breaker, enum operation operation, uint64_t lease, nanos
 static void settle(struct state *state, struct actor *actor, uint64_t lease, bool killed) {
 	struct actor was = *actor;
 
-	memset(actor, 0, sizeof *actor);
-	actor->lease = lease;
-	actor->holds = was.holds && !killed;
+	*actor = (struct actor){ .lease = lease, .left = was.left, .holds = was.holds && !killed };
 	if (was.operation == TELL_SUCCESS && !killed)
 		state->may = least(state->may, was.later + active(state));
 	if (was.counts && !killed)
@@ -579,11 +474,10 @@ static void settle(struct state *state, struct actor *actor, uint64_t lease, boo
 
 /* Compares the answer of breaker_enter with what it has read and changed. */
 static void judge_pass(const struct actor *actor) {
+	/* It has read the rate and the word, and may have swapped one of them. */
 	bool turn = (actor->swapped & actor->rates) != 0;
 	bool changed = (actor->swapped & ~actor->rates) != 0;
-	/* A change of the word is always the last access. */
-	enum breaker_state state =
-	    state_of(changed ? run.state->breaker.word : last_seen(actor, false));
+	enum breaker_state state = state_of(changed ? run.state->breaker.word : actor->seen[1]);
 
 	explore_expect(run.pass != BREAKER_PASSED || (!turn && state == BREAKER_CLOSED),
 	    "passed, but it is not closed");
@@ -597,51 +491,20 @@ static void judge_pass(const struct actor *actor) {
 /* Goes on with an operation; after its last access, ends it. */
 void check_operate(struct state *state, struct actor *actor) {
 	uint64_t lease =
-	    operate(&state->breaker, actor->operation, actor->lease, clock_at(actor->now));
+	    operate(&state->breaker, actor->operation, actor->lease, state, clock_at(actor->now));
 
 	if (actor->operation == ENTER)
 		judge_pass(actor);
 	settle(state, actor, lease, false);
 }
 
-static uint64_t earlier(uint64_t word) {
-	uint64_t ms = word & NUMBER_MOST(MS_BITS);
-
-	if (ms >= TICK_MS)
-		return word - TICK_MS;
-	return recovers(word) ? word : word - ms;
-}
-
-/*
- * The clock goes on: all instants move back by a tick. An actor that is about to swap the rate,
- * or to end a recovery, no longer needs its own time; but the word that it has read gets older.
- */
-static void tick(struct state *state) {
-	state->breaker.word = earlier(state->breaker.word);
-	for (int i = 0; i < explorer.actors; i++) {
-		struct actor *actor = &state->actors[i];
-		/* It has read both the rate and the word of a recovery. */
-		bool pair = (actor->operation == ENTER || reads_ramp(actor)) &&
-		    actor->accesses == 2 && recovers(last_seen(actor, false));
-
-		for (int j = 0; j < actor->accesses; j++)
-			if (((actor->streaks | actor->rates) >> j & 1) == 0 &&
-			    (!pair || seq_of(actor->seen[j]) != 0))
-				actor->seen[j] = earlier(actor->seen[j]);
-		if (pair)
-			continue;
-		actor->lease = earlier(actor->lease);
-		if (actor->now > 0)
-			actor->now--;
-	}
-}
-
 /*
  * A single process asks again and again, and its probe succeeds: the breaker
  * must close, since no other process comes.
  */
-static const char *ask_alone(struct breaker breaker) {
-	nanos now = clock_at(NOW);
+static const char *ask_alone(const struct state *state) {
+	struct breaker breaker = state->breaker;
+	nanos now = clock_at(state->clock);
 
 	for (int i = 0; i < 4 && state_of(breaker.word) != BREAKER_CLOSED; i++) {
 		struct breaker_view view = breaker_look(&breaker, now);
@@ -650,11 +513,11 @@ static const char *ask_alone(struct breaker breaker) {
 		if (view.next > TICK)
 			return "held for too long";
 		now += view.next;
-		lease = operate(&breaker, ENTER, 0, now);
+		lease = operate(&breaker, ENTER, 0, state, now);
 		if (run.pass == BREAKER_REFUSED)
 			return "stuck";
 		if (lease != 0)
-			operate(&breaker, PROBE_HEALTHY, lease, now);
+			operate(&breaker, PROBE_HEALTHY, lease, state, now);
 		else
 			now += 2 * TICK;
 	}
@@ -672,10 +535,10 @@ void check_examine(const struct state *state) {
 	if (state->must >= config.failures && admits(word))
 		explore_wrong("not opened after enough failures");
 	explore_expect(holders <= 1, "two have the same lease");
-	explore_wrong(ask_alone(breaker));
+	explore_wrong(ask_alone(state));
 
 	/* Results of attempts that began before the last recovery. */
-	for (int now = 0; now <= NOW; now++) {
+	for (int now = 0; now <= state->clock; now++) {
 		tell(&breaker, RESULT_FAILURE, true, clock_at(now));
 		tell(&breaker, RESULT_SUCCESS, true, clock_at(now));
 	}
@@ -683,308 +546,52 @@ void check_examine(const struct state *state) {
 	    "changed by an old result");
 }
 
-/*
- * Whether the rate may be the first one or a higher one, depending on when an actor read the
- * clock: with the first, a failure may open the breaker; with a higher one, no failure has to.
- */
-static void mark_rate(struct state *state) {
-	uint64_t word = state->breaker.word, rate = state->breaker.rate;
-	bool slow = !recovers(word), fast = false;
+/* Whether the rate may be a higher one, by some actor's clock: then no failure has to open. */
+static bool is_fast(const struct state *state) {
+	uint64_t word = state->breaker.word;
 
-	for (int now = 0; now <= NOW && recovers(word); now++) {
-		struct ramp ramp = ramp_of(word, rate, clock_at(now));
-		bool first = ramp.over || ramp.rate <= RAMP_FIRST;
+	for (int now = 0; now <= state->clock && recovers(word); now++) {
+		struct ramp ramp = ramp_of(word, state->breaker.rate, clock_at(now));
 
-		slow |= first;
-		fast |= !first;
-	}
-	if (fast)
-		nothing_must(state);
-	for (int i = 0; i < explorer.actors; i++) {
-		struct actor *actor = &state->actors[i];
-
-		if (actor->operation == TELL_FAILURE && reads_ramp(actor))
-			actor->slow = actor->slow || slow;
-		else
-			actor->slow = false;
-	}
-}
-
-/* Equal states */
-
-/* Gives the seqs of a state new names: the latest is SEQ, then down from it. */
-static void rename_seqs(struct state *state) {
-	const int streak_at = DOUBLING_BITS + FAILURE_BITS;
-	uint64_t word = state->breaker.word, streak = state->breaker.streak;
-	struct numbered {
-		uint64_t *value, seq;
-		int shift;
-	} all[2 + ACTORS * (1 + ACCESSES)] = { { &word, 0, MS_BITS }, { &streak, 0, streak_at } };
-	uint64_t last = UINT64_MAX, next;
-	int count = 2;
-
-	for (int i = 0; i < explorer.actors; i++) {
-		struct actor *actor = &state->actors[i];
-
-		all[count++] = (struct numbered){ &actor->lease, 0, MS_BITS };
-		for (int j = 0; j < actor->accesses; j++)
-			if ((actor->rates >> j & 1) == 0)
-				all[count++] = (struct numbered){ &actor->seen[j], 0,
-					(actor->streaks >> j & 1) != 0 ? streak_at : MS_BITS };
-	}
-	for (int i = 0; i < count; i++)
-		all[i].seq = *all[i].value >> all[i].shift & NUMBER_MOST(SEQ_BITS);
-	for (uint64_t name = SEQ;; name--) {
-		next = seq_of(LOST);
-		for (int i = 0; i < count; i++)
-			if (all[i].seq > next && all[i].seq < last)
-				next = all[i].seq;
-		if (next == seq_of(LOST))
-			break;
-		for (int i = 0; i < count; i++)
-			if (all[i].seq == next)
-				*all[i].value += (name - next) << all[i].shift;
-		last = next;
-	}
-	state->breaker.word = word;
-	state->breaker.streak = streak;
-}
-
-/* Sets what it has read of the word and of the rate, and when. */
-static void saw(struct actor *actor, uint64_t word, uint64_t rate, int now) {
-	for (int i = 0; i < actor->accesses; i++)
-		actor->seen[i] = (actor->rates >> i & 1) != 0 ? rate : word;
-	actor->now = (uint8_t)now;
-}
-
-/* It asks for admission or tells the ramp, and is about to swap something. */
-static void forget_asking(struct actor *actor, const struct breaker *breaker) {
-	uint64_t word = last_seen(actor, false), rate = last_seen(actor, true);
-	nanos began = until_of(word), now = clock_at(actor->now);
-	nanos step = now > began ? (now - began) / TICK : 0;
-
-	if (!recovers(word) && word == breaker->word) {
-		saw(actor, word, 0, actor->now);
-	} else if (!recovers(word)) {
-		saw(actor, LOST, 0, 0);
-	} else if (actor->aims != 0) {
-		/* A turn, or a result for the ramp: all that matters is which
-		 * recovery that was, and the step. */
-		if (rate != breaker->rate)
-			saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, 0);
-		else
-			saw(actor, WORD(BREAKER_RECOVERING) | name_of(word), rate, (int)step);
-	} else if (word != breaker->word) {
-		/* The end of a recovery: its swap will fail. */
-		saw(actor, WORD(BREAKER_RECOVERING) | GONE, STALE, NOW);
-	}
-}
-
-/* It tells a result, and has finished with the ramp. */
-static void forget_telling(struct actor *actor, const struct breaker *breaker) {
-	uint64_t word = breaker->word, *seen = actor->seen;
-	/* Its swap of the word will fail. */
-	bool gone = actor->accesses > 1 && seen[1] != word;
-
-	if (actor->accesses == 0)
-		return;
-	if (actor->operation == TELL_SUCCESS) {
-		/* It is about to end a streak, if there is one. */
-		bool ends =
-		    actor->accesses == 2 || (admits(word) && failures_of(seen[0], word) > 0);
-
-		gone = gone && actor->accesses == 2;
-		seen[0] = ends ? streak_of(gone ? 0 : seq_of(word), 0, 1) : VOID;
-		if (gone)
-			seen[1] = 0;
-	} else if (actor->swapped != 0) {
-		/* It has counted a failure and is about to open. */
-		if (gone)
-			seen[1] = 0;
-		seen[0] = streak_of(gone ? 0 : seq_of(seen[1]), 0, NUMBER_MOST(FAILURE_BITS));
-		seen[2] = seen[0];
-	} else if (seen[0] != breaker->streak) {
-		/* Its swap of the streak will fail, and it will repeat the loop. */
-		seen[0] = OTHER;
-		seen[1] = 0;
-	}
-}
-
-/*
- * Forgets what makes no difference any more. A word that was overwritten never
- * comes back, and an actor with a lost lease fails, whatever else it has read.
- */
-static void forget(struct actor *actor, const struct breaker *breaker) {
-	uint64_t word = breaker->word;
-
-	if (actor->operation == ENTER || reads_ramp(actor)) {
-		if (actor->accesses == 2)
-			forget_asking(actor, breaker);
-		return;
-	}
-	actor->now = 0;
-	if (actor->ramp_seen != RAMP_UNREAD) {
-		forget_telling(actor, breaker);
-		return;
-	}
-	if (actor->lease != 0 && actor->lease != word)
-		actor->lease = LOST;
-}
-
-/*
- * All invalid streaks are equal. Of a valid streak only matters whether it is
- * long enough. All pauses are equal here, however often they were doubled.
- */
-static void forget_streak(struct state *state) {
-	uint64_t word = state->breaker.word, streak = state->breaker.streak;
-	uint32_t failures = (uint32_t)(streak & NUMBER_MOST(FAILURE_BITS));
-	uint64_t simple = VOID;
-
-	if (!admits(word) || streak_seq(streak) == seq_of(word))
-		simple =
-		    streak_of(streak_seq(streak), 0, least(failures, (uint32_t)config.failures));
-	for (int i = 0; i < explorer.actors; i++) {
-		struct actor *actor = &state->actors[i];
-
-		for (int j = 0; j < actor->accesses; j++)
-			if ((actor->streaks >> j & 1) != 0 && actor->seen[j] == streak)
-				actor->seen[j] = simple;
-	}
-	state->breaker.streak = simple;
-}
-
-/* Whether an actor will compare the rate's recovery with this one. */
-static bool in_use(const struct state *state, uint64_t name) {
-	for (int i = 0; i < explorer.actors; i++) {
-		const struct actor *actor = &state->actors[i];
-		uint64_t word = last_seen(actor, false);
-
-		if ((actor->operation == ENTER || reads_ramp(actor)) && recovers(word) &&
-		    name_of(word) == name)
+		if (!ramp.over && ramp.rate > RAMP_FIRST)
 			return true;
 	}
 	return false;
 }
 
-static uint64_t called(uint64_t name, uint64_t present, uint64_t past) {
-	return name == present ? PRESENT : name == past ? PAST : GONE;
-}
-
-/*
- * A rate with only what makes a difference. There are two steps, of one attempt and of at most
- * two: so all growth is equal, several successes in the first step are like one, successes in the
- * second do not matter, and failures in it matter only with a rate of two.
- */
-static uint64_t simplest(uint64_t rate, uint64_t name) {
-	nanos began = (nanos)rate_name(rate) * NANOS_MS;
-	struct ramp ramp = ramp_read(rate, began, SLOWDOWN, began);
-
-	ramp.began = (nanos)name * NANOS_MS;
-	ramp.taken = number_lesser(ramp.taken, ramp.rate);
-	ramp.served = ramp.step == 0 && ramp.served > 0;
-	ramp.met = false;
-	if (ramp.step > 0 && ramp.rate == RAMP_LEAST)
-		ramp.failed = 0;
-	return ramp_word(&ramp);
-}
-
-/* In place of a rate that an actor has read and that was overwritten. */
-static uint64_t stale(const struct state *state, uint64_t rate, int now) {
-	uint64_t word = state->breaker.word;
-
-	if (rate <= STALE || !recovers(word) || rate_name(rate) != name_of(word))
-		return STALE;
-	return ramp_of(word, rate, clock_at(now)).over ? STALE_OVER : STALE_ON;
-}
-
-/* Renames the recoveries. */
-static void rename_recoveries(struct state *state) {
-	uint64_t word = state->breaker.word, rate = state->breaker.rate, simple = 0;
-	uint64_t present = recovers(word) ? name_of(word) : NAMES;
-	uint64_t past = in_use(state, rate_name(rate)) ? rate_name(rate) : NAMES;
-
-	if (rate != 0 && called(rate_name(rate), present, past) != GONE)
-		simple = simplest(rate, called(rate_name(rate), present, past));
-	for (int i = 0; i < explorer.actors; i++) {
-		struct actor *actor = &state->actors[i];
-
-		for (int j = 0; j < actor->accesses; j++) {
-			uint64_t *seen = &actor->seen[j];
-
-			if ((actor->rates >> j & 1) != 0)
-				*seen = *seen == rate ? simple : stale(state, *seen, actor->now);
-			else if ((actor->streaks >> j & 1) == 0 && recovers(*seen))
-				*seen += called(name_of(*seen), present, past) - name_of(*seen);
-		}
-	}
-	state->breaker.rate = simple;
-	if (recovers(word))
-		state->breaker.word += PRESENT - present;
-}
-
-/*
- * Makes states equal that differ only in names, in what makes no difference, or
- * in the order of the actors.
- */
 void check_normalise(struct state *state) {
-	uint32_t most = (uint32_t)config.failures;
-
-	state->may = least(state->may, most);
-	state->must = least(state->must, most);
+	state->may = least(state->may, (uint32_t)config.failures);
+	state->must = least(state->must, (uint32_t)config.failures);
 	/* They are set when attempts are admitted again. */
-	if (!admits(state->breaker.word)) {
+	if (!admits(state->breaker.word))
 		state->may = 0;
+	if (!admits(state->breaker.word) || is_fast(state))
 		nothing_must(state);
-	}
-	mark_rate(state);
-	for (int i = 0; i < explorer.actors; i++) {
-		struct actor *actor = &state->actors[i];
-
-		forget(actor, &state->breaker);
-		/* It can no longer lower may. */
-		if (actor->operation == TELL_SUCCESS && actor->later + active(state) >= state->may)
-			actor->later = (uint8_t)most;
-	}
-	forget_streak(state);
-	rename_recoveries(state);
-	rename_seqs(state);
 	explore_sort(state->actors, (size_t)explorer.actors);
 }
 
-/* The exploration */
-
-/*
- * Whether an actor may take that step. An actor that asks for a turn or tells
- * the ramp keeps the same time for the whole operation. The others use the time
- * only once, and so every time is tried there, where it matters.
- */
+/* An actor keeps the same time for the whole operation, in which it may be stopped. */
 bool check_may(const struct state *state, int who, int what, int *first, int *last) {
 	const struct actor *actor = &state->actors[who];
-	enum operation operation = actor->operation;
-	bool idle = operation == IDLE;
+	bool idle = actor->operation == IDLE;
 
-	*first = *last = NOW;
+	*first = *last = state->clock;
 	if (what == EXPLORE_CLOCK)
-		return true;
-	if (what == IDLE)
-		return false;
+		return state->clock < run.last;
 	if (what == EXPLORE_KILL)
-		return !idle || actor->lease != 0;
-	if (what == EXPLORE_STEP && (operation == ENTER || reads_ramp(actor)))
-		*first = *last = actor->now;
-	else if ((what == EXPLORE_STEP ? (int)operation : what) != PROBE_IGNORED)
-		*first = 0;
+		return (!idle || actor->lease != 0) && actor->left > 0;
 	if (what == EXPLORE_STEP)
 		return !idle;
-	return idle && (actor->lease != 0) == (what >= RENEW);
+	*first -= FIRST;
+	return what != IDLE && idle && actor->left > 0 && (actor->lease != 0) == (what >= RENEW) &&
+	    strchr(run.trial->may, letters[what]) != NULL;
 }
 
 void check_make(struct state *state, int who, int what, int now) {
-	static const int known_of[] = { 0, 2, 3 };
 	struct actor *actor = &state->actors[who];
 
 	if (what == EXPLORE_CLOCK) {
-		tick(state);
+		state->clock++;
 		return;
 	}
 	if (what == EXPLORE_KILL) {
@@ -1000,23 +607,49 @@ void check_make(struct state *state, int who, int what, int now) {
 			if (state->actors[i].operation == TELL_SUCCESS)
 				actor->counts = false;
 	}
-	if (what != EXPLORE_STEP)
+	if (what != EXPLORE_STEP) {
 		actor->operation = (uint8_t)what;
+		actor->now = (uint8_t)now;
+		actor->left--;
+	}
 	run.state = state;
 	run.actor = actor;
 	run.access = 0;
-	run.known = known_of[actor->ramp_seen];
-	actor->now = (uint8_t)now;
 	explore_operate(state, actor);
 	run.state = NULL;
 }
 
-bool check_begin(struct state *first, int trial, bool large) {
+bool check_begin(struct state *first, int number, bool large) {
+	const struct trial *trial = &trials[number];
+	struct actor *actor = first->actors;
+	uint64_t lease = 0;
+
 	explorer.actors = large ? ACTORS : 2;
 	explorer.size =
 	    offsetof(struct state, actors) + (size_t)explorer.actors * sizeof(struct actor);
-	first->breaker.word = SEQ << MS_BITS | WORD(BREAKER_CLOSED);
-	return trial == 0;
+	if ((size_t)number == sizeof trials / sizeof *trials)
+		return false;
+	run.trial = trial;
+	first->breaker.word = (uint64_t)SLOWDOWN << SLOWDOWN_AT;
+	first->clock = FIRST;
+	for (const char *what = trial->before; *what != '\0'; what++) {
+		enum operation operation;
+
+		if (*what == '.') {
+			first->clock++;
+			continue;
+		}
+		operation = (enum operation)(strchr(letters, *what) - letters);
+		lease = operate(&first->breaker, operation, lease, first, clock_at(first->clock));
+		first->recoveries += operation == PROBE_HEALTHY;
+		first->may = first->must = operation == TELL_FAILURE ? first->may + 1 : 0;
+	}
+	actor->lease = lease;
+	actor->holds = lease != 0;
+	for (int i = 0; i < explorer.actors; i++)
+		first->actors[i].left = large ? 1 : trial->left[i];
+	run.last = first->clock + trial->ticks;
+	return true;
 }
 
 EXPLORER("breaker_check");
