@@ -4,10 +4,9 @@
 #     plan          prints its cases, one a line, as words
 #     try WORD...   runs one of them: `failed WHY`, `skipped WHY`, or it passes
 #
-# and ends with `faults "$@"`. Run alone it prints what failed or was left out,
-# how far it is now and then, and its row of the table. A case runs in a
-# directory of its own, where output and error of what it runs are in ./out and
-# ./err.
+# and ends with `faults "$@"`. Run alone it prints what failed or was left out, how far it
+# is now and then, and its row of the table. A case runs in a directory of its own, where
+# output and error of what it runs are in ./out and ./err.
 #
 #     RETRY             absolute path of the program under test
 #     scenes            the names of all scenes
@@ -60,8 +59,7 @@ has() {
 
 # Whether there is a strace that may do what is asked of it here.
 can_inject() {
-	strace -f -b execve -qq -o /dev/null -e inject=getppid:error=EIO \
-		true 2>/dev/null
+	strace -f -b execve -qq -o /dev/null -e inject=getppid:error=EIO true 2>/dev/null
 }
 
 none_left() {
@@ -83,8 +81,8 @@ alone() {
 	soon 'a process is left' none_left "$PWD"
 }
 
-# The breaker opens, a probe succeeds, and one of the first four attempts is had.
-# Who has been let in would have neither.
+# The breaker opens, a probe succeeds, and one of the first four attempts is had. Who has
+# been let in would have neither.
 # shellcheck disable=SC2016,SC2034 # the command's own variable; the kinds use it
 recovers='{
 	unset RETRY_ADMITTED
@@ -97,8 +95,8 @@ recovers='{
 # Scenes
 #
 
-# NAME WORDS | DOES: the words of retry, as a shell reads them, and what its
-# command does before it ends. NAMES in capitals stand for longer commands.
+# NAME WORDS | DOES: the words of retry, as a shell reads them, and what its command does
+# before it ends. NAMES in capitals stand for longer commands.
 # shellcheck disable=SC2016 # read by eval
 scene_rows='
 plain    $twice |
@@ -180,8 +178,8 @@ scene() {
 
 run() {
 	local began from=$feed
-	# A file is opened for the command alone: whatever shares its offset
-	# keeps retry from going back.
+	# A file is opened for the command alone: whatever shares its offset keeps retry
+	# from going back.
 	if [ "$feed" = pipe ]; then
 		exec 5< <(echo 'a line')
 		from=/dev/fd/5
@@ -264,11 +262,11 @@ usually() {
 # What is traced
 #
 
-# The lines of a trace as WHO NAME NTH WHAT-FOR. What comes before the first
-# munmap is the loader's, and no matter of ours. Of the children each counts by
-# itself, and the first two are unlike: a count may mean a call of both. Where
-# the parent makes a call of the same name, too, none is meant. Of a call that is
-# made for each process in /proc the first two count.
+# The lines of a trace as WHO NAME NTH WHAT-FOR. What comes before the first munmap is the
+# loader's, and no matter of ours. Of the children each counts by itself, and the first
+# two are unlike: a count may mean a call of both. Where the parent makes a call of the
+# same name, too, none is meant. Of a call that is made for each process in /proc the
+# first two count.
 list_calls() {
 	awk '
 		function use(text)
@@ -288,8 +286,7 @@ list_calls() {
 			sub(/^[a-z0-9_]+\([0-9]+</, "", text)
 			return text ~ /^pipe:/ ? "pipe" : \
 			    text ~ /^anon_inode/ ? "anon" : \
-			    text ~ /^\/memfd:/ ? "memory" : \
-			    text ~ /^\/proc/ ? "proc" : \
+			    text ~ /^\/memfd:/ ? "memory" : text ~ /^\/proc/ ? "proc" : \
 			    text ~ /^\/dev\// ? "device" : "file"
 		}
 		NR == 1 { ours = $1; next }
@@ -409,8 +406,8 @@ break_off() {
 	kill -"$1" "$$"
 }
 
-# A signal that is ignored here, as it is in the background, would be ignored by
-# what is tested; and what we wait for is there, so that one is heeded at once.
+# A signal that is ignored here, as it is in the background, would be ignored by what is
+# tested; and what we wait for is there, so that one is heeded at once.
 faults() {
 	local name jobs
 	case ${1-} in

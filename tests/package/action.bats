@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# The action for GitHub workflows, packaging/action: action.py runs its steps as
-# the runner does.
+# The action for GitHub workflows, packaging/action: action.py runs its steps as the
+# runner does.
 
 # shellcheck disable=SC2016,SC2034 # $ and ` in single quotes are for others
 
@@ -46,12 +46,11 @@ output() {
 	sed -n "s/^$1=//p" outputs
 }
 
-# options INPUT=VALUE...: prints the options that the inputs become, one a line,
-# without those that are always there. A program of this name prints its words.
+# options INPUT=VALUE...: prints the options that the inputs become, one a line, without
+# those that are always there. A program of this name prints its words.
 options() {
 	rm bin/retry
-	printf '%s\n' '#!/bin/sh' \
-		'case "$*" in --dry-run*) exec "$RETRY" "$@" ;; esac' \
+	printf '%s\n' '#!/bin/sh' 'case "$*" in --dry-run*) exec "$RETRY" "$@" ;; esac' \
 		'for word; do [ "$word" != -- ] || exit 0; echo "$word"; done' >bin/retry
 	chmod +x bin/retry
 	"$RETRY" --version | grep -q '^retry '
@@ -186,8 +185,7 @@ assert json.load(sys.stdin)["attempts"][1]["status"] == 1'
 	become '--attempts=4 --timeout=5m --deadline=1h --delay=1,2 --backoff=linear --preset=npm --budget=registry' \
 		attempts=4 timeout=5m deadline=1h delay=1,2 backoff=linear preset=npm \
 		budget=registry
-	diff <(printf '%s\n' --retry-on=75,stderr:a\ b --retry-on=timeout \
-		--stop-on=65) \
+	diff <(printf '%s\n' --retry-on=75,stderr:a\ b --retry-on=timeout --stop-on=65) \
 		<(options retry-on=$'75,stderr:a b\ntimeout\n' stop-on=65)
 	diff <(printf '%s\n' --idle-timeout 5m '--on-retry=echo $HOME' '') \
 		<(options args=$'--idle-timeout 5m\n"--on-retry=echo $HOME" ""')
@@ -266,8 +264,8 @@ refuses() {
 	[ "$(output reason)" = interrupted ]
 }
 
-# A program of make's name makes a program where it is told to, if it is asked
-# for one of the kinds in $kinds: static, -static or plain.
+# A program of make's name makes a program where it is told to, if it is asked for one of
+# the kinds in $kinds: static, -static or plain.
 fake_make() {
 	cat >bin/make <<-'END'
 		#!/bin/sh

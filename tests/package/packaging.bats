@@ -1,6 +1,6 @@
 # The tarball of `make dist`, what the packages say of the program, and what the
-# program says of itself where it has another name, as there. make check-deb
-# and its like build the packages themselves.
+# program says of itself where it has another name, as there. make check-deb and its like
+# build the packages themselves.
 
 load ../user/helper
 
@@ -146,8 +146,7 @@ gather() {
 	ln -sf "$(command -v true)" path/musl-gcc
 	while read -r kind tool what; do
 		rm -f "path/$tool"
-		PATH=$PWD/path run -1 "$here/packaging/$kind" "$version" \
-			i686-linux-gnu
+		PATH=$PWD/path run -1 "$here/packaging/$kind" "$version" i686-linux-gnu
 		[ "$output" = "make $kind: no $tool here: tests/setup $what gets it" ]
 	done <<-END
 		rpm rpmbuild packages
