@@ -560,8 +560,7 @@ make_segments(struct storm *storm)
 		.policy = model->policy,
 		.record = model->record,
 		.caller = { .config = &model->policy->fleet.config,
-		    .key = budget->key,
-		    .tag = 1 },
+		    .key = budget->key },
 		.random = model->seed,
 	};
 	for (int64_t i = 0; i < storm->hosts; i++) {

@@ -229,7 +229,7 @@ admission_tell(const struct visit *visit, const struct attempt_end *end,
 			fleet_host_rescue(&segment->fleet, caller->fleet, age);
 	}
 	if (caller->fleet != NULL)
-		hosts = fleet_host_hosts(&segment->fleet, caller->fleet->tag);
+		hosts = fleet_host_hosts(&segment->fleet);
 	/* The result of a probe that lost its lease is ignored. */
 	if (caller->lease != 0)
 		breaker_probed(&segment->breaker, breaker, result,

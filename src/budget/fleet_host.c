@@ -1,14 +1,16 @@
 #include "budget/fleet_host.h"
 
-#include <string.h>
-#include "text/hash.h"
 #include "text/number.h"
 
-/* The parts of the words, as fleet_host.h has them: where each begins, or how
- * many bits it has. */
-#define TAG_AT 48
-#define FAILURE_BITS 8
+/* The parts of the words, as fleet_host.h has them: how many bits each has, or
+ * where it begins. */
 #define UNTIL_BITS 40
+#define FAILURE_BITS 24
+#define COUNT_BITS 16
+#define EPOCH_AT 32
+
+/* The most bits of a number, which may be corrupt: nothing overflows. */
+#define NUMBER_BITS 48
 
 /* The random factor makes a pause longer by a half at most. */
 #define LONGEST (FLEET_HOST_PAUSE_MOST + FLEET_HOST_PAUSE_MOST / 2)
@@ -20,25 +22,11 @@
  * The parts of words
  */
 
-uint16_t
-fleet_host_tag(const char *server)
+/* A word that is a number. */
+static int64_t
+number_of(uint64_t word)
 {
-	uint64_t hash = hash_add(HASH_NONE, server, strlen(server));
-
-	return (uint16_t)(hash ^ hash >> 16 ^ hash >> 32 ^ hash >> 48);
-}
-
-static uint64_t
-tagged(uint16_t tag, uint64_t rest)
-{
-	return (uint64_t)tag << TAG_AT | rest;
-}
-
-/* A word without its tag; 0 if it has another tag. */
-static uint64_t
-rest_of(uint16_t tag, uint64_t word)
-{
-	return word >> TAG_AT == tag ? word & NUMBER_MOST(TAG_AT) : 0;
+	return (int64_t)(word & NUMBER_MOST(NUMBER_BITS));
 }
 
 /* The greatest number of so many bits, or number >= 0 if that is less. */
@@ -80,29 +68,29 @@ part_of(int64_t whole, uint64_t random)
 }
 
 /* How many failures in a row there were; 0 if the last one was long ago. If
- * there were any, nobody should rely on an answer. link: without its tag. */
+ * there were any, nobody should rely on an answer. */
 static uint64_t
-failures_of(uint64_t link, nanos now)
+failures_of(uint64_t silence, nanos now)
 {
-	nanos over = now - instant_of(link);
+	nanos over = now - instant_of(silence);
 
 	if (over > FLEET_HOST_PAUSE_MOST ||
-	    (over < 0 && left_of(link, LONGEST, now) == 0))
+	    (over < 0 && left_of(silence, LONGEST, now) == 0))
 		return 0;
-	return link >> UNTIL_BITS;
+	return silence >> UNTIL_BITS;
 }
 
-/* Where a mark is. */
+/* The epoch of a mark. */
 static int64_t
 marked(uint64_t mark)
 {
-	return (int64_t)(mark >> 32);
+	return (int64_t)(mark >> EPOCH_AT);
 }
 
 int64_t
-fleet_host_hosts(const struct fleet_host *host, uint16_t tag)
+fleet_host_hosts(const struct fleet_host *host)
 {
-	return (int64_t)rest_of(tag, atomic_load(&host->hosts));
+	return number_of(atomic_load(&host->hosts));
 }
 
 /*
@@ -115,7 +103,7 @@ go_alone(struct fleet_host *host, const struct fleet_caller *caller,
     nanos lasts, nanos now)
 {
 	const struct fleet_config *config = caller->config;
-	int64_t hosts = fleet_host_hosts(host, caller->tag);
+	int64_t hosts = fleet_host_hosts(host);
 	struct host_step step = { .decision = HOST_ALONE, .silent = true };
 	struct terms limits = { 0, config->alone, 0 };
 	struct window *window = &host->alone;
@@ -148,24 +136,21 @@ wait_for_opening(struct fleet_host *host, const struct fleet_caller *caller,
 {
 	nanos most =
 	    number_lesser(FLEET_HOST_SPREAD_MOST, window_length(caller->slice));
-	nanos spread = number_lesser(most,
-	    number_multiply(
-		fleet_host_hosts(host, caller->tag), FLEET_HOST_SPREAD));
-	uint64_t word, rest;
+	nanos spread = number_lesser(
+	    most, number_multiply(fleet_host_hosts(host), FLEET_HOST_SPREAD));
+	uint64_t word, next;
 	nanos left;
 
 	if (spread < FLEET_HOST_LOOK)
 		return 0;
 	word = atomic_load(&host->opening);
-	rest = rest_of(caller->tag, word);
-	left = left_of(rest, FLEET_HOST_SPREAD_MOST, now);
+	left = left_of(word, FLEET_HOST_SPREAD_MOST, now);
 	if (left > 0 || now - quiet <= spread ||
-	    (rest != 0 && now - instant_of(rest) <= spread))
+	    (word != 0 && now - instant_of(word) <= spread))
 		return left;
-	rest = until_of(number_add(now, part_of(spread, caller->random)));
-	return atomic_compare_exchange_strong(
-		   &host->opening, &word, tagged(caller->tag, rest))
-	    ? instant_of(rest) - now
+	next = until_of(number_add(now, part_of(spread, caller->random)));
+	return atomic_compare_exchange_strong(&host->opening, &word, next)
+	    ? instant_of(next) - now
 	    : -1;
 }
 
@@ -173,9 +158,9 @@ void
 fleet_host_greet(
     const struct fleet_host *host, struct fleet_caller *caller, nanos now)
 {
-	uint64_t ms = rest_of(caller->tag, atomic_load(&host->offset));
+	int64_t ms = number_of(atomic_load(&host->offset));
 	nanos timeout = caller->config->timeout;
-	nanos time = number_add(number_multiply((int64_t)ms, NANOS_MS), now);
+	nanos time = number_add(number_multiply(ms, NANOS_MS), now);
 
 	caller->question = (struct fleet_question){ .key = caller->key,
 		.terms = caller->config->terms,
@@ -204,23 +189,21 @@ decide(struct fleet_host *host, struct fleet_caller *caller, nanos now)
 		 */
 		uint64_t lease = atomic_load(&host->lease);
 		uint64_t denied = atomic_load(&host->denied);
-		uint64_t link = atomic_load(&host->link);
-		uint64_t down = rest_of(caller->tag, link);
+		uint64_t silence = atomic_load(&host->silence);
 		bool patient = !caller->waits || now - caller->since < timeout;
 		bool taken = instant_of(lease) > now && patient;
 		struct host_step step = { .decision = HOST_DENIED };
 		nanos alone;
 
 		/* Has the fleet denied a retry? */
-		step.next = left_of(rest_of(caller->tag, denied),
-		    window_length(caller->slice), now);
+		step.next = left_of(denied, window_length(caller->slice), now);
 		if (step.next > 0)
 			return step;
 
 		/* Is the host alone? If the last question failed, one process
 		 * may ask again, and the others are alone meanwhile. */
-		alone = left_of(down, LONGEST, now);
-		if (alone == 0 && taken && failures_of(down, now) > 0)
+		alone = left_of(silence, LONGEST, now);
+		if (alone == 0 && taken && failures_of(silence, now) > 0)
 			alone = instant_of(lease) - now;
 		if (alone > 0)
 			return go_alone(host, caller, alone, now);
@@ -237,7 +220,8 @@ decide(struct fleet_host *host, struct fleet_caller *caller, nanos now)
 		/* Would many hosts ask at once? */
 		step.next = wait_for_opening(host, caller,
 		    number_greater(instant_of(lease),
-			number_greater(instant_of(denied), instant_of(link))),
+			number_greater(
+			    instant_of(denied), instant_of(silence))),
 		    now);
 		if (step.next > 0)
 			return step;
@@ -264,21 +248,22 @@ decide(struct fleet_host *host, struct fleet_caller *caller, nanos now)
  * What the server is told
  */
 
-/*
- * How many of the count in a slice the server has not been told of. Moves the
- * mark there if there are any.
- */
-static int64_t
-untold(struct fleet_mark *mark, int64_t epoch, int64_t count)
+/* A mark in a slice, up to these counts. */
+static uint64_t
+mark_at(int64_t epoch, int64_t second, int64_t first)
 {
-	int64_t more = count;
+	return (uint64_t)epoch << EPOCH_AT | (uint64_t)second << COUNT_BITS |
+	    (uint64_t)first;
+}
 
-	if (epoch == marked(mark->was))
-		more -= (int64_t)(mark->was & UINT32_MAX);
-	if (epoch < marked(mark->was) || more <= 0)
-		return 0;
-	mark->next = (uint64_t)epoch << 32 | (uint64_t)count;
-	return more;
+/* How many of the count in a slice are not before the mark, whose count begins
+ * at this bit. */
+static int64_t
+untold(uint64_t mark, int at, int64_t epoch, int64_t count)
+{
+	if (epoch == marked(mark))
+		count -= (int64_t)(mark >> at & NUMBER_MOST(COUNT_BITS));
+	return epoch < marked(mark) ? 0 : number_greater(count, 0);
 }
 
 /*
@@ -294,22 +279,21 @@ claim_untold(struct fleet_host *host, const struct window *window,
 	struct fleet_question *question = &caller->question;
 	nanos slice = caller->slice;
 	int64_t present = window_epoch(slice, now), last;
-	uint64_t counted = rest_of(caller->tag, atomic_load(&host->counted));
-	int64_t since = present - ((int64_t)counted - 1);
-	struct fleet_mark successes, rescued, *alone = &question->alone;
+	int64_t counted = number_of(atomic_load(&host->counted));
+	int64_t since = present - (counted - 1);
+	struct fleet_mark *alone = &question->alone;
+	uint64_t told, next;
 	struct window_sums sums;
 
 	question->first =
 	    counted == 0 || since >= WINDOW_SLICES || since < -WINDOW_WORDS;
-	question->counted = tagged(caller->tag, (uint64_t)present + 1);
+	question->counted = (uint64_t)present + 1;
 	do {
-		successes.was = successes.next =
-		    atomic_load(&host->successes_told);
+		told = next = atomic_load(&host->told);
 		alone->was = alone->next = atomic_load(&host->alone_told);
-		rescued.was = rescued.next = atomic_load(&host->rescued_told);
 		/* Clocks of other processes may be ahead. */
-		last = number_greater(present,
-		    number_greater(marked(successes.was), marked(alone->was)));
+		last = number_greater(
+		    present, number_greater(marked(told), marked(alone->was)));
 		question->count = 0;
 		if (last - present > WINDOW_WORDS || last >= WINDOW_EPOCHS)
 			break;
@@ -324,25 +308,25 @@ claim_untold(struct fleet_host *host, const struct window *window,
 			nanos age = question->until - epoch * slice;
 			struct fleet_row row = { .age =
 						     number_greater(age, 0) };
+			int64_t successes =
+			    window_slice(window, epoch).successes;
 
 			sums = window_slice(&host->alone, epoch);
-			row.successes = untold(&successes, epoch,
-			    window_slice(window, epoch).successes);
-			row.alone = untold(alone, epoch, sums.retries);
-			row.rescued = untold(&rescued, epoch, sums.successes);
+			row.successes = untold(told, 0, epoch, successes);
+			row.rescued =
+			    untold(told, COUNT_BITS, epoch, sums.successes);
+			row.alone = untold(alone->was, 0, epoch, sums.retries);
+			if (row.successes > 0 || row.rescued > 0)
+				next =
+				    mark_at(epoch, sums.successes, successes);
+			if (row.alone > 0)
+				alone->next = mark_at(epoch, 0, sums.retries);
 			if (row.successes > 0 || row.alone > 0 ||
 			    row.rescued > 0)
 				question->told[question->count++] = row;
 		}
-	} while (successes.next != successes.was &&
-	    !atomic_compare_exchange_strong(
-		&host->successes_told, &successes.was, successes.next));
-	/* Another process tells of them. */
-	if (rescued.next != rescued.was &&
-	    !atomic_compare_exchange_strong(
-		&host->rescued_told, &rescued.was, rescued.next))
-		for (size_t i = 0; i < question->count; i++)
-			question->told[i].rescued = 0;
+	} while (next != told &&
+	    !atomic_compare_exchange_strong(&host->told, &told, next));
 	if (question->by == 0 && question->count > 0)
 		question->by = FLEET_BY_PAST;
 }
@@ -386,17 +370,6 @@ fleet_host_rescue(
  * After a question
  */
 
-/* Stores what is known now. If another process has changed the word since, then
- * that process knows as much. */
-static void
-learn(_Atomic uint64_t *at, uint64_t known)
-{
-	uint64_t word = atomic_load(at);
-
-	if (word != known)
-		atomic_compare_exchange_strong(at, &word, known);
-}
-
 /* Stores that the fleet denies retries for a while. */
 static void
 begin_denial(struct fleet_host *host, const struct fleet_caller *caller,
@@ -407,11 +380,11 @@ begin_denial(struct fleet_host *host, const struct fleet_caller *caller,
 
 	pause = number_add(pause / 2, part_of(pause, caller->random));
 	pause = number_lesser(longest, number_greater(pause, FLEET_HOST_LOOK));
-	next = tagged(caller->tag, until_of(number_add(now, pause)));
+	next = until_of(number_add(now, pause));
 	do {
 		word = atomic_load(&host->denied);
 		/* Retries may be denied for longer. */
-		if (left_of(rest_of(caller->tag, word), longest, now) >= pause)
+		if (left_of(word, longest, now) >= pause)
 			return;
 	} while (!atomic_compare_exchange_strong(&host->denied, &word, next));
 }
@@ -421,16 +394,15 @@ static void
 begin_pause(
     struct fleet_host *host, const struct fleet_caller *caller, nanos now)
 {
-	uint64_t link, failures, next;
+	uint64_t silence, failures, next;
 	nanos pause;
 
 	do {
-		link = atomic_load(&host->link);
-		next = rest_of(caller->tag, link);
-		if (left_of(next, LONGEST, now) > 0)
+		silence = atomic_load(&host->silence);
+		if (left_of(silence, LONGEST, now) > 0)
 			return;
 		failures =
-		    fit((int64_t)failures_of(next, now) + 1, FAILURE_BITS);
+		    fit((int64_t)failures_of(silence, now) + 1, FAILURE_BITS);
 		pause = FLEET_HOST_PAUSE;
 		for (uint64_t i = 1;
 		     i < failures && pause < FLEET_HOST_PAUSE_MOST; i++)
@@ -439,8 +411,8 @@ begin_pause(
 		pause = number_add(pause / 2, part_of(pause, caller->random));
 		next =
 		    failures << UNTIL_BITS | until_of(number_add(now, pause));
-	} while (!atomic_compare_exchange_strong(
-	    &host->link, &link, tagged(caller->tag, next)));
+	} while (
+	    !atomic_compare_exchange_strong(&host->silence, &silence, next));
 }
 
 /* Ends a lease, unless it has ended and another process has taken it. */
@@ -466,30 +438,27 @@ fleet_host_store(struct fleet_host *host, const struct fleet_caller *caller,
 	int64_t ms;
 
 	/* The server knows the rows of the question. */
-	word = atomic_load(&host->counted);
-	if (known && alone.was != alone.next)
+	if (known)
 		atomic_compare_exchange_strong(
 		    &host->alone_told, &alone.was, alone.next);
 	if (known && question->first)
-		atomic_compare_exchange_strong(
-		    &host->counted, &word, question->counted);
+		host->counted = question->counted;
 
 	/* The offset is as if the server had read its clock when the question
 	 * was asked. The server read it later, so the offset is never too
 	 * small. */
 	if (answer->now > 0) {
 		ms = answer->now - question->asked;
-		ms = ms > 0 ? ms / NANOS_MS + 1 : 0;
-		learn(&host->offset, tagged(caller->tag, fit(ms, TAG_AT)));
+		host->offset = fit(ms > 0 ? ms / NANOS_MS + 1 : 0, NUMBER_BITS);
 	}
 	if (answered) {
-		learn(&host->hosts,
-		    tagged(caller->tag, fit(answer->hosts, TAG_AT)));
-		learn(&host->used,
-		    fit(answer->retries, 32) << 32 | fit(answer->limit, 32));
-		word = atomic_load(&host->link);
-		if (rest_of(caller->tag, word) != 0)
-			atomic_compare_exchange_strong(&host->link, &word, 0);
+		host->hosts = fit(answer->hosts, NUMBER_BITS);
+		host->used =
+		    fit(answer->retries, 32) << 32 | fit(answer->limit, 32);
+		word = atomic_load(&host->silence);
+		if (word != 0)
+			atomic_compare_exchange_strong(
+			    &host->silence, &word, 0);
 	}
 	if (answer->code == FLEET_DENIED)
 		begin_denial(host, caller, answer->pause, now);
@@ -512,9 +481,8 @@ fleet_host_look(const struct fleet_host *host, nanos slice, nanos now)
 	return (struct host_view){
 		.denied = left_of(
 		    atomic_load(&host->denied), window_length(slice), now),
-		.down = left_of(atomic_load(&host->link), LONGEST, now),
-		.hosts =
-		    (int64_t)(atomic_load(&host->hosts) & NUMBER_MOST(TAG_AT)),
+		.down = left_of(atomic_load(&host->silence), LONGEST, now),
+		.hosts = fleet_host_hosts(host),
 		.retries = (int64_t)(used >> 32),
 		.limit = (int64_t)(used & UINT32_MAX),
 		.alone = alone.retries,

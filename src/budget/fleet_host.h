@@ -30,32 +30,31 @@
  * questions.
  *
  *     lease          [turn:24 | until:40]   who asks the server
- *     denied         [tag:16 | 0:8 | until:40]           the last denial
- *     opening        [tag:16 | 0:8 | until:40]           when the first
- *                    question may be asked after a quiet time
- *     offset         [tag:16 | ms:48]     the server's clock, less the age
- *     hosts          [tag:16 | hosts:48]  how many hosts the server counted
+ *     denied         [0:24 | until:40]      the last denial
+ *     opening        [0:24 | until:40]      when the first question may be
+ *                    asked after a quiet time
+ *     offset         milliseconds: the server's clock, less the age
+ *     hosts          how many hosts the server counted
  *     used           [retries:32 | limit:32]  of the fleet; for messages only
- *     link           [tag:16 | failures:8 | until:40]    the pause after no
- *                    answer
+ *     silence        [failures:24 | until:40]  the pause after no answer
  *     alone          a window of the retries that the host made alone. Its
  *                    successes are retries that have succeeded
- *     successes_told, alone_told, rescued_told  [epoch:32 | count:32]
- *     counted        [tag:16 | epoch + 1:48]
+ *     told           [epoch:32 | retries that have succeeded:16 | successes:16]
+ *     alone_told     [epoch:32 | 0:16 | retries made alone:16]
+ *     counted        epoch + 1
  *
- * The tag is a hash of the server's name. A word with another tag is of another
- * server, and counts as empty. Commands that give the fleet other limits share
- * the words: the server's least limits hold for all of them. until is an
- * instant in milliseconds of the age: the time since the segment was made. All
- * times are ages in nanoseconds, never negative.
+ * Commands that give the fleet other limits, or even another server, share the
+ * words: of servers they have what the last one has said, and the server's
+ * least limits hold for all. until is an instant in milliseconds of the age:
+ * the time since the segment was made. All times are ages in nanoseconds, never
+ * negative.
  *
  * Each change is one compare-and-swap, and each word ends by the clock: a
  * process may be killed or stopped at any instruction, and only grants are
  * lost. No process writes an instant beyond its longest pause. An instant that
  * is later by more than a minute is corrupt and counts as past, so that nobody
  * waits for ever.
- * A denial holds for a window at most, whatever the answer said. The window of
- * retries made alone has no tag, and so its limit holds whatever URLs are used.
+ * A denial holds for a window at most, whatever the answer said.
  *
  * A process takes the lease before it asks for one retry, and releases it after
  * the answer. A process that has waited for as long as a question may take gets
@@ -72,11 +71,11 @@
  *
  * A process that sends a question tells the server of the host's successes, of
  * its retries made alone, and of its retries that have succeeded, which the
- * server pays back: by slices of the two windows that count them. Three words
+ * server pays back: by slices of the two windows that count them. Two words
  * mark up to where the server has been told: of all slices before the epoch of
- * a mark, and of count in the slice with this epoch.
+ * a mark, and of so many in the slice with this epoch.
  *
- *   - The marks of the successes and of the retries that have succeeded are
+ *   - The mark of the successes and of the retries that have succeeded is
  *     moved before they are sent. If the process dies or there is no answer,
  *     they are lost: no success counts twice, and no retry is paid back twice.
  *   - The mark of the retries made alone is moved after the answer. If there is
@@ -133,9 +132,9 @@
 /* All zero: nothing is known of any fleet, and nothing has been told. */
 struct fleet_host {
 	_Atomic uint64_t lease, denied, opening;
-	_Atomic uint64_t offset, hosts, used, link;
+	_Atomic uint64_t offset, hosts, used, silence;
 	struct window alone;
-	_Atomic uint64_t successes_told, alone_told, rescued_told;
+	_Atomic uint64_t told, alone_told, unused;
 	_Atomic uint64_t counted;
 };
 
@@ -210,7 +209,6 @@ struct fleet_answer {
 struct fleet_caller {
 	const struct fleet_config *config;
 	const char *key; /* of the budget, at most SEGMENT_KEY bytes */
-	uint16_t tag; /* fleet_host_tag() */
 	nanos asked; /* the age when that retry was asked for, or made alone */
 	bool waits; /* the retry that is due, for another process's question */
 	nanos since; /* so long: an age */
@@ -246,9 +244,6 @@ struct host_view {
 	int64_t retries, limit; /* of the fleet, in the last answer */
 	int64_t alone; /* retries that the host made alone in the window */
 };
-
-/* The tag of a server's words. */
-uint16_t fleet_host_tag(const char *server);
 
 /*
  * Decides about a retry that is due, and that the host's window would grant. If
@@ -286,7 +281,7 @@ void fleet_host_rescue(
     struct fleet_host *host, const struct fleet_caller *caller, nanos now);
 
 /* How many hosts the server counted; 0: not known. */
-int64_t fleet_host_hosts(const struct fleet_host *host, uint16_t tag);
+int64_t fleet_host_hosts(const struct fleet_host *host);
 
 struct host_view
 fleet_host_look(const struct fleet_host *host, nanos slice, nanos now);

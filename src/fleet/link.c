@@ -335,13 +335,10 @@ link_reaped(struct fleet_link *link, pid_t pid)
 void
 link_share(struct fleet_link *link, struct budget_client *budget, uint64_t seed)
 {
-	char server[URL_ROOM];
-
 	link->budget = budget;
 	link->caller = (struct fleet_caller){ .config = &link->policy->config,
 		.key = budget->caller.config->key,
-		.seed = seed,
-		.tag = fleet_host_tag(url_name(link->policy->url, server)) };
+		.seed = seed };
 	budget->caller.fleet = &link->caller;
 }
 

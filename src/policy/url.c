@@ -168,14 +168,6 @@ url_parse(const char *text, struct url *url)
 }
 
 const char *
-url_name(const struct url *url, char room[URL_ROOM])
-{
-	snprintf(room, URL_ROOM, "%s%s:%d/%d", url->host, url->path, url->port,
-	    url->db);
-	return room;
-}
-
-const char *
 url_show(const char *text, char room[URL_ROOM])
 {
 	static const char hidden[] = "***";

@@ -37,10 +37,6 @@ bool url_is_host(struct strview text);
 /* Reads a URL. Returns NULL, or why it is refused. */
 const char *url_parse(const char *text, struct url *url);
 
-/* Names the server and its database. The name is the same in whichever way the
- * URL was written. */
-const char *url_name(const struct url *url, char room[URL_ROOM]);
-
 /*
  * Returns what may be shown of a URL: all of it, if url_parse() accepts
  * it, because then it has no password. Else all behind the scheme is *** if it

@@ -68,7 +68,6 @@ static struct window_sums slice_of(const struct window *window, int64_t epoch);
 /* Epochs that a clock may reach. */
 #define EPOCHS 6
 
-#define TAG 1
 #define SHARE 1
 #define FACTOR_ONE (UINT64_C(1) << 63) /* the random factor is 1 */
 
@@ -80,9 +79,7 @@ static struct window_sums slice_of(const struct window *window, int64_t epoch);
 #define SERVER_TIME (1000 * NANOS_MS)
 
 static const struct fleet_config config = { .timeout = TICK, .alone = SHARE };
-static const struct fleet_caller usual = {
-	.config = &config, .tag = TAG, .slice = TICK, .random = FACTOR_ONE
-};
+static const struct fleet_caller usual = { .config = &config, .slice = TICK, .random = FACTOR_ONE };
 
 enum operation {
 	IDLE,
@@ -111,10 +108,9 @@ enum place {
 	LEASE,
 	DENIED,
 	OPENING,
-	LINK,
-	SUCCESSES_TOLD,
+	SILENCE,
+	TOLD_MARK,
 	ALONE_TOLD,
-	RESCUED_TOLD,
 	ALONE_WINDOW,
 	SLICE,
 };
@@ -202,12 +198,11 @@ static enum place place_of(const _Atomic uint64_t *at) {
 		[LEASE] = &host->lease,
 		[DENIED] = &host->denied,
 		[OPENING] = &host->opening,
-		[LINK] = &host->link,
-		[SUCCESSES_TOLD] = &host->successes_told,
+		[SILENCE] = &host->silence,
+		[TOLD_MARK] = &host->told,
 		[ALONE_TOLD] = &host->alone_told,
-		[RESCUED_TOLD] = &host->rescued_told,
 	};
-	enum place place = RESCUED_TOLD;
+	enum place place = ALONE_TOLD;
 
 	while (place != DIRECTLY && words[place] != at)
 		place--;
@@ -298,7 +293,7 @@ static void judge_question(const struct state *state, const struct actor *actor,
 	explore_expect(instant_of(old) <= now || patient, "a valid lease is taken away");
 	if (actor->excused || instant_of(old) > now)
 		return;
-	explore_expect(left_of(rest_of(TAG, state->host.denied), window_length(TICK), now) == 0,
+	explore_expect(left_of(state->host.denied, window_length(TICK), now) == 0,
 	    "a question while retries are denied");
 	explore_expect(actor->now >= state->down, "a question while the host is alone");
 }
@@ -329,7 +324,7 @@ static void judge_change(struct state *state, struct actor *actor, enum place pl
 		explore_expect(instant_of(old) <= clock_of(actor->now), "an opening is put off");
 		explore_expect(instant_of(new) <= clock_of(actor->now + 1), "a late opening");
 		break;
-	case LINK:
+	case SILENCE:
 		excuse_others(state, actor);
 		state->down = new == 0 ? 0 : (uint8_t)(actor->now + 1);
 		for (int i = 0; i < ACTORS; i++)
@@ -508,7 +503,7 @@ static void fail(struct state *state, struct actor *actor) {
 	nanos now = clock_of(actor->now);
 
 	fleet_host_store(&state->host, &caller, &silent, now);
-	explore_expect(actor->excused || left_of(rest_of(TAG, state->host.link), LONGEST, now) > 0,
+	explore_expect(actor->excused || left_of(state->host.silence, LONGEST, now) > 0,
 	    "the host is not alone after a failure");
 	become(actor, WAIT);
 }
@@ -738,7 +733,7 @@ bool check_begin(struct state *first, int number, bool large) {
 
 	run.trial = trial;
 	fleet_host_store(&first->host, &caller, &answer, 0);
-	first->host.counted = tagged(TAG, 3);
+	first->host.counted = 3;
 	for (int i = 0; i < ACTORS; i++)
 		first->actors[i].left = trial->left[i];
 	/* Two answers at once: another process has taken the lease of the first one. */

@@ -100,7 +100,6 @@ static void join(struct world *world, char letter) {
 
 	*fleet = (struct fleet_caller){ .config = &configs[letter == 'L'],
 		.key = "api",
-		.tag = 1,
 		.slice = SECONDS(1),
 		.random = UINT64_C(1) << 63 };
 	world->callers[letter - 'A'].fleet = fleet;

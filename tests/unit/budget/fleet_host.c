@@ -17,9 +17,7 @@ static const struct fleet_config config = {
 	.timeout = MS(250), .terms = { .min = 200 }, .alone = -1
 };
 
-static const struct fleet_caller usual = {
-	.config = &config, .tag = 7, .slice = SECONDS(1), .random = ONE
-};
+static const struct fleet_caller usual = { .config = &config, .slice = SECONDS(1), .random = ONE };
 
 /* No success counts. */
 static const struct window no_window;
@@ -105,10 +103,6 @@ static const char *const scenes[] = {
 	ALONE(50) "b alone own 7 x7, b denied own 7 share=7",
 	ALONE(50) "b denied own 0 share=0 next=1s alone=0",
 
-	/* Words of another fleet are empty; only the retries made alone are those of all. */
-	"a asks, a denied-for 2s, b denied, c asks tag 8 clock=0, c fails tag "
-	"8, c alone tag 8 share=1, 2s b asks alone=1",
-
 	/* What is shown. */
 	"a shows denied=0 down=0 hosts=0 limit=0 alone=0, a asks, a denied-for 2s, 500ms a shows "
 	"denied=1500ms hosts=50 retries=180 limit=200, 2s a asks, a fails, b alone, 2500ms a shows "
@@ -125,8 +119,8 @@ static const char *const scenes[] = {
 	       "told, a claims nothing, 10s a retries, 11500ms a claims 1000:0/1",
 	TELLER "100s a succeeds, a retries, 160s a claims 60500:1/1, 161s a claims nothing",
 	/* Corrupt marks tell nothing, also by a clock that is behind. */
-	TELLER "100s a succeeds, a retries, a marks-successes -1/-1, a claims nothing, a told, a "
-	       "marks-successes 0/0, 102s a succeeds, 100s a marks-alone 162/0, a claims nothing, "
+	TELLER "100s a succeeds, a retries, a marks-told -1/-1, a claims nothing, a told, a "
+	       "marks-told 0/0, 102s a succeeds, 100s a marks-alone 162/0, a claims nothing, "
 	       "a marks-alone 100/5, a claims 500:1/0, a marks-alone 161/0, 161s a succeeds, 100s "
 	       "a claims 0:1/0+0:1/0",
 	/* A retry that has succeeded within 29 slices is told once; not if its
@@ -134,7 +128,6 @@ static const char *const scenes[] = {
 	TELLER "10s a retries x2, a rescues 10, 10500ms a claims 1000:0/2/1, a claims 1000:0/2, a "
 	       "told, 39s a rescues 10, 40s a rescues 10, a rescues 11 x2, a claims "
 	       "1500:0/0/1+500:0/0/2, 39s a rescues 39, 41s a claims nothing",
-	TELLER "100s a succeeds, a rescues 99, a marks-rescued -1/-1, a claims 500:1/0",
 	/* The server counts a host once in a window. */
 	TELLER "10s a claims nothing first=1",
 	TELLER "100s a claims nothing first=1, 101s b claims nothing first=1, a told, b claims "
@@ -224,8 +217,6 @@ static void read_circumstances(struct script script, struct fleet_config *own,
 			own->alone = script_number(&script);
 		else if (script_is(&script, "minimum"))
 			own->terms.min = script_number(&script);
-		else if (script_is(&script, "tag"))
-			caller->tag = (uint16_t)script_number(&script);
 		else if (script_is(&script, "random")) {
 			script_next(&script);
 			caller->random = randoms[SCRIPT_NAME(&script, factors)];
@@ -284,21 +275,19 @@ static struct host_step act(struct script *script, struct world *world, int who)
 		else
 			answer.pause = script_span(script);
 		fleet_host_store(host, &caller, &answer, world->now);
-	} else if (script_is(script, "marks-successes"))
-		host->successes_told = mark_of(script);
+	} else if (script_is(script, "marks-told"))
+		host->told = mark_of(script);
 	else if (script_is(script, "marks-alone"))
 		host->alone_told = mark_of(script);
-	else if (script_is(script, "marks-rescued"))
-		host->rescued_told = mark_of(script);
 	else if (script_is(script, "rescues")) {
 		caller.asked = SECONDS(script_number(script));
 		fleet_host_rescue(host, &caller, world->now);
 	} else if (script_is(script, "leases-for-ever"))
 		host->lease = (UINT64_C(1) << 40) - 1;
 	else if (script_is(script, "fails-for-ever"))
-		host->link = (UINT64_C(7) << 8 | 5) << 40 | ((UINT64_C(1) << 40) - 1);
+		host->silence = UINT64_C(5) << 40 | ((UINT64_C(1) << 40) - 1);
 	else if (script_is(script, "knows-clock"))
-		host->offset = (uint64_t)usual.tag << 48 | 1;
+		host->offset = 1;
 	else if (script_is(script, "greets")) {
 		fleet_host_greet(host, &caller, world->now);
 		*question = caller.question;
@@ -325,8 +314,7 @@ static struct host_step act(struct script *script, struct world *world, int who)
 static void check_fact(struct script *script, const struct world *world,
     const struct host_step *step, const struct fleet_question *question) {
 	struct host_view view = fleet_host_look(&world->host, SECONDS(1), world->now);
-	static const char circumstances[][8] = { "hosts", "own", "minimum", "tag", "random",
-		"made" };
+	static const char circumstances[][8] = { "hosts", "own", "minimum", "random", "made" };
 	const struct script_fact facts[] = { FACT("wants", question->wants),
 		FACT("clock", question->by > SERVER ? question->by - SERVER : question->by),
 		FACT("until", question->until), FACT("first", question->first),
@@ -363,15 +351,6 @@ TEST_ROWS(scenes) {
 	}
 }
 
-TEST(each_server_has_a_tag) {
-	static const char *const urls[] = { "redis://cache/0", "redis://cache/1",
-		"redis://caches/0", "" };
-
-	for (size_t i = 0; i < LENGTH(urls); i++)
-		for (size_t j = 0; j < LENGTH(urls); j++)
-			EQUAL(urls[i], fleet_host_tag(urls[i]) == fleet_host_tag(urls[j]), i == j);
-}
-
 /* Whatever the words contain, every process gets an answer in time. */
 TEST(corrupt_words_end) {
 	uint64_t seed = 1, random;
@@ -382,13 +361,11 @@ TEST(corrupt_words_end) {
 		struct host_step step;
 		nanos now = SECONDS(500);
 		_Atomic uint64_t *const words[] = { &host.lease, &host.denied, &host.opening,
-			&host.link, &host.offset, &host.hosts, &host.used };
+			&host.silence, &host.offset, &host.hosts, &host.used };
 
 		for (size_t word = 0; word < LENGTH(words); word++) {
 			random = hash_draw(&seed);
-			*words[word] = random >> (i % 3 * 16);
-			if (i % 2 == 0) /* so that the tag is right */
-				*words[word] = (uint64_t)usual.tag << 48 | random >> 16;
+			*words[word] = random >> (i % 4 * 16);
 		}
 		do {
 			step = ask(&usual, &host, &wait, now);

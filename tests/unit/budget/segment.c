@@ -321,8 +321,8 @@ static const struct {
 	SEGMENT(totals[TOTAL_FIRSTS], 1192), SEGMENT(totals[TOTAL_DENIED], 1216),
 	SEGMENT(totals[TOTAL_THROTTLED], 1224), SEGMENT(totals[TOTAL_GAVE_UP], 1240),
 	SEGMENT(window, 1248), SEGMENT(fleet.lease, 1736), SEGMENT(fleet.denied, 1744),
-	SEGMENT(fleet.offset, 1760), SEGMENT(fleet.link, 1784), SEGMENT(fleet.alone, 1792),
-	SEGMENT(fleet.successes_told, 2280)
+	SEGMENT(fleet.offset, 1760), SEGMENT(fleet.silence, 1784), SEGMENT(fleet.alone, 1792),
+	SEGMENT(fleet.told, 2280), SEGMENT(fleet.counted, 2304)
 };
 
 TEST(layout) {

@@ -14,8 +14,8 @@ static const char *server_of(const char *text) {
 	SAME(text, url_parse(text, &url), NULL);
 	SAME(text, url_show(text, name), text);
 	EQUAL(text, url.path[0] != '\0', url.host[0] == '\0');
-	snprintf(room, sizeof room, "%s%s%s%s", url.tls ? "tls " : "", url.user,
-	    url.user[0] == '\0' ? "" : "@", url_name(&url, name));
+	snprintf(room, sizeof room, "%s%s%s%s%s:%d/%d", url.tls ? "tls " : "", url.user,
+	    url.user[0] == '\0' ? "" : "@", url.host, url.path, url.port, url.db);
 	return room;
 }
 
