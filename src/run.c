@@ -85,7 +85,7 @@ open_parts(
 		return "signalfd";
 	if (policy->fleet.text != NULL) {
 		loop->fleet = &fleet;
-		link_open(loop->fleet, &policy->fleet,
+		link_start(loop->fleet, &policy->fleet,
 		    policy->loudness == LOUDNESS_VERBOSE, &loop->signals);
 		link_share(loop->fleet, &loop->budget, random[1]);
 	}

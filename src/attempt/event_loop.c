@@ -110,7 +110,7 @@ event_loop_budget(struct event_loop *loop)
 nanos
 event_loop_link(struct event_loop *loop)
 {
-	return loop->fleet->end == LINK_PENDING ? NANOS_MAX : 0;
+	return link_asks(loop->fleet) ? NANOS_MAX : 0;
 }
 
 nanos
@@ -170,7 +170,7 @@ event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
 		if (admission->answer != ADMISSION_PENDING)
 			break;
 		if (admission->fleet.decision == HOST_ASK) {
-			link_ask(link, &link->caller.question, false, now);
+			link_ask(link, &link->caller.question, now);
 			calm =
 			    event_loop_await(loop, event_loop_link, deadline);
 			now = sys_now(CLOCK_BOOTTIME);

@@ -167,6 +167,7 @@ struct fleet_mark {
 struct fleet_question {
 	const char *key; /* of the budget */
 	struct terms terms; /* all of them are given */
+	bool forgets; /* the server is to forget the budget, and no more */
 	bool wants; /* a retry */
 	nanos by; /* on the server's clock: nothing counts if it reads the
 		     question later; 0: whenever */

@@ -23,24 +23,25 @@ union address {
 };
 
 void
-link_open(struct fleet_link *link, const struct fleet_policy *policy,
+link_start(struct fleet_link *link, const struct fleet_policy *policy,
     bool verbose, const struct signals *signals)
 {
 	link->policy = policy;
 	link->verbose = verbose;
 	link->signals = signals;
 	link->stage = LINK_CLOSED;
-	link->end = LINK_NONE;
-	link->until = 0;
-	/* Nothing is to be sent; question_open() sets the rest. */
-	link->dialog.sent = link->dialog.length = 0;
 	link->helper = 0;
 	link->late = link->silent = link->said = false;
 }
 
-/* Closes the connection, and ends its helper. */
-static void
-disconnect(struct fleet_link *link)
+bool
+link_asks(const struct fleet_link *link)
+{
+	return link->stage >= LINK_RESOLVING;
+}
+
+void
+link_close(struct fleet_link *link)
 {
 	if (link->helper != 0)
 		helper_end(link->helper);
@@ -48,14 +49,6 @@ disconnect(struct fleet_link *link)
 		close(link->fd);
 	link->stage = LINK_CLOSED;
 	link->helper = 0;
-}
-
-void
-link_close(struct fleet_link *link)
-{
-	disconnect(link);
-	if (link->end == LINK_PENDING)
-		link->end = LINK_FAILED;
 }
 
 /* Ends the question without an answer; words may be the server's own. */
@@ -66,8 +59,7 @@ fail(struct fleet_link *link, const char *what, struct strview words)
 
 	*escape_put(ESCAPE_PLAIN, at, at + LINK_WORDS, words.at, words.length) =
 	    '\0';
-	link->end = LINK_FAILED;
-	disconnect(link);
+	link_close(link);
 }
 
 static void
@@ -115,8 +107,10 @@ send_rest(struct fleet_link *link)
 static void
 begin_to_talk(struct fleet_link *link)
 {
+	bool anew = link->stage != LINK_READY;
+
 	link->stage = LINK_ASKING;
-	question_write(&link->dialog);
+	question_write(&link->dialog, anew);
 	send_rest(link);
 }
 
@@ -127,8 +121,7 @@ begin_to_connect(struct fleet_link *link)
 	union address address = { 0 };
 	socklen_t length = 0; /* of the address; 0: the host is a name */
 
-	disconnect(link);
-	question_connected(&link->dialog);
+	link_close(link);
 	_Static_assert(
 	    sizeof url->path <= sizeof address.local.sun_path, "too long");
 	if (url->host[0] == '\0') {
@@ -171,23 +164,20 @@ begin_to_connect(struct fleet_link *link)
 }
 
 void
-link_ask(struct fleet_link *link, struct fleet_question *question, bool forgets,
-    nanos now)
+link_ask(struct fleet_link *link, struct fleet_question *question, nanos now)
 {
 	const struct fleet_policy *policy = link->policy;
 
 	link->until = number_add(now, policy->config.timeout);
 	link->reason[0] = '\0';
-	link->silent = false;
-	link->end = LINK_PENDING;
-	if (link->stage == LINK_READY) {
-		question_ask(&link->dialog, question, forgets);
+	link->silent = link->answered = false;
+	if (link->stage == LINK_CLOSED)
+		question_open(&link->dialog, policy->auth, policy->url);
+	question_ask(&link->dialog, question);
+	if (link->stage == LINK_CLOSED)
+		begin_to_connect(link);
+	else
 		begin_to_talk(link);
-		return;
-	}
-	question_open(&link->dialog, policy->auth, policy->url);
-	question_ask(&link->dialog, question, forgets);
-	begin_to_connect(link);
 }
 
 /* Sends and receives, and does what follows from what the server says. */
@@ -212,7 +202,7 @@ converse(struct fleet_link *link, nanos now)
 		send_rest(link);
 		return;
 	case QUESTION_ANSWERED:
-		link->end = LINK_ANSWERED;
+		link->answered = true;
 		link->stage = LINK_READY;
 		/* A server that says more than it was asked is not to be relied
 		 * on. */
@@ -246,7 +236,7 @@ link_serve(struct fleet_link *link, short events, nanos now)
 	const char *reason;
 	int connected;
 
-	if (link->end == LINK_PENDING && now >= link->until) {
+	if (link_asks(link) && now >= link->until) {
 		/* duration_format() rounds more. */
 		if (timeout < NANOS_SECOND)
 			snprintf(span, sizeof span, "%" PRId64 "ms",
@@ -266,7 +256,7 @@ link_serve(struct fleet_link *link, short events, nanos now)
 		if (reason != NULL) {
 			fail_to_connect(link, reason);
 		} else if (connected != -1) {
-			disconnect(link);
+			link_close(link);
 			link->fd = connected;
 			begin_to_talk(link);
 		}
@@ -288,11 +278,10 @@ link_tell(struct fleet_link *link, struct fleet_question *question)
 	bool told = false;
 
 	if (link->stage == LINK_READY) {
-		question_ask(dialog, question, false);
+		question_ask(dialog, question);
 		begin_to_talk(link);
 		told = link->stage == LINK_ASKING &&
 		    dialog->sent == dialog->length;
-		link->end = LINK_NONE;
 	}
 	/* The helper delivers what was sent, and comes to its end then. */
 	if (told)
@@ -308,7 +297,8 @@ link_pollfd(const struct fleet_link *link)
 
 	if (link->stage != LINK_CLOSED)
 		pollfd.fd = link->fd;
-	if (link->dialog.sent < link->dialog.length)
+	if (link->stage == LINK_ASKING &&
+	    link->dialog.sent < link->dialog.length)
 		pollfd.events = POLLIN | POLLOUT;
 	return pollfd;
 }
@@ -316,9 +306,8 @@ link_pollfd(const struct fleet_link *link)
 nanos
 link_nap(const struct fleet_link *link, nanos now)
 {
-	if (link->end != LINK_PENDING)
-		return NANOS_MAX;
-	return number_greater(link->until - now, 0);
+	return link_asks(link) ? number_greater(link->until - now, 0)
+			       : NANOS_MAX;
 }
 
 void
@@ -355,7 +344,7 @@ struct fleet_answer
 link_settle(struct fleet_link *link, nanos now)
 {
 	struct fleet_answer answer = link->dialog.answer;
-	bool failed = link->end == LINK_FAILED;
+	bool failed = !link->answered && !link_asks(link);
 	bool late = now - link->until > link->policy->config.timeout;
 
 	/*
@@ -364,7 +353,7 @@ link_settle(struct fleet_link *link, nanos now)
 	 * in a row it is to blame: otherwise a machine that is always late
 	 * would ask for ever.
 	 */
-	if (link->end == LINK_PENDING || (failed && late && !link->late))
+	if (link_asks(link) || (failed && late && !link->late))
 		answer.code = FLEET_CUT;
 	else if (failed)
 		answer.code = FLEET_SILENT;
@@ -373,7 +362,6 @@ link_settle(struct fleet_link *link, nanos now)
 	budget_client_visit(link->budget, now, store, &answer);
 	if (answer.code != FLEET_GRANTED)
 		link_close(link);
-	link->end = LINK_NONE;
 	return answer;
 }
 
@@ -390,7 +378,7 @@ void
 link_greet(struct fleet_link *link, nanos now)
 {
 	budget_client_visit(link->budget, now, greet, NULL);
-	link_ask(link, &link->caller.question, false, now);
+	link_ask(link, &link->caller.question, now);
 }
 
 static bool

@@ -39,16 +39,9 @@
 
 enum link_stage {
 	LINK_CLOSED,
+	LINK_READY, /* connected, and nothing is awaited */
 	LINK_RESOLVING, /* a helper looks up the host, and connects */
 	LINK_ASKING, /* a connection or replies are awaited */
-	LINK_READY, /* connected, and nothing is awaited */
-};
-
-enum link_end {
-	LINK_NONE, /* nothing was asked, or what came of it is stored */
-	LINK_PENDING,
-	LINK_ANSWERED,
-	LINK_FAILED,
 };
 
 struct fleet_link {
@@ -56,9 +49,9 @@ struct fleet_link {
 	bool verbose; /* the errors of openssl are shown */
 	const struct signals *signals;
 	enum link_stage stage;
-	enum link_end end;
 	nanos until; /* of the last question */
-	char reason[LINK_WORDS + 64]; /* if it failed: why */
+	bool answered; /* so was the last question */
+	char reason[LINK_WORDS + 64]; /* if not: why */
 	struct dialog dialog; /* has the answer */
 
 	/* If it serves a budget: */
@@ -75,7 +68,7 @@ struct fleet_link {
 };
 
 /* Sets the link up; opens nothing. */
-void link_open(struct fleet_link *link, const struct fleet_policy *policy,
+void link_start(struct fleet_link *link, const struct fleet_policy *policy,
     bool verbose, const struct signals *signals);
 
 /* The budget that the fleet shares; its caller asks the fleet from now on.
@@ -84,13 +77,15 @@ void link_share(
     struct fleet_link *link, struct budget_client *budget, uint64_t seed);
 
 /*
- * Begins to ask, or to have the budget of the question's key forgotten. It is
- * over when link->end is not LINK_PENDING; until then the question must stay.
- * If the server runs the script after question->by, then by is corrected, and
- * the server is asked once more.
+ * Begins to ask. Until link_asks() is false the question must stay. If the
+ * server runs the script after question->by, then by is corrected, and the
+ * server is asked once more.
  */
-void link_ask(struct fleet_link *link, struct fleet_question *question,
-    bool forgets, nanos now);
+void
+link_ask(struct fleet_link *link, struct fleet_question *question, nanos now);
+
+/* Whether a question is under way. */
+bool link_asks(const struct fleet_link *link);
 
 /*
  * Ends the question of the budget's caller, stores what came of it, and returns

@@ -208,6 +208,13 @@ question_put(struct resp_request *request,
 	size_t rows =
 	    question->count < FLEET_ROWS ? question->count : FLEET_ROWS;
 
+	if (question->forgets) {
+		resp_open(request, 3);
+		resp_add(request, strview_of("PEXPIRE"));
+		add_key(request, question->key);
+		resp_add(request, strview_of("0"));
+		return;
+	}
 	/* The command, the script, how many keys follow, and the key. */
 	resp_open(request, 4 + ARGUMENTS + ROW * rows);
 	resp_add(request, strview_of(whole ? "EVAL" : "EVALSHA"));
@@ -229,15 +236,6 @@ question_put(struct resp_request *request,
 		resp_add_number(request, told->alone);
 		resp_add_number(request, told->rescued);
 	}
-}
-
-void
-question_forget(struct resp_request *request, const char *key)
-{
-	resp_open(request, 3);
-	resp_add(request, strview_of("PEXPIRE"));
-	add_key(request, key);
-	resp_add(request, strview_of("0"));
 }
 
 bool
@@ -294,29 +292,19 @@ question_open(
 	dialog->auth = auth;
 	dialog->url = *url;
 	dialog->asking = dialog->whole = false;
-	question_connected(dialog);
 }
 
 void
-question_ask(
-    struct dialog *dialog, struct fleet_question *question, bool forgets)
+question_ask(struct dialog *dialog, struct fleet_question *question)
 {
 	dialog->question = question;
-	dialog->forgets = forgets;
 	/* An answer to an earlier question must not tell the time of this. */
 	dialog->answer = (struct fleet_answer){ .code = FLEET_DENIED };
 	dialog->tried = 0;
 }
 
 void
-question_connected(struct dialog *dialog)
-{
-	dialog->greeted = false;
-	dialog->sent = dialog->length = dialog->received = 0;
-}
-
-void
-question_write(struct dialog *dialog)
+question_write(struct dialog *dialog, bool anew)
 {
 	struct resp_request request = { dialog->out, sizeof dialog->out, 0 };
 	const struct url_auth *auth = dialog->auth;
@@ -327,24 +315,22 @@ question_write(struct dialog *dialog)
 
 	dialog->sent = 0;
 	dialog->greetings = 0;
-	if (!dialog->greeted && auth->password[0] != '\0') {
+	if (anew)
+		dialog->received = 0;
+	if (anew && auth->password[0] != '\0') {
 		resp_put(&request, auth->user[0] != '\0' ? named : nameless,
 		    auth->user[0] != '\0' ? 3 : 2);
 		dialog->greetings++;
 	}
-	if (!dialog->greeted && dialog->url.db > 0) {
+	if (anew && dialog->url.db > 0) {
 		resp_put(&request, database, 2);
 		dialog->greetings++;
 	}
-	dialog->greeted = true;
 	if (dialog->asking) {
 		resp_put(&request, (const char *const[]){ "ASKING" }, 1);
 		dialog->greetings++;
 	}
-	if (dialog->forgets)
-		question_forget(&request, dialog->question->key);
-	else
-		question_put(&request, dialog->question, dialog->whole);
+	question_put(&request, dialog->question, dialog->whole);
 	dialog->length = resp_length(&request);
 }
 
@@ -428,7 +414,7 @@ take_error(struct dialog *dialog, struct strview text)
 		return QUESTION_REDIRECTED;
 	}
 	dialog->whole = true;
-	question_write(dialog);
+	question_write(dialog, false);
 	return QUESTION_WAITS;
 }
 
@@ -449,7 +435,7 @@ take_reply(struct dialog *dialog, const struct resp_reply *reply, nanos left)
 		    ? QUESTION_WAITS
 		    : QUESTION_INVALID;
 	}
-	if (dialog->forgets)
+	if (question->forgets)
 		return reply->type == RESP_INTEGER ? QUESTION_ANSWERED
 						   : QUESTION_INVALID;
 	if (!question_read(reply, question, &dialog->answer))
@@ -460,7 +446,7 @@ take_reply(struct dialog *dialog, const struct resp_reply *reply, nanos left)
 		return QUESTION_INVALID;
 	dialog->tried |= TRIED_STALE;
 	question->by = number_add(dialog->answer.now, number_greater(left, 0));
-	question_write(dialog);
+	question_write(dialog, false);
 	return QUESTION_WAITS;
 }
 

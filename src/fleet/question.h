@@ -76,13 +76,11 @@ extern const char question_script_sha1[];
 /*
  * Writes a question: EVALSHA, or EVAL with the script if whole. A question with
  * nothing wanted and nothing told changes nothing on the server, and the terms
- * in its answer are those that are stored, if any are.
+ * in its answer are those that are stored, if any are. To forget the budget is
+ * PEXPIRE.
  */
 void question_put(struct resp_request *request,
     const struct fleet_question *question, bool whole);
-
-/* Writes the request that forgets the budget of key. */
-void question_forget(struct resp_request *request, const char *key);
 
 /*
  * Reads the answer to a question. False if the reply is none: the server may
@@ -122,8 +120,6 @@ struct dialog {
 	 */
 	struct strview words;
 
-	bool forgets; /* the question is to forget the budget of its key */
-	bool greeted; /* AUTH and SELECT have been sent */
 	bool asking; /* ASKING stands before each command */
 	bool whole; /* the server may not know the script */
 	unsigned tried; /* a bit for each way that was tried */
@@ -139,15 +135,12 @@ struct dialog {
 void question_open(
     struct dialog *dialog, const struct url_auth *auth, const struct url *url);
 
-/* Begins a question, or forgets the budget of its key. Writes nothing yet. */
-void question_ask(
-    struct dialog *dialog, struct fleet_question *question, bool forgets);
+/* Begins a question. Writes nothing yet. */
+void question_ask(struct dialog *dialog, struct fleet_question *question);
 
-/* There is a new connection, to which nothing has been sent. */
-void question_connected(struct dialog *dialog);
-
-/* Writes to out all that can be sent now. */
-void question_write(struct dialog *dialog);
+/* Writes to out all that can be sent now. anew: over a new connection, to which
+ * nothing has been sent. */
+void question_write(struct dialog *dialog, bool anew);
 
 /*
  * Takes the replies in in, and writes to out what is to be sent because of

@@ -510,11 +510,13 @@ budgets_ask(const struct policy *policy, const struct snapshot *budgets,
 
 	if (!answers)
 		snprintf(reason, BUDGETS_REASON, "%s", strerror(errno));
-	link_open(&link, fleet, policy->loudness == LOUDNESS_VERBOSE, &signals);
+	link_start(
+	    &link, fleet, policy->loudness == LOUDNESS_VERBOSE, &signals);
 	for (size_t i = 0; i < count; i++) {
 		const struct fleet_answer *answer = &link.dialog.answer;
 		char key[SEGMENT_KEY + 1];
-		struct fleet_question question = { .key = key };
+		struct fleet_question question = { .key = key,
+			.forgets = fleets == NULL };
 
 		/* The key of a snapshot is not NUL-terminated. */
 		memcpy(key, budgets[i].key, budgets[i].length);
@@ -525,9 +527,8 @@ budgets_ask(const struct policy *policy, const struct snapshot *budgets,
 		}
 		if (!answers)
 			continue;
-		link_ask(
-		    &link, &question, fleets == NULL, sys_now(CLOCK_BOOTTIME));
-		while (link.end == LINK_PENDING) {
+		link_ask(&link, &question, sys_now(CLOCK_BOOTTIME));
+		while (link_asks(&link)) {
 			struct wakeup wakeup;
 
 			fds[1] = link_pollfd(&link);
@@ -540,7 +541,7 @@ budgets_ask(const struct policy *policy, const struct snapshot *budgets,
 			link_serve(
 			    &link, fds[1].revents, sys_now(CLOCK_BOOTTIME));
 		}
-		if (link.end == LINK_FAILED) {
+		if (!link.answered) {
 			memcpy(reason, link.reason, sizeof link.reason);
 			answers = false;
 			continue;

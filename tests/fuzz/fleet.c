@@ -30,8 +30,9 @@ static void check_talk(struct strview bytes) {
 	enum question_move move;
 
 	question_open(&dialog, &auth, &server);
-	question_ask(&dialog, &asked, bytes.length % 2 == 1);
-	question_write(&dialog);
+	asked.forgets = bytes.length % 2 == 1;
+	question_ask(&dialog, &asked);
+	question_write(&dialog, true);
 	if (bytes.length > sizeof dialog.in)
 		bytes.length = sizeof dialog.in;
 	if (bytes.length > 0)

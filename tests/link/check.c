@@ -88,7 +88,7 @@ static void await(const char *what) {
 	run.loop.ending_signal = 0;
 	if (!event_loop_await(&run.loop, event_loop_link, NANOS_MAX))
 		printf("%s: signal %d\n", what, run.loop.ending_signal);
-	else if (fleet.end == LINK_FAILED)
+	else if (!fleet.answered)
 		printf("%s: %s\n", what, fleet.reason);
 	else
 		printf("%s: granted %d, used %d, successes %d\n", what,
@@ -102,7 +102,7 @@ static void ask(bool wants) {
 	static struct fleet_question question;
 
 	question = question_of(wants);
-	link_ask(&fleet, &question, false, now());
+	link_ask(&fleet, &question, now());
 }
 
 static void act(const char *action) {
@@ -113,7 +113,8 @@ static void act(const char *action) {
 	nanos until, left;
 
 	if (strcmp(action, "forget") == 0) {
-		link_ask(&fleet, &question, true, now());
+		question.forgets = true;
+		link_ask(&fleet, &question, now());
 		await("forget");
 		return;
 	}
@@ -176,10 +177,9 @@ static void open_run(int argc, char **argv) {
 	outer = environment_outer();
 	if (!run_open(&run, &policy, &outer) || !streams_open(&run.loop.streams, &policy))
 		err(2, "cannot open");
-	fleet.until = 1;
 	fleet.dialog.length = 1;
-	link_open(&fleet, &access_to, false, &run.loop.signals);
-	if (fleet.until != 0 || link_pollfd(&fleet).events != POLLIN)
+	link_start(&fleet, &access_to, false, &run.loop.signals);
+	if (link_pollfd(&fleet).events != POLLIN)
 		puts("a link that was just opened is about to send");
 	run.loop.fleet = &fleet;
 }

@@ -116,11 +116,12 @@ static struct fleet_question question;
 /* Begins to ask the usual question, or to forget the budget of its key. */
 static void ask(bool forgets) {
 	question = usual;
-	question_ask(&dialog, &question, forgets);
+	question.forgets = forgets;
+	question_ask(&dialog, &question);
 }
 
 /* Plays the turns up to the end, or to ";"; split: all replies of a turn come in two parts. */
-static void converse(struct script *script, bool split) {
+static void converse(struct script *script, bool anew, bool split) {
 	static const char moves[][12] = {
 		[QUESTION_WAITS] = "waits",
 		[QUESTION_ANSWERED] = "answered",
@@ -130,7 +131,7 @@ static void converse(struct script *script, bool split) {
 	};
 	const char *row = script->row;
 
-	question_write(&dialog);
+	question_write(&dialog, anew);
 	while (script_next(script) && !script_is(script, ";")) {
 		char commands[64] = "", wanted[64] = "", bytes[512] = "";
 		enum question_move move;
@@ -156,8 +157,7 @@ static void converse(struct script *script, bool split) {
 		SAME(row, moves[move], script->word);
 		if (move == QUESTION_REDIRECTED) {
 			EQUAL(row, dialog.url.port, 2);
-			question_connected(&dialog);
-			question_write(&dialog);
+			question_write(&dialog, true);
 		}
 		if (move == QUESTION_WAITS)
 			EQUAL(row, (int64_t)dialog.sent, 0);
@@ -187,10 +187,12 @@ TEST(conversations) {
 				url.db = atoi(script.word);
 		}
 		question_open(&dialog, &auth, &url);
-		do {
+		ask(forgets);
+		converse(&script, true, i % 2 == 1);
+		while (script_is(&script, ";")) {
 			ask(forgets);
-			converse(&script, i % 2 == 1);
-		} while (script_is(&script, ";"));
+			converse(&script, false, i % 2 == 1);
+		}
 	}
 }
 
@@ -198,7 +200,7 @@ TEST(conversations) {
 TEST(more_than_the_answer) {
 	question_open(&dialog, &nobody, &server);
 	ask(false);
-	question_write(&dialog);
+	question_write(&dialog, true);
 	EQUAL("answered", receive("more", &dialog, ANSWER "+", strlen(ANSWER "+")),
 	    QUESTION_ANSWERED);
 	EQUAL("more", (int64_t)dialog.received, 1);
@@ -208,7 +210,7 @@ TEST(more_than_the_answer) {
 TEST(a_question_forgets_the_answer_before) {
 	question_open(&dialog, &nobody, &server);
 	ask(false);
-	question_write(&dialog);
+	question_write(&dialog, true);
 	receive("stale", &dialog, STALE, strlen(STALE));
 	EQUAL("stale", dialog.answer.code, FLEET_STALE);
 	ask(false);
@@ -222,7 +224,7 @@ TEST(times) {
 
 	question_open(&dialog, &nobody, &server);
 	ask(false);
-	converse(&script, false);
+	converse(&script, true, false);
 	EQUAL("by", question.by, 7 * NANOS_MS + LEFT);
 	EQUAL("answer", dialog.answer.code, FLEET_GRANTED);
 }
@@ -237,7 +239,7 @@ static enum meaning meaning_of(const char *text) {
 	snprintf(reply, sizeof reply, "-%s\r\n", text);
 	question_open(&dialog, &nobody, &server);
 	ask(false);
-	question_write(&dialog);
+	question_write(&dialog, true);
 	dialog.url.port = -1;
 	move = receive(text, &dialog, reply, strlen(reply));
 	if (move == QUESTION_REDIRECTED)

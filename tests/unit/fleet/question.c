@@ -91,7 +91,7 @@ TEST(forgetting) {
 	char bytes[sizeof want] = "";
 	struct resp_request request = { bytes, sizeof bytes, 0 };
 
-	question_forget(&request, "{a}b");
+	question_put(&request, &(struct fleet_question){ .key = "{a}b", .forgets = true }, false);
 	SAME("forget", bytes, want);
 }
 
