@@ -127,13 +127,12 @@ judge_removal(const struct dir *dir, const struct stat *file)
 
 /*
  * Sets *here to the time and the boot, for the file that is open as fd. boot
- * stays "" if the file cannot survive a reboot, unless always.
+ * stays "" if the file cannot survive a reboot.
  */
 static struct failure
-find_origin(int fd, bool always, struct origin *here)
+find_origin(int fd, struct origin *here)
 {
 	struct statfs system;
-	bool in_memory = false;
 
 	*here = (struct origin){ .base = sys_now(CLOCK_BOOTTIME) };
 	if (fstatfs(fd, &system) == -1)
@@ -142,8 +141,7 @@ find_origin(int fd, bool always, struct origin *here)
 	switch ((uint32_t)system.f_type) {
 	case 0x01021994: /* tmpfs */
 	case 0x858458f6: /* ramfs */
-		in_memory = true;
-		break;
+		return NO_FAILURE;
 	/* Each host would take the segments of the others for segments of an
 	 * earlier boot. */
 	case 0x6969: /* NFS */
@@ -158,10 +156,7 @@ find_origin(int fd, bool always, struct origin *here)
 	default:
 		break;
 	}
-	if ((in_memory && !always) || sys_boot(here->boot))
-		return NO_FAILURE;
-	memset(here->boot, 0, sizeof here->boot);
-	if (in_memory)
+	if (sys_boot(here->boot))
 		return NO_FAILURE;
 	/* To a caller, ENOENT would mean that there is no segment. */
 	return errno == ENOENT ? REFUSED("cannot tell one boot from another")
@@ -173,7 +168,7 @@ static struct failure
 fill(int fd, const struct dir *dir, const char *key, const struct terms *terms)
 {
 	struct origin origin;
-	struct failure failure = find_origin(fd, true, &origin);
+	struct failure failure = find_origin(fd, &origin);
 	struct segment segment;
 	struct stat file;
 	ssize_t wrote;
@@ -260,7 +255,7 @@ check_header(struct segment_store *store, const char *key)
 {
 	struct header *header = &store->header;
 	struct origin here;
-	struct failure failure = find_origin(store->fd, false, &here);
+	struct failure failure = find_origin(store->fd, &here);
 	ssize_t got;
 
 	if (failure.why != NULL)
