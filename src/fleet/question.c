@@ -205,9 +205,6 @@ void
 question_put(struct resp_request *request,
     const struct fleet_question *question, bool whole)
 {
-	size_t rows =
-	    question->count < FLEET_ROWS ? question->count : FLEET_ROWS;
-
 	if (question->forgets) {
 		resp_open(request, 3);
 		resp_add(request, strview_of("PEXPIRE"));
@@ -216,7 +213,7 @@ question_put(struct resp_request *request,
 		return;
 	}
 	/* The command, the script, how many keys follow, and the key. */
-	resp_open(request, 4 + ARGUMENTS + ROW * rows);
+	resp_open(request, 4 + ARGUMENTS + ROW * question->count);
 	resp_add(request, strview_of(whole ? "EVAL" : "EVALSHA"));
 	resp_add(request,
 	    strview_of(whole ? question_script : question_script_sha1));
@@ -228,7 +225,7 @@ question_put(struct resp_request *request,
 	resp_add_number(request, question->wants ? 1 : 0);
 	resp_add_number(request, question->by / MICRO);
 	resp_add_number(request, question->first ? 1 : 0);
-	for (size_t i = 0; i < rows; i++) {
+	for (size_t i = 0; i < question->count; i++) {
 		const struct fleet_row *told = &question->told[i];
 
 		resp_add_number(request, up(told->age, MICRO));
@@ -278,12 +275,9 @@ question_read(const struct resp_reply *reply,
 
 #define PORT_MOST 65535
 
-/* The ways to ask that are tried once. */
-enum {
-	TRIED_WHOLE = 1,
-	TRIED_REDIRECT = 2,
-	TRIED_STALE = 4,
-};
+/* How often a question is asked in another way: with the whole script, of
+ * another server, and by another time. */
+#define TIMES 3
 
 void
 question_open(
@@ -300,7 +294,7 @@ question_ask(struct dialog *dialog, struct fleet_question *question)
 	dialog->question = question;
 	/* An answer to an earlier question must not tell the time of this. */
 	dialog->answer = (struct fleet_answer){ .code = FLEET_DENIED };
-	dialog->tried = 0;
+	dialog->times = 0;
 }
 
 void
@@ -398,18 +392,14 @@ read_redirect(struct dialog *dialog, struct strview text)
 static enum question_move
 take_error(struct dialog *dialog, struct strview text)
 {
-	unsigned way = 0;
 	bool ask = strview_starts(text, "ASK ");
+	bool redirected = (ask || strview_starts(text, "MOVED ")) &&
+	    read_redirect(dialog, strview_after(text, ask ? 4 : 6));
 
-	if (strview_starts(text, "NOSCRIPT "))
-		way = TRIED_WHOLE;
-	else if ((ask || strview_starts(text, "MOVED ")) &&
-	    read_redirect(dialog, strview_after(text, ask ? 4 : 6)))
-		way = TRIED_REDIRECT;
-	if (way == 0 || (dialog->tried & way) != 0)
+	if ((!redirected && !strview_starts(text, "NOSCRIPT ")) ||
+	    dialog->times++ == TIMES)
 		return QUESTION_REFUSED;
-	dialog->tried |= way;
-	if (way == TRIED_REDIRECT) {
+	if (redirected) {
 		dialog->asking = ask;
 		return QUESTION_REDIRECTED;
 	}
@@ -442,9 +432,8 @@ take_reply(struct dialog *dialog, const struct resp_reply *reply, nanos left)
 		return QUESTION_INVALID;
 	if (dialog->answer.code != FLEET_STALE)
 		return QUESTION_ANSWERED;
-	if ((dialog->tried & TRIED_STALE) != 0)
+	if (dialog->times++ == TIMES)
 		return QUESTION_INVALID;
-	dialog->tried |= TRIED_STALE;
 	question->by = number_add(dialog->answer.now, number_greater(left, 0));
 	question_write(dialog, false);
 	return QUESTION_WAITS;

@@ -92,9 +92,9 @@ bool question_read(const struct resp_reply *reply,
 /*
  * A dialog is all that is said until the question has its answer, without the
  * connection. All requests that do not depend on a reply are sent together:
- * AUTH, SELECT and the question. Some errors lead to another way to ask; each
- * way is tried once in a question. All other errors mean that this host has to
- * do without the server for a while.
+ * AUTH, SELECT and the question. Some errors lead to another way to ask, but
+ * not for ever. All other errors mean that this host has to do without the
+ * server for a while.
  */
 
 enum question_move {
@@ -122,7 +122,7 @@ struct dialog {
 
 	bool asking; /* ASKING stands before each command */
 	bool whole; /* the server may not know the script */
-	unsigned tried; /* a bit for each way that was tried */
+	int times; /* that the question was asked in yet another way */
 	int greetings; /* replies that have to be OK, before the answer */
 
 	size_t sent, length; /* of out */

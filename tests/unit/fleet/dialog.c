@@ -43,21 +43,24 @@ static const char *const conversations[] = {
 	"password: AUTH:p EVALSHA 1 -> invalid",
 	"EVALSHA OK -> invalid",
 	"password: AUTH:p EVALSHA OK no-script -> waits, EVAL answer -> answered",
-	"EVALSHA no-script -> waits, EVAL no-script -> refused",
-	/* A redirection is followed once. */
+	"EVALSHA no-script -> waits, EVAL no-script -> waits, EVAL no-script -> waits, "
+	"EVAL no-script -> refused",
+	/* A redirection is followed, but not for ever. */
 	"password db 1: AUTH:p SELECT EVALSHA OK OK moved -> redirected, "
 	"AUTH:p SELECT EVALSHA OK OK answer -> answered",
 	"EVALSHA moved -> redirected, EVALSHA no-script -> waits, EVAL answer -> answered",
-	"EVALSHA moved -> redirected, EVALSHA ask -> refused",
+	"EVALSHA moved -> redirected, EVALSHA stale -> waits, EVALSHA ask -> redirected, "
+	"ASKING EVALSHA OK moved -> refused",
 	"password: AUTH:p EVALSHA OK ask -> redirected, AUTH:p ASKING EVALSHA "
 	"OK OK no-script -> waits, ASKING EVAL OK answer -> answered",
 	"EVALSHA moved-b/c -> refused",
 	"EVALSHA stale -> waits, EVALSHA answer -> answered",
-	"EVALSHA stale -> waits, EVALSHA stale -> invalid",
+	"EVALSHA stale -> waits, EVALSHA stale -> waits, EVALSHA stale -> waits, "
+	"EVALSHA stale -> invalid",
 	"forget db 2: SELECT PEXPIRE OK 1 -> answered",
 	"forget: PEXPIRE ask -> redirected, ASKING PEXPIRE OK 0 -> answered",
 	"forget: PEXPIRE OK -> invalid",
-	/* A second question over the same connection greets nobody, and may try each way again. */
+	/* A second question over the same connection greets nobody, and may be asked as often. */
 	"password: AUTH:p EVALSHA OK no-script -> waits, EVAL answer -> "
 	"answered ; EVAL no-script -> waits, EVAL answer -> answered",
 };
