@@ -12,6 +12,9 @@
 /* The most bits of a number, which may be corrupt: nothing overflows. */
 #define NUMBER_BITS 48
 
+/* So many make any pause as long as the longest one. */
+#define DOUBLINGS 5
+
 /* The random factor makes a pause longer by a half at most. */
 #define LONGEST (FLEET_HOST_PAUSE_MOST + FLEET_HOST_PAUSE_MOST / 2)
 
@@ -403,10 +406,8 @@ begin_pause(
 			return;
 		failures =
 		    fit((int64_t)failures_of(silence, now) + 1, FAILURE_BITS);
-		pause = FLEET_HOST_PAUSE;
-		for (uint64_t i = 1;
-		     i < failures && pause < FLEET_HOST_PAUSE_MOST; i++)
-			pause *= 2;
+		pause = FLEET_HOST_PAUSE
+		    << number_lesser((int64_t)failures - 1, DOUBLINGS);
 		pause = number_lesser(pause, FLEET_HOST_PAUSE_MOST);
 		pause = number_add(pause / 2, part_of(pause, caller->random));
 		next =
