@@ -239,7 +239,7 @@ environment_write(struct environment *environment,
 	if (ended)
 		*slot++ = assign(
 		    environment->last, "RETRY_LAST_STATUS=", history->status);
-	if (ended && http->known && http->code != 0)
+	if (ended && http->code > 0)
 		*slot++ = assign(environment->last_http,
 		    "RETRY_LAST_HTTP_STATUS=", http->code);
 	if (environment->retrying || history->made > 1)

@@ -372,7 +372,7 @@ parse_file(struct http_status *http, const struct http_request *request, int fd)
 	dump |= http->form == HTTP_STATUS_HEADS;
 	if (!parse(&end, fd, stat.st_size - MOST, dump))
 		return false;
-	if (end.known)
+	if (end.code >= 0)
 		*http = end;
 	return true;
 }
@@ -381,7 +381,7 @@ parse_file(struct http_status *http, const struct http_request *request, int fd)
 static struct http_status
 read_status(const struct http_request *request)
 {
-	struct http_status http = { .form = HTTP_STATUS_EMPTY };
+	struct http_status http = { .form = HTTP_STATUS_EMPTY, .code = -1 };
 	struct stat there;
 	int fd = request->made.fd;
 
@@ -398,8 +398,9 @@ read_status(const struct http_request *request)
 		return http;
 	if (!parse_file(&http, request, fd)) {
 		/* A file that cannot be read may contain a response. */
-		http = (struct http_status){ .form = HTTP_STATUS_EMPTY,
-			.unread = true };
+		http = (struct http_status){
+			.form = HTTP_STATUS_EMPTY, .code = -1, .unread = true
+		};
 		say_ignored(request, strerror(errno));
 	} else if (http.form == HTTP_STATUS_EMPTY) {
 		say_ignored(request, "it is empty");
@@ -440,7 +441,7 @@ http_request_end(struct http_request *request, struct outcome *outcome)
 				    "answers with an error: use --http, or "
 				    "curl's own -f"));
 	}
-	if (!policy->http || outcome->http.known || request->warned)
+	if (!policy->http || outcome->http.code >= 0 || request->warned)
 		return;
 	request->warned = true;
 	if (request->source == HTTP_REQUEST_DUMP)

@@ -264,10 +264,8 @@ read_waits(const struct fields *fields, nanos now)
 
 /* What is known of one response. */
 struct response {
-	bool known; /* the code is */
-	bool has_fields; /* %{header_json} is there, perhaps an empty one */
 	bool bodied; /* the head describes a body */
-	int code; /* 0: curl's 000, no response */
+	int code; /* 0: curl's 000, no response; -1: unknown */
 	struct fields fields;
 };
 
@@ -374,7 +372,7 @@ add_field(struct response *response, struct strview line, struct strview *rest,
 static struct response
 read_head(struct strview *rest)
 {
-	struct response head = { .known = true };
+	struct response head = { 0 };
 	struct strview next, line;
 
 	strview_line(rest, &line);
@@ -426,15 +424,15 @@ read_heads(struct strview rest, bool dump, struct response *response)
 			head = read_head(&rest);
 			if (head.code >= 200)
 				*response = head;
-		} else if (!dump && (line.length > 0 || head.known)) {
+		} else if (!dump && (line.length > 0 || head.code >= 0)) {
 			break;
 		} else if (head.code >= 200) {
 			add_field(response, line, &rest, true);
 		}
 	}
-	return !head.known ? HTTP_STATUS_UNRECOGNISED
-	    : dump         ? HTTP_STATUS_HEADS
-			   : HTTP_STATUS_PAGE;
+	return head.code < 0 ? HTTP_STATUS_UNRECOGNISED
+	    : dump           ? HTTP_STATUS_HEADS
+			     : HTTP_STATUS_PAGE;
 }
 
 /*
@@ -446,7 +444,7 @@ static bool
 read_last_line(struct strview rest, struct response *response)
 {
 	struct strview line = { NULL, 0 }, next, code;
-	struct response read = { .known = true };
+	struct response read = { 0 };
 	int64_t number;
 
 	while (strview_line(&rest, &next)) {
@@ -507,15 +505,14 @@ next_token(struct strview *rest, struct strview *text)
 
 /*
  * Reads %{json}, which has the code, and %{header_json}, in which each value is
- * a list. If the response has already what an object says, the object belongs
- * to the next transfer. False if they say nothing.
+ * a list; of several transfers the last ones count. False if they say nothing.
  */
 static bool
 read_json(struct strview rest, struct response *response)
 {
 	struct strview text, key = { NULL, 0 };
-	struct response part = { 0 };
-	bool list = false;
+	struct fields fields = { 0 };
+	bool list = false, listed = false, found = false;
 	int64_t number;
 	char token;
 
@@ -524,8 +521,8 @@ read_json(struct strview rest, struct response *response)
 		if (token == '[' || token == ']') {
 			list = token == '[';
 		} else if (token == '"' && list) {
-			add_value(&part.fields, find_field(key), text);
-			part.has_fields = true;
+			add_value(&fields, find_field(key), text);
+			listed = found = true;
 		} else if (token == '"') {
 			key = text;
 		} else if (token != '}' && token != '\0') {
@@ -533,31 +530,25 @@ read_json(struct strview rest, struct response *response)
 				strview_is(key, "response_code")) &&
 			    number_whole(text.at, text.length, &number) &&
 			    number < 1000) {
-				part.known = true;
-				part.code = (int)number;
+				response->code = (int)number;
+				found = true;
 			}
 		} else {
-			if ((part.known && response->known) ||
-			    (part.has_fields && response->has_fields))
-				*response = (struct response){ 0 };
-			if (part.known)
-				response->code = part.code;
-			if (part.has_fields)
-				response->fields = part.fields;
-			response->known |= part.known;
-			response->has_fields |= part.has_fields;
-			part = (struct response){ 0 };
+			if (listed)
+				response->fields = fields;
+			fields = (struct fields){ 0 };
+			listed = false;
 		}
 	} while (token != '\0');
-	return response->known || response->has_fields;
+	return found;
 }
 
 struct http_status
 http_status_parse(const char *bytes, size_t length, bool dump, nanos now)
 {
 	struct strview all = { bytes, length }, text = strview_trim(all);
-	struct response response = { 0 };
-	struct http_status http = { .form = HTTP_STATUS_EMPTY };
+	struct response response = { .code = -1 };
+	struct http_status http = { .form = HTTP_STATUS_EMPTY, .code = -1 };
 
 	if (text.length == 0)
 		return http;
@@ -568,10 +559,9 @@ http_status_parse(const char *bytes, size_t length, bool dump, nanos now)
 		http.form = HTTP_STATUS_WRITTEN;
 	if (http.form == HTTP_STATUS_UNRECOGNISED)
 		return http;
-	http.known = response.known;
 	http.code = response.code;
 	/* No server has answered: a number beside 000 means something else. */
-	if (!http.known || http.code != 0)
+	if (http.code != 0)
 		http.after = read_waits(&response.fields, now);
 	return http;
 }
@@ -582,7 +572,7 @@ http_status_judge(const struct http_status *http)
 	int code = http->code;
 	bool retry = code >= 500;
 
-	if (!http->known || code < 400)
+	if (code < 400)
 		return HTTP_STATUS_SAYS_NOTHING;
 	if (code == 408 || code == 425 || code == 429)
 		retry = true;

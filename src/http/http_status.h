@@ -31,8 +31,9 @@ struct retry_after {
 struct http_status {
 	enum http_status_form form;
 	bool unread; /* there was a file, but it could not be read */
-	bool known; /* the code is; if not, only the exit status counts */
-	int code; /* of the last response; 0 is curl's 000: there was none */
+	/* Of the last response; 0 is curl's 000: there was none; -1: it is not
+	 * known, and only the exit status counts. */
+	int code;
 	struct retry_after after; /* the wait that the server named */
 };
 

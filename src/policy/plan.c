@@ -186,8 +186,7 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 	/* A 429 need not have a Retry-After (RFC 6585). */
 	if (wait >= 0)
 		delay = backoff_after(backoff, schedule, delay, wait, left);
-	else if (outcome->http.known &&
-	    outcome->http.code == VERDICT_TOO_MANY_REQUESTS)
+	else if (outcome->http.code == VERDICT_TOO_MANY_REQUESTS)
 		delay = number_greater(delay, backoff_base(backoff));
 	/* The first delay of a retry is still to come. */
 	if (repeats)

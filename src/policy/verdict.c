@@ -75,7 +75,7 @@ static bool
 meets(const struct conditions *set, const struct outcome *outcome)
 {
 	return (set->watches & outcome->seen) != 0 ||
-	    (outcome->http.known && outcome->http.code != 0 &&
+	    (outcome->http.code > 0 &&
 		conditions_has_http(set, outcome->http.code)) ||
 	    meets_end(set, outcome);
 }
@@ -136,8 +136,7 @@ judge_cause(const struct rules *rules, const struct request *request,
 	/* gRPC refuses a retry in a response with status 200. */
 	if (http->after.never)
 		return retry_if(false, "http");
-	if (http->known && http->code >= 400 &&
-	    conditions_has_http(retry_on, 0))
+	if (http->code >= 400 && conditions_has_http(retry_on, 0))
 		return retry_if(
 		    conditions_has_http(retry_on, http->code), "retry-on");
 	if (http_status_judge(http) != HTTP_STATUS_SAYS_NOTHING)
@@ -171,8 +170,7 @@ verdict_of(const struct rules *rules, const struct request *request,
 	const struct conditions *success_on = &rules->success_on;
 	/* Without --fail-on, which --success-on fail reverses: both together
 	 * want the command to fail. */
-	bool failed = !is_zero(outcome) ||
-	    (outcome->http.known && outcome->http.code >= 400);
+	bool failed = !is_zero(outcome) || outcome->http.code >= 400;
 	struct judgement judgement;
 	bool unsent; /* no request was sent at all */
 
@@ -203,7 +201,7 @@ verdict_of(const struct rules *rules, const struct request *request,
 	unsent = outcome->end == END_NOT_STARTED ||
 	    (outcome->end == END_EXITED && !request->several &&
 		curl_never_sent(outcome->code) && !outcome->http.unread &&
-		(!outcome->http.known || outcome->http.code == 0));
+		outcome->http.code <= 0);
 	if (judgement.verdict == VERDICT_RETRY && request->method != NULL &&
 	    !unsent)
 		return stop(REASON_NOT_IDEMPOTENT, "idempotency");
@@ -221,7 +219,7 @@ is_limit(const struct rules *rules, const struct outcome *outcome)
 	const struct http_status *http = &outcome->http;
 
 	/* A 403 that names a wait is that of an API, as of GitHub's. */
-	if (http->known && http->code != 0)
+	if (http->code > 0)
 		return http->code == VERDICT_TOO_MANY_REQUESTS ||
 		    (http->code == 403 && http->after.given);
 	return (rules->limited.watches & outcome->seen) != 0;

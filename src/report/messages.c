@@ -351,7 +351,7 @@ add_rule(struct message *message)
 	if (strcmp(rule, "http") == 0) {
 		if (http->after.never)
 			put(message, "the server wants no retry");
-		else if (http->known && http->code != 0)
+		else if (http->code > 0)
 			put(message, "HTTP %d is not retried%s", http->code,
 			    http->code == 403 || http->code == 413
 				? " without a Retry-After"
@@ -569,7 +569,7 @@ add_end(struct message *message, bool succeeded)
 	if (outcome->end == END_EXITED) {
 		put(message, " %s (%s%d", succeeded ? "succeeded" : "failed",
 		    words, outcome->code);
-		if (outcome->http.known && outcome->http.code != 0)
+		if (outcome->http.code > 0)
 			put(message, ", HTTP %d", outcome->http.code);
 		put(message, ")");
 	} else if (outcome->end == END_SIGNALED) {

@@ -162,7 +162,7 @@ status_of(const struct report *report)
 static int
 http_code(const struct outcome *outcome)
 {
-	return outcome->http.known ? outcome->http.code : 0;
+	return outcome->http.code > 0 ? outcome->http.code : 0;
 }
 
 /* The length of a path up to and with its last slash. */

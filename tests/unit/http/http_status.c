@@ -59,7 +59,7 @@ static const char *show(bool dump, const char *text) {
 	const char *wait = put_wait(room, &http);
 	bool waits = strcmp(wait, "none") != 0;
 
-	if (http.known)
+	if (http.code >= 0)
 		snprintf(code, sizeof code, " %d", http.code);
 	else if (waits)
 		strcpy(code, " -");
@@ -110,8 +110,7 @@ TEST(captures) {
 		unit_member(line, "wait", wait);
 		http = parse(false, text, unit_member(line, "text", text));
 		SAME(name, form_names[http.form], form);
-		EQUAL(name, http.known ? http.code : -1,
-		    *code == '\0' ? -1 : strtol(code, NULL, 10));
+		EQUAL(name, http.code, *code == '\0' ? -1 : strtol(code, NULL, 10));
 		SAME(name, put_wait(room, &http), wait);
 	}
 	EQUAL("captures", rows, 61);
@@ -353,13 +352,13 @@ TEST(a_malformed_field_sets_doubtful) {
 
 /* plan.c has the verdict on every status. */
 TEST(what_a_status_means) {
-	struct http_status http = { .known = true, .code = 503 };
+	struct http_status http = { .code = 503 };
 
 	EQUAL("503", http_status_judge(&http), HTTP_STATUS_SAYS_RETRY);
 	http.after.never = true;
 	EQUAL("never", http_status_judge(&http), HTTP_STATUS_SAYS_STOP);
 	http.code = 302;
 	EQUAL("302", http_status_judge(&http), HTTP_STATUS_SAYS_NOTHING);
-	http = (struct http_status){ .code = 503 };
+	http = (struct http_status){ .code = -1 };
 	EQUAL("unknown", http_status_judge(&http), HTTP_STATUS_SAYS_NOTHING);
 }

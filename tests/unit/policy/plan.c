@@ -100,8 +100,10 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 			outcome.lost = (enum reason)script_name(script, verdict_reasons,
 			    sizeof verdict_reasons[0], REASON_BUDGET + 1);
 		} else if (script_is(script, "http") || script_is(script, "unknown-http")) {
-			outcome.http.known = script_is(script, "http");
-			outcome.http.code = (int)script_number(script);
+			bool known = script_is(script, "http");
+			int code = (int)script_number(script);
+
+			outcome.http.code = known ? code : -1;
 		} else if (script_is(script, "wait") || script_is(script, "unset-wait")) {
 			outcome.http.after.given = script_is(script, "wait");
 			outcome.http.after.wait = script_span(script);
@@ -378,7 +380,7 @@ TEST(verdicts_of_every_http_status) {
 	static const char stopped[] = " 501 505 506 508 510 511 ";
 
 	for (int code = 100; code <= 999; code++) {
-		struct outcome outcome = { .code = 22, .http = { .known = true, .code = code } };
+		struct outcome outcome = { .code = 22, .http = { .code = code } };
 		bool again, later;
 		char row[16];
 
