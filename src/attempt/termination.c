@@ -253,9 +253,24 @@ exclude_daemons(struct termination *tree)
  * Signals
  */
 
+/* Whether pidfds work: a filter of system calls may answer EPERM as well. */
+static bool
+has_pidfds(void)
+{
+	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	bool works;
+
+	if (fd == -1)
+		return false;
+	works = syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) == 0;
+	close(fd);
+	return works;
+}
+
 /*
- * As kill(2), but through a pidfd if there is one and no filter of system calls
- * refuses that. False if the process may not be signalled.
+ * As kill(2), but through a pidfd if there is one. False if the process may not
+ * be signalled; then its number is not used, which may belong to another
+ * process by now.
  */
 static bool
 send_signal(int pidfd, pid_t pid, int signal)
@@ -264,6 +279,8 @@ send_signal(int pidfd, pid_t pid, int signal)
 	    (syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0) == 0 ||
 		errno == ESRCH))
 		return true;
+	if (pidfd != -1 && errno == EPERM && has_pidfds())
+		return false;
 	return kill(pid, signal) == 0 || errno != EPERM;
 }
 
