@@ -93,20 +93,6 @@ is_zero(struct strview value)
 	return read_number(value, &number) && number == 0;
 }
 
-static void
-add_reset(struct fields *fields, struct strview seconds)
-{
-	int64_t number;
-
-	if (!read_number(seconds, &number)) {
-		fields->sum.doubtful |= seconds.length > 0;
-		return;
-	}
-	fields->reset = number_greater(
-	    fields->reset, number_multiply(number, NANOS_SECOND));
-	fields->exhausted = true;
-}
-
 /*
  * The new form has all in one member of the list, "burst";r=0;t=5. The old form
  * has two members, remaining=0 and reset=5.
@@ -115,29 +101,34 @@ static void
 add_ratelimit(struct fields *fields, struct strview list)
 {
 	struct strview member, remaining = { NULL, 0 }, reset = { NULL, 0 };
+	int64_t number;
 
 	while (strview_cut(&list, ',', &member)) {
-		struct strview value, r = { NULL, 0 }, t = { NULL, 0 };
+		struct strview value, key;
 
+		if (member.length > 0 &&
+		    memchr(member.at, ';', member.length) != NULL)
+			remaining = reset = (struct strview){ NULL, 0 };
 		while (strview_cut(&member, ';', &value)) {
-			struct strview key = { NULL, 0 };
-
-			strview_cut(&value, '=', &key);
+			key = strview_trim(strview_part(&value, '='));
 			value = strview_trim(value);
-			if (strview_is(key, "r"))
-				r = value;
-			else if (strview_is(key, "t"))
-				t = value;
-			else if (strview_is(key, "remaining"))
+			if (strview_is(key, "r") ||
+			    strview_is(key, "remaining"))
 				remaining = value;
-			else if (strview_is(key, "reset"))
+			else if (strview_is(key, "t") ||
+			    strview_is(key, "reset"))
 				reset = value;
 		}
-		if (is_zero(r))
-			add_reset(fields, t);
+		if (!is_zero(remaining) || reset.length == 0)
+			continue;
+		if (read_number(reset, &number)) {
+			fields->reset = number_greater(fields->reset,
+			    number_multiply(number, NANOS_SECOND));
+			fields->exhausted = true;
+		} else {
+			fields->sum.doubtful = true;
+		}
 	}
-	if (is_zero(remaining))
-		add_reset(fields, reset);
 }
 
 /* Adds a date. False if text is none. */
