@@ -14,6 +14,7 @@
 #include "output/writer.h"
 #include "tools/command_line.h"
 #include "streams/tempfile.h"
+#include "sys/procfs.h"
 
 /* capabilities(7); its header is the kernel's and not with every libc. */
 #define CAP_SYS_PTRACE 19
@@ -30,33 +31,16 @@
  */
 
 /*
- * Whether path leads to the file behind fd, and can be opened. If /proc belongs
- * to another PID namespace, the number of retry means another process there. To
- * open a file of that process might have any effect, so the files are compared
- * first.
+ * Makes an empty file. False, with errno, if the kernel refuses. If /proc
+ * belongs to another PID namespace, the number of retry means another process
+ * there. To open a file of that process might have any effect.
  */
-static bool
-leads_to(const char *path, int fd)
-{
-	struct stat there, here;
-	int try;
-
-	if (stat(path, &there) == -1 || fstat(fd, &here) == -1 ||
-	    there.st_dev != here.st_dev || there.st_ino != here.st_ino)
-		return false;
-	try = open(path, O_WRONLY | O_CLOEXEC);
-	if (try == -1)
-		return false;
-	close(try);
-	return true;
-}
-
-/* Makes an empty file. False, with errno, if the kernel refuses. */
 static bool
 make(struct private_file *file)
 {
 	const char *directory;
 	bool chosen;
+	int try = -1;
 
 	/* The path has the number of retry, not "self", which would mean the
 	 * command. */
@@ -64,8 +48,12 @@ make(struct private_file *file)
 	if (file->fd != -1) {
 		snprintf(file->path, sizeof file->path, "/proc/%d/fd/%d",
 		    getpid(), file->fd);
-		if (leads_to(file->path, file->fd))
+		if (procfs_number(getpid()) == getpid())
+			try = open(file->path, O_WRONLY | O_CLOEXEC);
+		if (try != -1) {
+			close(try);
 			return true;
+		}
 		close(file->fd);
 	}
 	directory = tempfile_directory(&chosen);
@@ -208,9 +196,6 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 		    asprintf(&within, "%s/%s", wrapper->directory, curl.dump) ==
 			-1)
 			return false;
-		if (request->made.temporary)
-			unlink(request->made.path);
-		request->made.temporary = false;
 		request->path = within != NULL ? within : curl.dump;
 		path = NULL;
 	}
@@ -344,9 +329,7 @@ parse(struct http_status *http, int fd, off_t from, bool dump)
 	static char bytes[MOST]; /* no attempt allocates */
 	ssize_t got;
 
-	do
-		got = pread(fd, bytes, sizeof bytes, from);
-	while (got == -1 && errno == EINTR);
+	got = pread(fd, bytes, sizeof bytes, from);
 	if (got == -1)
 		return false;
 	*http = http_status_parse(
@@ -363,17 +346,15 @@ parse_file(struct http_status *http, const struct http_request *request, int fd)
 {
 	bool dump = request->source >= HTTP_REQUEST_CURL;
 	struct stat stat;
-	struct http_status end;
+	struct http_status start, end = { .code = -1 };
 
-	if (fstat(fd, &stat) == -1 || !parse(http, fd, 0, dump))
+	if (fstat(fd, &stat) == -1 || !parse(&start, fd, 0, dump))
 		return false;
-	if (stat.st_size <= MOST || http->form == HTTP_STATUS_PAGE)
-		return true;
-	dump |= http->form == HTTP_STATUS_HEADS;
-	if (!parse(&end, fd, stat.st_size - MOST, dump))
+	dump |= start.form == HTTP_STATUS_HEADS;
+	if (stat.st_size > MOST && start.form != HTTP_STATUS_PAGE &&
+	    !parse(&end, fd, stat.st_size - MOST, dump))
 		return false;
-	if (end.code >= 0)
-		*http = end;
+	*http = end.code >= 0 ? end : start;
 	return true;
 }
 
@@ -381,14 +362,11 @@ parse_file(struct http_status *http, const struct http_request *request, int fd)
 static struct http_status
 read_status(const struct http_request *request)
 {
-	struct http_status http = { .form = HTTP_STATUS_EMPTY, .code = -1 };
+	struct http_status http = { .code = -1, .unread = request->stale };
 	struct stat there;
 	int fd = request->made.fd;
 
-	if (request->path == NULL)
-		return http;
-	http.unread = request->stale;
-	if (request->stale)
+	if (request->path == NULL || request->stale)
 		return http;
 	if (is_users(request))
 		fd = open_regular(request, O_RDONLY);
@@ -398,9 +376,7 @@ read_status(const struct http_request *request)
 		return http;
 	if (!parse_file(&http, request, fd)) {
 		/* A file that cannot be read may contain a response. */
-		http = (struct http_status){
-			.form = HTTP_STATUS_EMPTY, .code = -1, .unread = true
-		};
+		http.unread = true;
 		say_ignored(request, strerror(errno));
 	} else if (http.form == HTTP_STATUS_EMPTY) {
 		say_ignored(request, "it is empty");
