@@ -172,12 +172,9 @@ deliver_capture(struct run *run, struct capture *capture, bool hurried)
 	bool calm = true;
 	nanos until;
 
-	if (capture_written(capture)) {
-		until = event_loop_now(loop) + STREAMS_STRAGGLERS;
-		while (calm && capture_written(capture) &&
-		    event_loop_now(loop) < until)
-			calm = event_loop_wait(loop, -1, LOOK_AGAIN);
-	}
+	until = event_loop_now(loop) + STREAMS_STRAGGLERS;
+	while (calm && capture_written(capture) && event_loop_now(loop) < until)
+		calm = event_loop_wait(loop, -1, LOOK_AGAIN);
 	streams_release(&loop->streams, capture);
 	if (!capture->delivering)
 		return calm;

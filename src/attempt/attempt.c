@@ -184,17 +184,15 @@ check_limits(struct attempt *attempt)
 	if (streams_overrun(streams)) {
 		/* It has written more than may be held. */
 		outcome->overrun = true;
+	} else if (now >= number_lesser(attempt->timeout, attempt->idle)) {
+		outcome->end =
+		    attempt->idle < attempt->timeout ? END_IDLE : END_TIMED_OUT;
+	} else if (past_deadline(attempt)) {
+		outcome->end = END_DEADLINE;
 	} else {
-		if (now >= number_lesser(attempt->timeout, attempt->idle))
-			outcome->end = attempt->idle < attempt->timeout
-			    ? END_IDLE
-			    : END_TIMED_OUT;
-		else if (past_deadline(attempt))
-			outcome->end = END_DEADLINE;
-		else
-			return;
-		attempt->overtaken = outcome->interrupted != 0;
+		return;
 	}
+	attempt->overtaken = outcome->interrupted != 0;
 	termination_start(&attempt->tree);
 }
 
