@@ -141,230 +141,195 @@ static const char *status_of(const char *text) {
 	return number_put(room, verdict_status(&outcome));
 }
 
-/* What each of the outcomes means, and by which rule. */
-static const char *const verdicts[] = {
-	"exit 0 -> succeeded by exit-status",
-	"killed RTMAX, timeout, timeout 7, idle -> retry by default",
-	"no-fork EAGAIN, no-exec ETXTBSY -> retry by default",
-	"killed INT, killed QUIT, killed PIPE -> not-retryable by signal",
-	"deadline -> retry by deadline",
-	"no-exec ENOENT, no-exec EACCES -> not-executable by not-executable",
-
-	/* --retry-on */
-	"retry=7 | exit 7 -> retry by retry-on",
-	"retry=7 | exit 8, killed 7, timeout 7 -> not-retryable by retry-on",
-	"retry=SEGV | killed SEGV -> retry by retry-on",
-	"retry=SEGV | killed BUS, exit 139 -> not-retryable by retry-on",
-	"retry=139 | killed SEGV, exit 139 -> retry by retry-on",
-	"retry=signal | killed SEGV -> retry by retry-on",
-	"retry=signal | exit 139, timeout -> not-retryable by retry-on",
-	/* These are retried only if a list names them. */
-	"retry=signal | killed INT, killed PIPE -> not-retryable by signal",
-	"retry=fail | killed QUIT, killed PIPE -> not-retryable by signal",
-	"retry=INT | killed INT -> retry by retry-on",
-	"retry=INT | killed PIPE -> not-retryable by signal",
-	"retry=141 | killed PIPE -> retry by retry-on",
-	"retry=timeout | timeout, idle -> retry by retry-on",
-	"retry=timeout | exit 124, exit 1 -> not-retryable by retry-on",
-	"retry=124 | timeout, exit 124, idle -> retry by retry-on",
-	"retry=idle | idle -> retry by retry-on",
-	"retry=idle | timeout, exit 1 -> not-retryable by retry-on",
-	"retry=1-123,125-255 | idle 1 -> not-retryable by retry-on",
-	"retry=fail | idle, exit 1, killed SEGV, timeout -> retry by retry-on",
-	"retry=fail | no-fork EAGAIN, no-exec ETXTBSY -> retry by retry-on",
-	"retry=fail | exit 0 -> succeeded by exit-status",
-	"retry=7 | no-fork EAGAIN -> not-retryable by retry-on",
-	"retry=125 | no-fork EAGAIN -> retry by retry-on",
-	"retry=126 | no-exec ETXTBSY -> retry by retry-on",
-	/* No list makes these retryable. */
-	"retry=fail | no-exec ENOENT -> not-executable by not-executable",
-
-	/* --stop-on */
-	"stop=22 | exit 22 -> stop-rule by stop-on",
-	"stop=22 | exit 7 -> retry by default",
-	"stop=0,fail | exit 0 -> succeeded by exit-status",
-	"stop=fail | exit 1, killed SEGV, timeout -> stop-rule by stop-on",
-	"stop=fail | no-fork EAGAIN -> stop-rule by stop-on",
-	"stop=timeout | timeout, deadline -> stop-rule by stop-on",
-	"stop=PIPE | killed PIPE -> stop-rule by stop-on",
-	/* It precedes the other rules, but not a command that did not run. */
-	"retry=fail stop=1-10 | exit 7 -> stop-rule by stop-on",
-	"stop=127 | no-exec ENOENT -> not-executable by not-executable",
-
-	/* --success-on */
-	"success=1 | exit 0 -> succeeded by exit-status",
-	"success=1 | exit 1 -> succeeded by success-on",
-	"success=1 | exit 2, timeout 1 -> retry by default",
-	"success=141 | killed PIPE -> succeeded by success-on",
-	"success=timeout | timeout 7, idle 7 -> succeeded by success-on",
-	"success=idle | timeout 7 -> retry by default",
-	"success=fail | exit 9, killed INT -> succeeded by success-on",
-	/* A success comes before every rule about failures. */
-	"retry=1 stop=1 success=1 | exit 1 -> succeeded by success-on",
-	/* A command that did not run cannot be a success. */
-	"success=fail | no-fork EAGAIN -> retry by default",
-	"success=fail | no-exec EACCES -> not-executable by not-executable",
-	/* Nor can one that wrote more than may be captured. */
-	"exit 0 overrun -> internal by hold-max",
-	"retry=fail success=fail | exit 7 overrun -> internal by hold-max",
-
-	/* A signal ended retry: no rule about failures precedes it. */
-	"exit 0 interrupted -> succeeded by exit-status",
-	"exit 7 interrupted, timeout interrupted -> interrupted by interrupted",
-	"killed INT interrupted -> interrupted by interrupted",
-	"no-exec ENOENT interrupted -> interrupted by interrupted",
-	"success=7 | exit 7 interrupted -> succeeded by success-on",
-	"retry=7 stop=7 | exit 7 interrupted -> interrupted by interrupted",
-
-	/* --fail-on: "fail" does not make exit status 0 a failure. */
-	"fail=0 | exit 0 -> retry by fail-on",
-	"fail=0 | exit 7 -> retry by default",
-	"fail=7,fail,signal,timeout | exit 0 -> succeeded by exit-status",
-	"fail=0 success=0 | exit 0 -> succeeded by success-on",
-	"fail=0 success=fail | exit 0 -> retry by fail-on",
-	"stop=fail fail=0 | exit 0 -> stop-rule by stop-on",
-	"retry=7 fail=0 | exit 0 -> not-retryable by retry-on",
-	"retry=fail fail=0 | exit 0 -> retry by retry-on",
-	"fail=0 | exit 0 interrupted -> interrupted by interrupted",
-
-	/* Patterns. */
-	"retry=stderr:busy | exit 1 seen busy -> retry by retry-on",
-	"retry=stderr:busy | timeout seen busy -> retry by retry-on",
-	"retry=stderr:busy | exit 1, timeout -> not-retryable by retry-on",
-	"retry=stderr:busy | killed INT seen busy -> not-retryable by signal",
-	"stop=stderr:no | exit 1 seen no -> stop-rule by stop-on",
-	"success=stdout:ok | timeout seen ok -> succeeded by success-on",
-	"success=stdout:ok | exit 1, timeout -> retry by default",
-	"stop=stderr:no success=stdout:ok | exit 1 seen ok seen no -> succeeded by success-on",
-	"fail=stderr:W: | exit 0 seen W: -> retry by fail-on",
-	"fail=stderr:W: | exit 0 -> succeeded by exit-status",
-
-	/* Items that name an attempt by the time for which it ran. */
-	"retry=under:5 | exit 1 ran 4.9s -> retry by retry-on",
-	"retry=under:5 | exit 1 ran 5s -> not-retryable by retry-on",
-	"retry=under:5 | no-fork EAGAIN -> not-retryable by retry-on",
-	"retry=over:5 | exit 1 ran 5.1s, timeout ran 6s -> retry by retry-on",
-	"fail=under:1 | exit 0 ran 0.5s -> retry by fail-on",
-
-	/* Presets. */
-	"transient=timeout,75 | exit 75, timeout -> retry by preset",
-	"transient=timeout | exit 1, killed SEGV -> not-retryable by preset",
-	"transient=timeout | no-fork EAGAIN -> not-retryable by preset",
-	"transient=stderr:busy | exit 1 seen busy -> retry by preset",
-	"transient=stderr:busy | killed PIPE seen busy -> retry by preset",
-	"transient=stderr:busy | killed INT seen busy, killed PIPE -> not-retryable by signal",
-	("transient=stderr:busy fatal=stderr:no | killed PIPE seen busy seen no "
-	 "-> not-retryable by preset"),
-	"transient=75 fatal=stderr:no | exit 75 seen no -> not-retryable by preset",
-	"fatal=stderr:no | exit 0 seen no -> succeeded by exit-status",
-	"fail=0 fatal=stderr:no | exit 0 seen no -> not-retryable by preset",
-	"retry=fail fatal=stderr:no | exit 1 seen no -> not-retryable by preset",
-	"fatal=stderr:no | http 503 seen no -> not-retryable by preset",
-	"stop=1 fatal=stderr:no | exit 1 seen no -> stop-rule by stop-on",
-	"retry=9 transient=75,9 | exit 9 -> retry by retry-on",
-	"retry=9 transient=75 | exit 75 -> retry by preset",
-	"retry=9 transient=75 | exit 1 -> not-retryable by retry-on",
-	"fail=0 transient=75 | exit 0, exit 0 http 202 -> retry by fail-on",
-	"fail=0,1 transient=75 | exit 1 -> not-retryable by preset",
-	"transient=75 | http 503 -> retry by http",
-	"transient=75 | exit 75 http 404 -> not-retryable by http",
-
-	/* What a status file says. */
-	"exit 0 http 200, exit 0 http 302 -> succeeded by exit-status",
-	"exit 0 http 0, exit 0 unknown-http 503 -> succeeded by exit-status",
-	"exit 18 http 200, exit 7 http 302, exit 7 http 0 -> retry by default",
-	"timeout http 200 -> retry by default",
-	"http 503, exit 0 http 503 -> retry by http",
-	"http 404, exit 0 http 404, timeout http 404 -> not-retryable by http",
-	/* This is not about the command: plan ends it. */
-	"deadline http 404 -> retry by deadline",
-	"killed INT http 503 -> not-retryable by signal",
-	"http 503 never, exit 14 http 200 never -> not-retryable by http",
-	"exit 0 http 200 never -> succeeded by exit-status",
-	"retry=http:503 | http 503 never -> not-retryable by http",
-
-	/* Statuses of curl that no retry can help. */
-	"exit 51 curl http 0, exit 58 curl http 0, exit 60 curl http 0 -> not-retryable by http",
-	"exit 77 curl http 0, exit 91 curl http 0 -> not-retryable by http",
-	"exit 35 curl http 0, exit 61 curl http 0 -> retry by default",
-	/* This is not a status of curl. */
-	"exit 60 http 0, killed RTMAX-4 curl -> retry by default",
-	"timeout 60 curl -> retry by default",
-	"retry=60 | exit 60 curl http 0 -> retry by retry-on",
-
-	/* Lists with HTTP statuses, and with other conditions beside them. */
-	"retry=http:404 | http 404, exit 0 http 404 -> retry by retry-on",
-	"retry=http:400 | http 400 -> retry by retry-on",
-	"retry=http:5xx | http 503, http 501 -> retry by retry-on",
-	"retry=http:503 | exit 1 unknown-http 503 -> not-retryable by retry-on",
-	"retry=http:5xx | http 429, exit 7 http 0 -> not-retryable by retry-on",
-	"retry=http:5xx,7 | exit 7 http 0 -> retry by retry-on",
-	"retry=http:5xx,7 | exit 7 http 302 -> retry by retry-on",
-	"retry=http:5xx,7 | exit 7 http 404 -> not-retryable by retry-on",
-	"retry=http:302 | exit 47 http 302 -> retry by retry-on",
-	/* Without http: in a list the table counts, whatever else is listed. */
-	"retry=7 | http 503 -> retry by http",
-	"retry=22,stderr:no | http 404 seen no -> not-retryable by http",
-	"retry=7 | exit 18 http 200 -> not-retryable by retry-on",
-	"stop=http:503 | http 503, exit 0 http 503 -> stop-rule by stop-on",
-	"success=http:404 | http 404 -> succeeded by success-on",
-	"success=fail | exit 0 http 404 -> succeeded by success-on",
-	"success=fail | exit 0 http 200 -> succeeded by exit-status",
-	"fail=http:302 | exit 0 http 302 -> retry by fail-on",
-	"retry=7 fail=http:204 | exit 0 http 204 -> not-retryable by retry-on",
-	"fail=http:302 | exit 0 http 200 -> succeeded by exit-status",
-
-	/* A request that must not be sent twice. */
-	"exit 0 once -> succeeded by exit-status",
-	"http 503 once, exit 0 http 503 once -> not-idempotent by idempotency",
-	"exit 1 once, exit 4 once -> not-idempotent by idempotency",
-	/* Nothing was sent: no proxy, no host, no connection. */
-	"exit 5 once, exit 6 once, exit 7 once -> retry by default",
-	"exit 7 http 0 once, exit 7 several -> retry by default",
-	"exit 8 once, exit 52 http 0 once -> not-idempotent by idempotency",
-	"exit 7 http 307 once -> not-idempotent by idempotency",
-	"exit 7 once several, timeout 7 once -> not-idempotent by idempotency",
-	"killed 7 once, deadline once -> not-idempotent by idempotency",
-	/* A command that did not run has sent nothing. */
-	"no-fork EAGAIN once several -> retry by default",
-	/* All other reasons precede it. */
-	"http 404 once -> not-retryable by http",
-	"retry=22 | exit 22 once -> not-idempotent by idempotency",
-	"retry=7 | exit 7 once -> retry by retry-on",
-	"exit 22 interrupted once -> interrupted by interrupted",
-};
-
-TEST_ROWS(verdicts) {
+/* What an outcome means, or each of several, and by which rule. */
+static const char *verdict_by(const char *row) {
+	static char room[64], other[64];
 	struct script script = script_of(row);
-	struct script want = script_of(strstr(row, "->"));
-	const char *outcomes, *name;
-	struct policy policy;
+	struct policy policy = read_options(&script);
 
-	script_next(&want);
-	script_next(&want);
-	policy = read_options(&script);
-	outcomes = script.rest;
-	while (!script_is(&script, "->")) {
-		struct script rule = want;
-		struct outcome outcome;
-		struct judgement judgement;
-		char label[160];
+	room[0] = '\0';
+	do {
+		struct outcome outcome = read_outcome(&script, &policy.watches);
+		struct judgement judgement = verdict_of(&policy.rules, &request, &outcome);
+		enum reason reason = judgement.reason;
 
-		snprintf(label, sizeof label, "%.*s%s", (int)(outcomes - row), row, script.rest);
-		outcome = read_outcome(&script, &policy.watches);
-		judgement = verdict_of(&policy.rules, &request, &outcome);
-		name = judgement.reason == REASON_NONE ? verdict_names[VERDICT_RETRY]
-						       : verdict_reasons[judgement.reason].name;
-		SAME(label, name, want.word);
-		EQUAL(label, judgement.verdict,
-		    script_is(&want, "succeeded")   ? VERDICT_DONE
-			: script_is(&want, "retry") ? VERDICT_RETRY
-						    : VERDICT_STOP);
-		script_next(&rule);
-		SAME(label, rule.word, "by");
-		script_next(&rule);
-		SAME(label, judgement.rule, rule.word);
-	}
+		EQUAL(row, judgement.verdict,
+		    reason == REASON_NONE            ? VERDICT_RETRY
+			: reason == REASON_SUCCEEDED ? VERDICT_DONE
+						     : VERDICT_STOP);
+		snprintf(other, sizeof other, "%s by %s",
+		    reason == REASON_NONE ? verdict_names[VERDICT_RETRY]
+					  : verdict_reasons[reason].name,
+		    judgement.rule);
+		if (room[0] != '\0')
+			SAME(row, other, room);
+		strcpy(room, other);
+	} while (script_is(&script, ","));
+	return room;
+}
+
+TEST(verdicts) {
+	static const char *const rows[][10] = {
+		{ "succeeded by exit-status", "exit 0" },
+		{ "retry by default", "killed RTMAX, timeout, timeout 7, idle",
+		    "no-fork EAGAIN, no-exec ETXTBSY" },
+		{ "not-retryable by signal", "killed INT, killed QUIT, killed PIPE" },
+		{ "retry by deadline", "deadline" },
+		{ "not-executable by not-executable", "no-exec ENOENT, no-exec EACCES" },
+		/* --retry-on */
+		{ "retry by retry-on", "retry=7 | exit 7", "retry=SEGV | killed SEGV",
+		    "retry=139 | killed SEGV, exit 139", "retry=signal | killed SEGV" },
+		{ "not-retryable by retry-on", "retry=7 | exit 8, killed 7, timeout 7",
+		    "retry=SEGV | killed BUS, exit 139", "retry=signal | exit 139, timeout" },
+		/* These are retried only if a list names them. */
+		{ "not-retryable by signal", "retry=signal | killed INT, killed PIPE",
+		    "retry=fail | killed QUIT, killed PIPE", "retry=INT | killed PIPE" },
+		{ "retry by retry-on", "retry=INT | killed INT", "retry=141 | killed PIPE",
+		    "retry=timeout | timeout, idle", "retry=124 | timeout, exit 124, idle",
+		    "retry=idle | idle", "retry=fail | idle, exit 1, killed SEGV, timeout",
+		    "retry=fail | no-fork EAGAIN, no-exec ETXTBSY", "retry=125 | no-fork EAGAIN",
+		    "retry=126 | no-exec ETXTBSY" },
+		{ "not-retryable by retry-on", "retry=timeout | exit 124, exit 1",
+		    "retry=idle | timeout, exit 1", "retry=1-123,125-255 | idle 1",
+		    "retry=7 | no-fork EAGAIN" },
+		{ "succeeded by exit-status", "retry=fail | exit 0" },
+		/* No list makes these retryable. */
+		{ "not-executable by not-executable", "retry=fail | no-exec ENOENT" },
+		/* --stop-on */
+		{ "stop-rule by stop-on", "stop=22 | exit 22",
+		    "stop=fail | exit 1, killed SEGV, timeout", "stop=fail | no-fork EAGAIN",
+		    "stop=timeout | timeout, deadline", "stop=PIPE | killed PIPE" },
+		{ "retry by default", "stop=22 | exit 7" },
+		{ "succeeded by exit-status", "stop=0,fail | exit 0" },
+		/* It precedes the other rules, but not a command that did not run. */
+		{ "stop-rule by stop-on", "retry=fail stop=1-10 | exit 7" },
+		{ "not-executable by not-executable", "stop=127 | no-exec ENOENT" },
+		/* --success-on */
+		{ "succeeded by exit-status", "success=1 | exit 0" },
+		{ "succeeded by success-on", "success=1 | exit 1", "success=141 | killed PIPE",
+		    "success=timeout | timeout 7, idle 7", "success=fail | exit 9, killed INT" },
+		{ "retry by default", "success=1 | exit 2, timeout 1", "success=idle | timeout 7" },
+		/* A success comes before every rule about failures. */
+		{ "succeeded by success-on", "retry=1 stop=1 success=1 | exit 1" },
+		/* A command that did not run cannot be a success. */
+		{ "retry by default", "success=fail | no-fork EAGAIN" },
+		{ "not-executable by not-executable", "success=fail | no-exec EACCES" },
+		/* Nor can one that wrote more than may be captured. */
+		{ "internal by hold-max", "exit 0 overrun",
+		    "retry=fail success=fail | exit 7 overrun" },
+		/* A signal ended retry: no rule about failures precedes it. */
+		{ "succeeded by exit-status", "exit 0 interrupted" },
+		{ "interrupted by interrupted", "exit 7 interrupted, timeout interrupted",
+		    "killed INT interrupted", "no-exec ENOENT interrupted",
+		    "retry=7 stop=7 | exit 7 interrupted" },
+		{ "succeeded by success-on", "success=7 | exit 7 interrupted" },
+		/* --fail-on: "fail" does not make exit status 0 a failure. */
+		{ "retry by fail-on", "fail=0 | exit 0", "fail=0 success=fail | exit 0" },
+		{ "retry by default", "fail=0 | exit 7" },
+		{ "succeeded by exit-status", "fail=7,fail,signal,timeout | exit 0" },
+		{ "succeeded by success-on", "fail=0 success=0 | exit 0" },
+		{ "stop-rule by stop-on", "stop=fail fail=0 | exit 0" },
+		{ "not-retryable by retry-on", "retry=7 fail=0 | exit 0" },
+		{ "retry by retry-on", "retry=fail fail=0 | exit 0" },
+		{ "interrupted by interrupted", "fail=0 | exit 0 interrupted" },
+		/* Patterns. */
+		{ "retry by retry-on", "retry=stderr:busy | exit 1 seen busy",
+		    "retry=stderr:busy | timeout seen busy" },
+		{ "not-retryable by retry-on", "retry=stderr:busy | exit 1, timeout" },
+		{ "not-retryable by signal", "retry=stderr:busy | killed INT seen busy" },
+		{ "stop-rule by stop-on", "stop=stderr:no | exit 1 seen no" },
+		{ "succeeded by success-on", "success=stdout:ok | timeout seen ok",
+		    "stop=stderr:no success=stdout:ok | exit 1 seen ok seen no" },
+		{ "retry by default", "success=stdout:ok | exit 1, timeout" },
+		{ "retry by fail-on", "fail=stderr:W: | exit 0 seen W:" },
+		{ "succeeded by exit-status", "fail=stderr:W: | exit 0" },
+		/* Items that name an attempt by the time for which it ran. */
+		{ "retry by retry-on", "retry=under:5 | exit 1 ran 4.9s",
+		    "retry=over:5 | exit 1 ran 5.1s, timeout ran 6s" },
+		{ "not-retryable by retry-on", "retry=under:5 | exit 1 ran 5s",
+		    "retry=under:5 | no-fork EAGAIN" },
+		{ "retry by fail-on", "fail=under:1 | exit 0 ran 0.5s" },
+		/* Presets. */
+		{ "retry by preset", "transient=timeout,75 | exit 75, timeout",
+		    "transient=stderr:busy | exit 1 seen busy",
+		    "transient=stderr:busy | killed PIPE seen busy",
+		    "retry=9 transient=75 | exit 75" },
+		{ "not-retryable by preset", "transient=timeout | exit 1, killed SEGV",
+		    "transient=timeout | no-fork EAGAIN",
+		    "transient=stderr:busy fatal=stderr:no | killed PIPE seen busy seen no",
+		    "transient=75 fatal=stderr:no | exit 75 seen no",
+		    "fail=0 fatal=stderr:no | exit 0 seen no",
+		    "retry=fail fatal=stderr:no | exit 1 seen no",
+		    "fatal=stderr:no | http 503 seen no", "fail=0,1 transient=75 | exit 1" },
+		{ "not-retryable by signal",
+		    "transient=stderr:busy | killed INT seen busy, killed PIPE" },
+		{ "succeeded by exit-status", "fatal=stderr:no | exit 0 seen no" },
+		{ "stop-rule by stop-on", "stop=1 fatal=stderr:no | exit 1 seen no" },
+		{ "retry by retry-on", "retry=9 transient=75,9 | exit 9" },
+		{ "not-retryable by retry-on", "retry=9 transient=75 | exit 1" },
+		{ "retry by fail-on", "fail=0 transient=75 | exit 0, exit 0 http 202" },
+		{ "retry by http", "transient=75 | http 503" },
+		{ "not-retryable by http", "transient=75 | exit 75 http 404" },
+		/* What a status file says. */
+		{ "succeeded by exit-status", "exit 0 http 200, exit 0 http 302",
+		    "exit 0 http 0, exit 0 unknown-http 503" },
+		{ "retry by default", "exit 18 http 200, exit 7 http 302, exit 7 http 0",
+		    "timeout http 200" },
+		{ "retry by http", "http 503, exit 0 http 503" },
+		{ "not-retryable by http", "http 404, exit 0 http 404, timeout http 404" },
+		/* This is not about the command: plan ends it. */
+		{ "retry by deadline", "deadline http 404" },
+		{ "not-retryable by signal", "killed INT http 503" },
+		{ "not-retryable by http", "http 503 never, exit 14 http 200 never",
+		    "retry=http:503 | http 503 never" },
+		{ "succeeded by exit-status", "exit 0 http 200 never" },
+		/* Statuses of curl that no retry can help. */
+		{ "not-retryable by http",
+		    "exit 51 curl http 0, exit 58 curl http 0, exit 60 curl http 0",
+		    "exit 77 curl http 0, exit 91 curl http 0" },
+		{ "retry by default", "exit 35 curl http 0, exit 61 curl http 0" },
+		/* This is not a status of curl. */
+		{ "retry by default", "exit 60 http 0, killed RTMAX-4 curl", "timeout 60 curl" },
+		{ "retry by retry-on", "retry=60 | exit 60 curl http 0" },
+		/* Lists with HTTP statuses, and with other conditions beside them. */
+		{ "retry by retry-on", "retry=http:404 | http 404, exit 0 http 404",
+		    "retry=http:400 | http 400", "retry=http:5xx | http 503, http 501",
+		    "retry=http:5xx,7 | exit 7 http 0", "retry=http:5xx,7 | exit 7 http 302",
+		    "retry=http:302 | exit 47 http 302" },
+		{ "not-retryable by retry-on", "retry=http:503 | exit 1 unknown-http 503",
+		    "retry=http:5xx | http 429, exit 7 http 0",
+		    "retry=http:5xx,7 | exit 7 http 404" },
+		/* Without http: in a list the table counts, whatever else is listed. */
+		{ "retry by http", "retry=7 | http 503" },
+		{ "not-retryable by http", "retry=22,stderr:no | http 404 seen no" },
+		{ "not-retryable by retry-on", "retry=7 | exit 18 http 200",
+		    "retry=7 fail=http:204 | exit 0 http 204" },
+		{ "stop-rule by stop-on", "stop=http:503 | http 503, exit 0 http 503" },
+		{ "succeeded by success-on", "success=http:404 | http 404",
+		    "success=fail | exit 0 http 404" },
+		{ "succeeded by exit-status", "success=fail | exit 0 http 200",
+		    "fail=http:302 | exit 0 http 200" },
+		{ "retry by fail-on", "fail=http:302 | exit 0 http 302" },
+		/* A request that must not be sent twice. */
+		{ "succeeded by exit-status", "exit 0 once" },
+		{ "not-idempotent by idempotency", "http 503 once, exit 0 http 503 once",
+		    "exit 1 once, exit 4 once" },
+		/* Nothing was sent: no proxy, no host, no connection. */
+		{ "retry by default", "exit 5 once, exit 6 once, exit 7 once",
+		    "exit 7 http 0 once, exit 7 several" },
+		{ "not-idempotent by idempotency", "exit 8 once, exit 52 http 0 once",
+		    "exit 7 http 307 once", "exit 7 once several, timeout 7 once",
+		    "killed 7 once, deadline once" },
+		/* A command that did not run has sent nothing. */
+		{ "retry by default", "no-fork EAGAIN once several" },
+		/* All other reasons precede it. */
+		{ "not-retryable by http", "http 404 once" },
+		{ "not-idempotent by idempotency", "retry=22 | exit 22 once" },
+		{ "retry by retry-on", "retry=7 | exit 7 once" },
+		{ "interrupted by interrupted", "exit 22 interrupted once" },
+	};
+
+	ALIKE(rows, verdict_by);
 }
 
 static enum verdict verdict_with(const char *options, struct outcome outcome) {
