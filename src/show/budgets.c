@@ -24,11 +24,8 @@
 struct budgets {
 	const struct policy *policy; /* which asks for them, and for a format */
 	const char *directory;
-	struct snapshot *snapshots;
-	/* What the fleet's server knows of the same budgets, if it answered;
-	 * NULL: nobody asked it. */
-	struct snapshot *fleets;
-	const char *error; /* why the server did not answer */
+	struct budget *list;
+	char error[BUDGETS_REASON]; /* why the fleet's server did not answer */
 	size_t count, room;
 	int status; /* the exit status: 0 until something fails */
 };
@@ -246,13 +243,13 @@ put_json(struct writer *writer, const struct budgets *budgets)
 {
 	const struct policy *policy = budgets->policy;
 	bool all = policy->subject == NULL;
+	bool shared = policy->fleet.text != NULL;
 
 	if (all)
 		writer_json_begin(writer, NULL, '[');
 	for (size_t i = 0; i < budgets->count; i++) {
-		const struct snapshot *host = &budgets->snapshots[i];
-		const struct snapshot *fleet =
-		    budgets->fleets == NULL ? NULL : &budgets->fleets[i];
+		const struct snapshot *host = &budgets->list[i].host;
+		const struct snapshot *fleet = &budgets->list[i].fleet;
 
 		if (all)
 			writer->comma = i == 0 ? "\n" : ",\n";
@@ -265,17 +262,17 @@ put_json(struct writer *writer, const struct budgets *budgets)
 		writer_json_string(
 		    writer, "file", host->file[0] == '\0' ? NULL : host->file);
 		put_members(writer, host, SCOPE_HOST);
-		if (fleet != NULL && segment_is_known(fleet)) {
+		if (shared && segment_is_known(fleet)) {
 			writer_json_begin(writer, "fleet", '{');
 			writer_json_string(writer, "url", policy->fleet.text);
 			put_members(writer, fleet, SCOPE_FLEET);
 			writer_json_end(writer, '}');
 			writer_json_string(writer, "error", NULL);
-		} else if (fleet != NULL) {
+		} else if (shared) {
 			writer_json_string(writer, "fleet", NULL);
 			writer_json_string(writer, "error", budgets->error);
 		}
-		if (fleet != NULL)
+		if (shared)
 			put_members(writer, host, SCOPE_VIEW);
 		writer_json_end(writer, '}');
 	}
@@ -299,8 +296,8 @@ put_sample(struct writer *writer, const char *prefix, const char *metric,
 
 /* The metrics of a scope. Prometheus wants all samples of a metric together. */
 static void
-put_metrics(struct writer *writer, const struct snapshot *snapshots,
-    size_t count, enum scope scope)
+put_metrics(
+    struct writer *writer, const struct budgets *budgets, enum scope scope)
 {
 	const char *prefix =
 	    scope == SCOPE_HOST ? "retry_budget_" : "retry_fleet_";
@@ -313,28 +310,34 @@ put_metrics(struct writer *writer, const struct snapshot *snapshots,
 		writer_prom_metric(writer, prefix, figure->metric,
 		    strcmp(figure->object, "totals") == 0 ? "counter" : "gauge",
 		    figure->help);
-		for (size_t i = 0; i < count; i++)
-			if (scope == SCOPE_VIEW ||
-			    segment_is_known(&snapshots[i]))
+		for (size_t i = 0; i < budgets->count; i++) {
+			const struct budget *budget = &budgets->list[i];
+			const struct snapshot *snapshot = scope == SCOPE_FLEET
+			    ? &budget->fleet
+			    : &budget->host;
+
+			if (scope == SCOPE_VIEW || segment_is_known(snapshot))
 				put_sample(writer, prefix, figure->metric,
-				    &snapshots[i],
-				    exact(room, &snapshots[i], figure, "NaN"));
+				    snapshot,
+				    exact(room, snapshot, figure, "NaN"));
+		}
 	}
 }
 
 static void
 put_prom(struct writer *writer, const struct budgets *budgets)
 {
-	put_metrics(writer, budgets->snapshots, budgets->count, SCOPE_HOST);
-	if (budgets->fleets == NULL)
+	put_metrics(writer, budgets, SCOPE_HOST);
+	if (budgets->policy->fleet.text == NULL)
 		return;
-	put_metrics(writer, budgets->fleets, budgets->count, SCOPE_FLEET);
+	put_metrics(writer, budgets, SCOPE_FLEET);
 	writer_prom_metric(writer, "retry_fleet_", "up", "gauge",
 	    "Whether the server answered.");
 	for (size_t i = 0; i < budgets->count; i++)
-		put_sample(writer, "retry_fleet_", "up", &budgets->fleets[i],
-		    segment_is_known(&budgets->fleets[i]) ? "1" : "0");
-	put_metrics(writer, budgets->snapshots, budgets->count, SCOPE_VIEW);
+		put_sample(writer, "retry_fleet_", "up",
+		    &budgets->list[i].fleet,
+		    segment_is_known(&budgets->list[i].fleet) ? "1" : "0");
+	put_metrics(writer, budgets, SCOPE_VIEW);
 }
 
 /*
@@ -447,7 +450,7 @@ begin_line(struct writer *writer, const struct widths *widths,
 static void
 put_table(struct writer *writer, const struct budgets *budgets)
 {
-	bool fleet = budgets->fleets != NULL;
+	bool fleet = budgets->policy->fleet.text != NULL;
 	enum scope shown = fleet ? SCOPE_ANY : SCOPE_HOST;
 	struct widths widths = { .key = strlen("KEY"),
 		.scope = fleet ? strlen("SCOPE") : 0 };
@@ -456,23 +459,23 @@ put_table(struct writer *writer, const struct budgets *budgets)
 		if ((figures[i].scope & shown) != 0)
 			widths.figure[i] = strlen(figures[i].title);
 	for (size_t i = 0; i < budgets->count; i++) {
-		widen(&widths, &budgets->snapshots[i]);
+		widen(&widths, &budgets->list[i].host);
 		if (fleet)
-			widen(&widths, &budgets->fleets[i]);
+			widen(&widths, &budgets->list[i].fleet);
 	}
 	begin_line(writer, &widths, "SCOPE", NULL);
 	writer_put(writer, "BREAKER\n");
 	for (size_t i = 0; i < budgets->count; i++) {
-		const struct snapshot *host = &budgets->snapshots[i];
+		const struct budget *budget = &budgets->list[i];
+		const struct snapshot *host = &budget->host;
 
 		if (segment_is_known(host)) {
 			begin_line(writer, &widths, "host", host);
 			put_state(writer, host);
 			writer_put(writer, "\n");
 		}
-		if (fleet && segment_is_known(&budgets->fleets[i])) {
-			begin_line(
-			    writer, &widths, "fleet", &budgets->fleets[i]);
+		if (fleet && segment_is_known(&budget->fleet)) {
+			begin_line(writer, &widths, "fleet", &budget->fleet);
 			put_view(writer, &host->fleet);
 			writer_put(writer, "\n");
 		}
@@ -499,8 +502,8 @@ put(const struct budgets *budgets)
  */
 
 bool
-budgets_ask(const struct policy *policy, const struct snapshot *budgets,
-    size_t count, struct snapshot *fleets, char reason[BUDGETS_REASON])
+budgets_ask(const struct policy *policy, struct budget *budgets, size_t count,
+    bool forget, char reason[BUDGETS_REASON])
 {
 	const struct fleet_policy *fleet = &policy->fleet;
 	struct fleet_link link;
@@ -515,16 +518,15 @@ budgets_ask(const struct policy *policy, const struct snapshot *budgets,
 	for (size_t i = 0; i < count; i++) {
 		const struct fleet_answer *answer = &link.dialog.answer;
 		char key[SEGMENT_KEY + 1];
+		struct snapshot *shared = &budgets[i].fleet;
 		struct fleet_question question = { .key = key,
-			.forgets = fleets == NULL };
+			.terms = fleet->config.terms,
+			.forgets = forget };
 
 		/* The key of a snapshot is not NUL-terminated. */
-		memcpy(key, budgets[i].key, budgets[i].length);
-		key[budgets[i].length] = '\0';
-		if (fleets != NULL) {
-			segment_unknown(&fleets[i], key);
-			question.terms = fleet->config.terms;
-		}
+		memcpy(key, budgets[i].host.key, budgets[i].host.length);
+		key[budgets[i].host.length] = '\0';
+		segment_unknown(shared, key);
 		if (!answers)
 			continue;
 		link_ask(&link, &question, sys_now(CLOCK_BOOTTIME));
@@ -546,21 +548,21 @@ budgets_ask(const struct policy *policy, const struct snapshot *budgets,
 			answers = false;
 			continue;
 		}
-		if (fleets == NULL)
+		if (forget)
 			continue;
-		fleets[i].retries = answer->retries;
-		fleets[i].limit = answer->limit;
-		fleets[i].left =
+		shared->retries = answer->retries;
+		shared->limit = answer->limit;
+		shared->left =
 		    number_greater(answer->limit - answer->retries, 0);
-		fleets[i].successes = answer->successes;
-		fleets[i].window = answer->terms.window;
-		fleets[i].ratio = answer->terms.ratio;
-		fleets[i].min = answer->terms.min;
-		fleets[i].hosts = answer->hosts;
-		if (fleets[i].left > 0)
-			fleets[i].next = 0;
+		shared->successes = answer->successes;
+		shared->window = answer->terms.window;
+		shared->ratio = answer->terms.ratio;
+		shared->min = answer->terms.min;
+		shared->hosts = answer->hosts;
+		if (shared->left > 0)
+			shared->next = 0;
 		else if (answer->limit > 0)
-			fleets[i].next = answer->next;
+			shared->next = answer->next;
 	}
 	link_close(&link);
 	close(signals.fd);
@@ -664,33 +666,21 @@ say_fleet(const struct budgets *budgets, enum loudness least, const char *what,
 	    STRINGS("fleet '", budgets->policy->fleet.text, "': ", what, why));
 }
 
-/* Shows the budgets of this host, and the same budgets of its fleet. False if
- * the fleet's server did not answer. */
-static bool
+/* Shows the budgets of this host, and the same budgets of its fleet. */
+static void
 show(struct budgets *budgets)
 {
 	const struct policy *policy = budgets->policy;
-	char reason[BUDGETS_REASON];
 
-	if (policy->fleet.text != NULL) {
-		budgets->fleets =
-		    calloc(budgets->count + 1, sizeof *budgets->fleets);
-		if (budgets->fleets == NULL) {
-			fail(budgets, ENOMEM, STRINGS(strerror(errno)));
-			return true;
-		}
-		if (!budgets_ask(policy, budgets->snapshots, budgets->count,
-			budgets->fleets, reason)) {
-			budgets->error = reason;
-			say_fleet(budgets, LOUDNESS_QUIET,
-			    "cannot be asked: ", reason);
-			note(budgets, BUDGETS_NONE);
-		}
+	if (policy->fleet.text != NULL &&
+	    !budgets_ask(
+		policy, budgets->list, budgets->count, false, budgets->error)) {
+		say_fleet(budgets, LOUDNESS_QUIET,
+		    "cannot be asked: ", budgets->error);
+		note(budgets, BUDGETS_NONE);
 	}
 	if (!put(budgets))
 		note(budgets, EXIT_STATUS_FAILED);
-	free(budgets->fleets);
-	return budgets->error == NULL;
 }
 
 /* Makes room for one more. NULL, with errno, without memory. */
@@ -698,16 +688,16 @@ static struct snapshot *
 next_snapshot(struct budgets *budgets)
 {
 	size_t room = budgets->room == 0 ? 16 : 2 * budgets->room;
-	struct snapshot *snapshots = budgets->snapshots;
+	struct budget *list = budgets->list;
 
 	if (budgets->count == budgets->room) {
-		snapshots = realloc(snapshots, room * sizeof *snapshots);
-		if (snapshots == NULL)
+		list = realloc(list, room * sizeof *list);
+		if (list == NULL)
 			return NULL;
-		budgets->snapshots = snapshots;
+		budgets->list = list;
 		budgets->room = room;
 	}
-	return snapshots + budgets->count;
+	return &list[budgets->count].host;
 }
 
 /* Adds a file's budget to those that are shown. A segment of an earlier boot is
@@ -750,35 +740,31 @@ static void
 show_one(struct budgets *budgets)
 {
 	const struct policy *policy = budgets->policy;
-	struct snapshot *unknown;
-	bool answered;
+	bool fleet = policy->fleet.text != NULL;
+	struct budget one;
 
+	budgets->list = &one;
+	budgets->room = 1;
 	if (!segment_store_walk(
 		budgets->directory, policy->subject, add_found, budgets) &&
 	    errno != ENOENT)
 		fail_budget(budgets, NULL,
 		    "cannot be used: ", FAILED("cannot use the directory"));
-	if (budgets->status != 0)
-		return;
-	if (budgets->count > 0) {
+	if (budgets->status == 0 && budgets->count > 0) {
 		show(budgets);
-		return;
+	} else if (budgets->status == 0) {
+		/* Other hosts of the fleet may have it. */
+		segment_unknown(&one.host, policy->subject);
+		budgets->count = 1;
+		if (fleet)
+			show(budgets);
+		else
+			note(budgets, BUDGETS_NONE);
+		say_none(budgets,
+		    fleet && *budgets->error == '\0' ? LOUDNESS_VERBOSE
+						     : LOUDNESS_PLAIN);
 	}
-	if (policy->fleet.text == NULL) {
-		say_none(budgets, LOUDNESS_PLAIN);
-		note(budgets, BUDGETS_NONE);
-		return;
-	}
-	/* Other hosts of the fleet may have it. */
-	unknown = next_snapshot(budgets);
-	if (unknown == NULL) {
-		fail(budgets, errno, STRINGS(strerror(errno)));
-		return;
-	}
-	segment_unknown(unknown, policy->subject);
-	budgets->count = 1;
-	answered = show(budgets);
-	say_none(budgets, answered ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN);
+	budgets->list = NULL;
 }
 
 /* Resets the budget of the host and that of the fleet, also if one fails. */
@@ -790,7 +776,7 @@ reset(struct budgets *budgets)
 	    segment_store_remove(budgets->directory, policy->subject);
 	bool fleet = policy->fleet.text != NULL;
 	char reason[BUDGETS_REASON];
-	struct snapshot budget;
+	struct budget budget;
 	/* A budget that is gone already is a success. */
 	bool gone =
 	    failure.error == ENOENT && access(budgets->directory, F_OK) == 0;
@@ -806,8 +792,8 @@ reset(struct budgets *budgets)
 	if (!fleet)
 		return;
 
-	segment_unknown(&budget, policy->subject);
-	if (budgets_ask(policy, &budget, 1, NULL, reason)) {
+	segment_unknown(&budget.host, policy->subject);
+	if (budgets_ask(policy, &budget, 1, true, reason)) {
 		say_fleet(budgets, LOUDNESS_VERBOSE, "reset", "");
 	} else {
 		say_fleet(budgets, LOUDNESS_QUIET, "cannot be reset: ", reason);
@@ -877,10 +863,10 @@ budgets_run(const struct policy *policy)
 		fail_directory(&budgets, "cannot read ");
 	} else if (!gc) {
 		if (budgets.count > 0)
-			qsort(budgets.snapshots, budgets.count,
-			    sizeof *budgets.snapshots, segment_compare);
+			qsort(budgets.list, budgets.count, sizeof *budgets.list,
+			    segment_compare);
 		show(&budgets);
 	}
-	free(budgets.snapshots);
+	free(budgets.list);
 	return budgets.status;
 }

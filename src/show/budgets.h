@@ -29,15 +29,22 @@ int budgets_run(const struct policy *policy);
 /* Room for the reason why a server does not answer, and the closing NUL. */
 #define BUDGETS_REASON (LINK_WORDS + 64)
 
+/* A budget, as qsort(3) compares it by segment_compare(): by its host's part.
+ */
+struct budget {
+	struct snapshot host;
+	struct snapshot fleet; /* what the fleet's server knows of it */
+};
+
 /*
- * Asks the server of the policy's fleet what it knows of these budgets, and
- * fills in fleets; that takes and changes nothing on the server. If fleets is
- * NULL, the server is to forget the budgets. False, with the reason, if it does
- * not answer: it is not asked again then.
+ * Asks the server of the policy's fleet what it knows of the budgets that host
+ * names, and fills in fleet; that takes and changes nothing on the server. With
+ * forget, the server is to forget the budgets. False, with the reason, if it
+ * does not answer: it is not asked again then.
  *
  * Meanwhile all signals are blocked, and retry dies of one that ends a series.
  */
-bool budgets_ask(const struct policy *policy, const struct snapshot *budgets,
-    size_t count, struct snapshot *fleets, char reason[BUDGETS_REASON]);
+bool budgets_ask(const struct policy *policy, struct budget *budgets,
+    size_t count, bool forget, char reason[BUDGETS_REASON]);
 
 #endif

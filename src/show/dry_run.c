@@ -511,18 +511,19 @@ static void
 put_fleet(struct writer *writer, const struct policy *policy)
 {
 	char window[DURATION_ROOM], reason[BUDGETS_REASON];
-	struct snapshot budget, fleet;
+	struct budget budget;
+	const struct snapshot *fleet = &budget.fleet;
 
 	if (policy->fleet.text == NULL)
 		return;
-	segment_unknown(&budget, policy->budget.key);
-	if (budgets_ask(policy, &budget, 1, &fleet, reason))
+	segment_unknown(&budget.host, policy->budget.key);
+	if (budgets_ask(policy, &budget, 1, false, reason))
 		put_line(writer, "Fleet", "answers",
 		    "%" PRId64 " of %" PRId64 " retries used in %s by %" PRId64
 		    "%s",
-		    fleet.retries, fleet.limit,
-		    duration_format(window, fleet.window), fleet.hosts,
-		    fleet.hosts == 1 ? " host" : " hosts");
+		    fleet->retries, fleet->limit,
+		    duration_format(window, fleet->window), fleet->hosts,
+		    fleet->hosts == 1 ? " host" : " hosts");
 	else
 		put_line(writer, "Fleet", "no answer", "%s", reason);
 }
