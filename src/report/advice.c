@@ -1,13 +1,17 @@
 #include "report/advice.h"
 
 #include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "output/writer.h"
 #include "tools/preset.h"
 #include "tools/command_line.h"
 #include "text/escape.h"
 #include "text/number.h"
+
+/* Room for text that is quoted for a shell. */
+#define QUOTED 512
 
 /* Room for a word in these lists, which end with "". */
 #define WORD 12
@@ -64,12 +68,11 @@ is_exported_function(const char *word)
 
 /* Text to stand between single quotes; if it is too long, its beginning. */
 static const char *
-quote_for_shell(struct advice *advice, const char *text)
+quote_for_shell(char room[QUOTED], const char *text)
 {
 	static const char quoted[] = "'\\''", cut[] = "...";
-	char *at = advice->quoted;
-	const char *start = text,
-		   *limit = at + sizeof advice->quoted - sizeof cut;
+	char *at = room;
+	const char *start = text, *limit = at + QUOTED - sizeof cut;
 
 	for (; *text != '\0'; text++) {
 		size_t length = *text == '\'' ? sizeof quoted - 1 : 1;
@@ -82,61 +85,58 @@ quote_for_shell(struct advice *advice, const char *text)
 	at -= (size_t)(text - start) -
 	    escape_cut(start, strlen(start), (size_t)(text - start));
 	memcpy(at, *text == '\0' ? "" : cut, *text == '\0' ? 1 : sizeof cut);
-	return advice->quoted;
+	return room;
 }
 
-static bool
-advise(struct advice *advice, const char *const strings[])
+static bool __attribute__((format(printf, 2, 3)))
+advise(char text[ADVICE_ROOM], const char *format, ...)
 {
-	const char **to = advice->strings;
+	va_list values;
 
-	while (*strings != NULL)
-		*to++ = *strings++;
-	*to = NULL;
+	va_start(values, format);
+	vsnprintf(text, ADVICE_ROOM, format, values);
+	va_end(values);
 	return true;
 }
 
 bool
-advice_find(struct advice *advice, char **command)
+advice_find(char text[ADVICE_ROOM], char **command)
 {
-	const char *word = command[0], *pipe;
+	const char *word = command[0], *pipe, *shell = "sh";
 	bool blanks = strpbrk(word, " \t\n") != NULL, bare = command[1] == NULL;
 	bool bash = is_among(word, bash_words);
 	size_t name = strspn(word, NAME);
+	char quoted[QUOTED];
 	int64_t number;
 
 	if (strlen(word) < NUMBER_ROOM &&
 	    number_whole(word, strlen(word), &number))
-		return advise(advice, STRINGS("did you mean -n ", word, "?"));
+		return advise(text, "did you mean -n %s?", word);
 	if (is_exported_function(word) && word[strspn(word, PLAIN)] == '\0')
-		return advise(advice,
-		    STRINGS("not a command but a function of bash: use ",
-			"bash -euo pipefail -c '", word, " \"$@\"' ", word,
-			bare ? "" : " ..."));
+		return advise(text,
+		    "not a command but a function of bash: use "
+		    "bash -euo pipefail -c '%s \"$@\"' %s%s",
+		    word, word, bare ? "" : " ...");
 	/* The value is not shown: it may be long, or a secret. */
-	if (!(blanks && bare) && name > 0 && name < sizeof advice->quoted &&
-	    word[name] == '=' && !isdigit((unsigned char)*word)) {
-		memcpy(advice->quoted, word, name);
-		advice->quoted[name] = '\0';
-		return advise(advice,
-		    STRINGS("not a command but a variable: use env ",
-			advice->quoted, "=... COMMAND"));
-	}
+	if (!(blanks && bare) && name > 0 && name < QUOTED &&
+	    word[name] == '=' && !isdigit((unsigned char)*word))
+		return advise(text,
+		    "not a command but a variable: use env %.*s=... COMMAND",
+		    (int)name, word);
 	if (!blanks && !bash && !is_among(word, shell_words))
 		return false;
 	/* Without pipefail, the failure of the first command is not seen. */
 	pipe = strchr(word, '|');
 	if (pipe != NULL && pipe[1] != '|')
-		return advise(advice,
-		    STRINGS("this needs a shell: use bash -o pipefail -c '",
-			quote_for_shell(advice, word), bare ? "'" : " ...'"));
-	return advise(advice,
-	    STRINGS("this needs a shell: use ", bash ? "bash" : "sh", " -c '",
-		quote_for_shell(advice, word), bare ? "'" : " ...'"));
+		shell = "bash -o pipefail";
+	else if (bash)
+		shell = "bash";
+	return advise(text, "this needs a shell: use %s -c '%s%s", shell,
+	    quote_for_shell(quoted, word), bare ? "'" : " ...'");
 }
 
 bool
-advice_on_list(struct advice *advice, const struct given *given)
+advice_on_list(char text[ADVICE_ROOM], const struct given *given)
 {
 	const char *part = NULL;
 
@@ -144,38 +144,35 @@ advice_on_list(struct advice *advice, const struct given *given)
 	    strcmp(given->option, "retry-if") != 0)
 		part = conditions_swallowed(given->text);
 	return part != NULL &&
-	    advise(advice,
-		STRINGS("'", part,
-		    "' is part of the pattern; for more items, give --",
-		    given->option, " again"));
+	    advise(text,
+		"'%s' is part of the pattern; for more items, give --%s again",
+		part, given->option);
 }
 
 bool
-advice_on_rules(struct advice *advice, const struct policy *policy)
+advice_on_rules(char text[ADVICE_ROOM], const struct policy *policy)
 {
-	char **command = policy->command;
+	char **command = policy->command, quoted[QUOTED];
 	struct preset preset;
 	bool known;
 
 	for (const struct given *given = policy->given; given != NULL;
 	     given = given->next)
-		if (advice_on_list(advice, given))
+		if (advice_on_list(text, given))
 			return true;
 	if (policy->loudness < LOUDNESS_VERBOSE)
 		return false;
 	command += command_line_unwrap(command).command;
 	known = preset_for_command(command, &preset);
 	if (policy->automatic && !known)
-		return advise(advice,
-		    STRINGS("no preset for '",
-			quote_for_shell(advice, *command), "' (-a)",
-			policy->given == NULL ? ": every failure is retried"
-					      : NULL));
+		return advise(text, "no preset for '%s' (-a)%s",
+		    quote_for_shell(quoted, *command),
+		    policy->given == NULL ? ": every failure is retried" : "");
 	if (policy->given != NULL || policy->presets_off || policy->http ||
 	    policy->http_status != NULL)
 		return false;
 	return known &&
-	    advise(advice,
-		STRINGS("preset ", preset.name,
-		    " (-a) retries only failures that a retry may cure"));
+	    advise(text,
+		"preset %s (-a) retries only failures that a retry may cure",
+		preset.name);
 }

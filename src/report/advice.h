@@ -6,27 +6,21 @@
 
 #include "policy/policy.h"
 
-/* Room for text that is quoted for a shell. */
-#define ADVICE_ROOM 512
-
-struct advice {
-	const char *strings[8]; /* of a message, up to a NULL */
-	char quoted[ADVICE_ROOM];
-};
+/* Room for an advice; of a longer one the end is cut off. */
+#define ADVICE_ROOM 1000
 
 /*
- * Each of these is false if there is no advice. The strings may point into the
- * other argument.
+ * Each of these is false if there is no advice.
  *
  * What was meant by a command that was not found.
  */
-bool advice_find(struct advice *advice, char **command);
+bool advice_find(char text[ADVICE_ROOM], char **command);
 
 /* Whether the end of a LIST's pattern was meant as more items. */
-bool advice_on_list(struct advice *advice, const struct given *given);
+bool advice_on_list(char text[ADVICE_ROOM], const struct given *given);
 
 /* What could decide about a failure better: the first such LIST; or, with -v
  * and if the user gave no rules, the preset for the command. */
-bool advice_on_rules(struct advice *advice, const struct policy *policy);
+bool advice_on_rules(char text[ADVICE_ROOM], const struct policy *policy);
 
 #endif

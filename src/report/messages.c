@@ -781,7 +781,7 @@ messages_step(struct event_loop *loop, const struct history *history,
 		.least = LOUDNESS_PLAIN,
 		.attempted = attempted,
 		.continues = denied && attempted };
-	struct advice advice;
+	char advice[ADVICE_ROOM];
 
 	if (attempted && message.report != NULL)
 		keep_why(&message);
@@ -794,9 +794,8 @@ messages_step(struct event_loop *loop, const struct history *history,
 		/* A whole shell line may be too long for a name. */
 		if ((verdict_status(last) == EXIT_STATUS_NOT_FOUND ||
 			last->error == ENAMETOOLONG) &&
-		    advice_find(&advice, policy->command)) {
-			for (int i = 0; advice.strings[i] != NULL; i++)
-				put(&message, "%s", advice.strings[i]);
+		    advice_find(advice, policy->command)) {
+			put(&message, "%s", advice);
 			say(&message);
 		}
 	} else if (attempted) {
@@ -816,10 +815,10 @@ messages_step(struct event_loop *loop, const struct history *history,
 	/* While lines are held, the advice would replace the one above. */
 	if (!loop->log.holding && attempted && history->made == 1 &&
 	    history->successes == 0 && step->reason != REASON_NOT_EXECUTABLE &&
-	    advice_on_rules(&advice, policy))
+	    advice_on_rules(advice, policy))
 		log_say(&loop->log,
 		    policy->given == NULL ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN,
-		    advice.strings);
+		    STRINGS(advice));
 }
 
 void

@@ -411,15 +411,12 @@ static void
 put_rules(struct writer *writer, const struct policy *policy)
 {
 	const char *label = "Rules";
-	struct advice advice;
+	char advice[ADVICE_ROOM];
 
 	/* With -v: there is no preset for the command. */
 	if (policy->given == NULL && policy->automatic &&
-	    policy->command != NULL && advice_on_rules(&advice, policy)) {
-		writer_put(writer, label);
-		writer_pad(writer, 14);
-		writer_put_all(writer, advice.strings);
-		writer_put(writer, "\n");
+	    policy->command != NULL && advice_on_rules(advice, policy)) {
+		writer_format(writer, "%-14s%s\n", label, advice);
 	}
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
 		for (const struct given *given = policy->given; given != NULL;
@@ -429,11 +426,9 @@ put_rules(struct writer *writer, const struct policy *policy)
 				!has_rules(given->text, steps[i].does)))
 				continue;
 			put_items(writer, i, given, &label);
-			if (!advice_on_list(&advice, given))
+			if (!advice_on_list(advice, given))
 				continue;
-			writer_pad(writer, 26);
-			writer_put_all(writer, advice.strings);
-			writer_put(writer, "\n");
+			writer_format(writer, "%26s%s\n", "", advice);
 		}
 }
 
