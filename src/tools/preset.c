@@ -353,7 +353,7 @@ static const char tools[] =
 	ERR_FATAL "HTTP (Code|Error):? " NEVER "|" TLS_NEVER "|" FULL
 	ERR_TRANSIENT "HTTP (Code|Error):? " AGAIN "|"
 	    "urlopen error (timed out|_ssl)|EOF occurred in violation|"
-	    "IncompleteRead|read operation timed out|" NET_AGAIN "|" GIT_AGAIN
+	    "IncompleteRead|" NET_AGAIN "|" GIT_AGAIN
 	SOURCE "ansible-core's galaxy/api.py; captures"
 
 	/*
@@ -387,8 +387,7 @@ static const char tools[] =
 	    "locked by another process|" UNREACHED "|(Could not|"
 	    "Unable to) connect to |Could not resolve '|"
 	    "Temporary failure resolving|Connection (failed|timeout|closed)|"
-	    "[Cc]onnection timed out|socket timed out|"
-	    "Error reading from server|Hash Sum mismatch|"
+	    "socket timed out|Error reading from server|Hash Sum mismatch|"
 	    "File has unexpected size|(  |TooManyRequests )" AGAIN "  |"
 	    "unexpected eof while reading|non-properly terminated|"
 	    "Error in the (pull|push) function|SSL_ERROR_SYSCALL|"
@@ -716,8 +715,7 @@ static const char tools[] =
 	    "no matching versions|" FULL
 	ERR_TRANSIENT "reading https?://.*: " AGAIN "|" GO_AGAIN "|"
 	    "read \"https?:.*\\b(EOF|reset|timeout)\\b|stream error: stream|"
-	    "^go: .*@v[^ :]*: unexpected EOF$|"
-	    "Get \"https?:.*: (" AGAIN_REASON ")$|" GIT_AGAIN
+	    "^go: .*@v[^ :]*: unexpected EOF$|" GIT_AGAIN
 	SOURCE "go help module-private, net/http; captures"
 
 	/*
@@ -1189,8 +1187,8 @@ static const char tools[] =
 	    "InvalidClientTokenId|ExpiredToken|AccessDenied|"
 	    "UnauthorizedOperation|AuthFailure|Error: (Unsupported|Invalid|"
 	    "Missing required)|gave HTTP response"
-	ERR_TRANSIENT NET_AGAIN "|giving up after |bad response code: " AGAIN
-	    "|Error acquiring the state lock|Throttling|RequestLimitExceeded|"
+	ERR_TRANSIENT NET_AGAIN "|giving up after |"
+	    "Error acquiring the state lock|Throttling|RequestLimitExceeded|"
 	    "TooManyRequestsException|rateLimitExceeded|"
 	    "\\b(dial|read) tcp |connect: connection$|unexpected EOF|"
 	    "Client\\.Timeout|(document|status|code|response|later):? " AGAIN
