@@ -5,6 +5,9 @@
 #     ACTOR             absolute path of the built actor
 #     reached CMD...    polls CMD until it succeeds, fails when what start()
 #                       began is over before that
+#     sent SIGNAL STATUS CODE CMD...
+#                       start CMD, reached CODE, ended_by SIGNAL STATUS; without a
+#                       STATUS it ends as what dies of the signal
 #     said LINE         ./out has this line
 #     told REGEX        ./err has a line that is all like this
 #     is STATUS CMD...  CMD's exit status is this; its output is appended to
@@ -37,6 +40,14 @@ reached() {
 reached_or_over() {
 	# shellcheck disable=SC2154 # start sets it
 	"$@" || gone "$pid"
+}
+
+sent() {
+	# shellcheck disable=SC2154 # helper sets it
+	start "${under[@]}" "${@:4}"
+	reached eval "$3"
+	# shellcheck disable=SC2086 # none, or a number
+	ended_by "$1" $2
 }
 
 said() {

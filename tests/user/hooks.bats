@@ -27,9 +27,7 @@ usual=(-d 0)
 	    try status=75 says='*|> hook none breaker' runs=0 --breaker 1,60s \
 	        --on-give-up 'echo "hook ${RETRY_ATTEMPT-none} $RETRY_REASON"' -- sh -c 'echo >>ran'
 	--on-retry when the delay begins
-	    start "$RETRY" -d 60 -j none --on-retry 'touch hook' -- false
-	    reached test -e hook
-	    not gone "$pid"
+	    sent TERM 143 'test -e hook' "$RETRY" -d 60 -j none --on-retry 'touch hook' -- false
 	the next attempt waits for an --on-retry that takes longer than the delay
 	    try status=1 says='> attempt|*|> hook|> attempt|*' -n 2 \
 	        --on-retry 'sleep 0.3; echo hook' -- sh -c 'echo attempt >&2; exit 1'
@@ -54,18 +52,13 @@ masked() {
 @test "a hook is a line for sh, without input, and its output is retry's standard error" {
 	rows row eval <<-'END'
 	it has the variables of the last attempt, its status, and what follows
-	    is 7 "$RETRY" -n 2 -d 0.003 -j none \
-	        --on-retry 'env | grep ^RETRY_ | sort >retried' \
+	    is 7 "$RETRY" -n 2 -d 0.003 -j none --on-retry 'env | grep ^RETRY_ | sort >retried' \
 	        --on-give-up 'env | grep ^RETRY_ | sort >given' -- \
 	        sh -c 'env | grep ^RETRY_ | sort >"attempt$RETRY_ATTEMPT"; exit 7'
-	    has_line RETRY_ATTEMPT=1 retried
-	    has_line RETRY_ATTEMPT=2 given
-	    has_line RETRY_LAST_STATUS=7 retried
+	    sort attempt1 - <<<$'RETRY_DELAY_MS=3\nRETRY_LAST_STATUS=7' | diff retried -
+	    sort attempt2 - <<<RETRY_REASON=attempts | diff given -
+	    has_line RETRY_ATTEMPT=1 retried && has_line RETRY_ATTEMPT=2 given
 	    has_line RETRY_LAST_STATUS=7 given
-	    has_line RETRY_DELAY_MS=3 retried
-	    has_line RETRY_REASON=attempts given
-	    diff attempt1 <(grep -vE 'LAST_STATUS|DELAY_MS' retried)
-	    diff attempt2 <(grep -v REASON given)
 	it has the signals that retry was given
 	    masked "$ACTOR" fresh
 	    masked "$ACTOR" fresh "$ACTOR" ignoring CHLD "$ACTOR" ignoring PIPE
@@ -98,8 +91,7 @@ masked() {
 	    export RETRY_BUDGET_DIR=$PWD
 	    echo input >input
 	    is 1 "$RETRY" -n 2 -d 0 -IOE -B key -t 20 --http --fail-on stderr:x \
-	        --on-retry 'exec ls /proc/self/fd >hook' -- \
-	        sh -c 'exit 1' <input
+	        --on-retry 'exec ls /proc/self/fd >hook' -- sh -c 'exit 1' <input
 	    is 0 sh -c 'exec ls /proc/self/fd >direct' <input
 	    diff direct hook
 	END
@@ -127,14 +119,13 @@ masked() {
 	        --policy ./team -- sh -c 'exit 7'
 	    try status=7 says='* attempts exhausted' -n 2 --policy ./team --retry-if= -- sh -c 'exit 7'
 	it is not asked about anything else
-	    asked=(-d 0 --retry-if 'touch asked')
-	    "$RETRY" "${asked[@]}" --consecutive 2 true
-	    is 7 "$RETRY" "${asked[@]}" --stop-on 7 -- sh -c 'exit 7'
-	    is 7 "$RETRY" "${asked[@]}" -n 1 -- sh -c 'exit 7'
-	    is 7 "$RETRY" "${asked[@]}" --limit 0:7 -- sh -c 'exit 7'
-	    is 7 "$RETRY" -T 9 -d 10 -j none --retry-if 'touch asked' -- sh -c 'exit 7'
-	    echo line | is 7 "$RETRY" "${asked[@]}" -- sh -c 'read -r _; exit 7'
-	    is 127 "$RETRY" "${asked[@]}" nosuch
+	    asked=(--retry-if 'touch asked')
+	    try "${asked[@]}" --consecutive 2 true
+	    for words in '--stop-on 7' '-n 1' '--limit 0:7' '-T 9 -d 10 -j none'; do
+	        try status=7 "${asked[@]}" $words -- sh -c 'exit 7'
+	    done
+	    try status=7 "${asked[@]}" -- sh -c 'read -r _; exit 7' < <(echo line)
+	    try status=127 "${asked[@]}" nosuch
 	    [ ! -e asked ]
 	retry dies of the signal that killed the command
 	    "$ACTOR" how "$RETRY" -q --retry-if 'exit 1' -- sh -c 'kill -TERM $$' >out
@@ -203,9 +194,8 @@ masked() {
 # hooked SIGNAL STATUS OPTION...: one of these options runs a hook, which makes
 # ./began; retry is sent a signal, ends with STATUS, and leaves no process.
 hooked() {
-	start "$ACTOR" fresh "$RETRY" -d 60 -j none "${@:3}" -- sh -c 'exit 7'
-	reached test -e began
-	ended_by "$1" "$2"
+	sent "$1" "$2" 'test -e began' "$ACTOR" fresh "$RETRY" -d 60 -j none "${@:3}" -- \
+	    sh -c 'exit 7'
 	[ "$1" != KILL ] || wait_for none_left
 	none_left
 	not told '.*--on-.*'
@@ -219,8 +209,7 @@ hooked() {
 	beside 'TERM that a child ignores' hooked TERM 143 \
 	    --on-retry "sh -c 'trap \"\" TERM; touch began; sleep 30; true'; true"
 	beside 'a stopped hook' hooked TERM 143 --on-retry 'touch began; kill -STOP $$'
-	beside '--on-give-up' hooked TERM 143 -n 1 \
-	    --on-give-up 'touch began; sleep 30; true'
+	beside '--on-give-up' hooked TERM 143 -n 1 --on-give-up 'touch began; sleep 30; true'
 	beside '--retry-if' hooked TERM 143 --retry-if 'touch began; sleep 30; true'
 	beside 'KILL' hooked KILL 137 --on-retry 'touch began; exec sleep 30'
 	rows beside eval <<-'END'
@@ -247,15 +236,12 @@ hooked() {
 	local never=(--on-retry 'touch hook' --on-give-up 'touch hook')
 	rows row eval <<-'END'
 	in a delay
-	    start "$ACTOR" fresh "$RETRY" -d 60 -j none "${never[@]:2}" \
-	        -- sh -c 'exit 7'
-	    reached told '.*retrying in .*'
-	    ended_by TERM
+	    sent TERM 143 "told '.*retrying in .*'" \
+	        "$ACTOR" fresh "$RETRY" -d 60 -j none "${never[@]:2}" -- sh -c 'exit 7'
 	    [ ! -e hook ]
 	in an attempt
-	    start "$ACTOR" fresh "$RETRY" -d 0 "${never[@]}" -- "$ACTOR" listen 1 3
-	    reached said ready
-	    ended_by TERM 3
+	    sent TERM 3 'said ready' \
+	        "$ACTOR" fresh "$RETRY" -d 0 "${never[@]}" -- "$ACTOR" listen 1 3
 	    [ ! -e hook ]
 	END
 }
@@ -271,14 +257,12 @@ late() {
 @test "the delay goes on while --on-retry runs, and both hooks have a limit" {
 	rows beside eval <<-'END'
 	the rest of the delay, and not the whole delay, is left
-	    is 1 "$RETRY" -n 2 -d 5 -j none \
-	        --on-retry 'sleep 2; cat /proc/uptime >hook' -- \
+	    is 1 "$RETRY" -n 2 -d 5 -j none --on-retry 'sleep 2; cat /proc/uptime >hook' -- \
 	        sh -c 'cat /proc/uptime >attempt; exit 1'
 	    read -r hook _ <hook
 	    read -r attempt _ <attempt
 	    rest=$((${attempt/./} - ${hook/./})) # in hundredths
-	    [ "$rest" -gt 50 ]
-	    [ "$rest" -lt 480 ]
+	    ((50 < rest && rest < 480))
 	the deadline ends --on-retry
 	    late 'sleep 30; true'
 	the deadline ends --retry-if

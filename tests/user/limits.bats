@@ -5,131 +5,86 @@
 
 load helper
 load actor
-
-# lend: copies to ./retry and ./actor, which other users can run; they may have
-# no access to the directories of the originals. All may write to ./ran.
-lend() {
-	cp "$RETRY" retry
-	cp "$ACTOR" actor
-	touch ran
-	chmod 755 . retry actor
-	chmod 666 ran
-}
+load json
 
 # limited STATUS [OPTION]... -- COMMAND...: $ready processes of COMMAND, or one,
 # have said that they are ready, and a limit has ended all. $by is the limit, and
 # $under what runs retry. Where the machine stalls the second limit is long enough.
 by=-t
-under=()
 limited() {
-	local limit said seen
+	local limit said
 	for limit in ${limits-0.5 4 20}; do
 		: >out 2>err
 		is "$1" "${under[@]}" "$RETRY" -n 1 "$by" "$limit" "${@:2}" || continue
 		none_left
-		seen=0
-		while read -r said; do
-			[ "$said" != ready ] || ((++seen))
-		done <out
-		[ "$seen" -lt "${ready-1}" ] || return 0
+		said=$(grep -cx ready out) || :
+		[ "$said" -lt "${ready-1}" ] || return 0
 	done
 	return 1
 }
 
-# sleeper END OPTION...: a limit of a second in these options ends the command
-sleeper() {
-	local before
-	before=$(now)
-	is 124 "$RETRY" -n 1 "${@:2}" -- sleep 20
-	[ "$(($(now) - before))" -ge 980 ]
-	told "retry: attempt 1/1 $1 after .*, giving up: .*"
-	none_left
-}
-
 @test "a limit ends the attempt and gives 124" {
-	rows beside eval <<-'END'
-	a timeout before the deadline
-	    sleeper 'timed out' -t 1 -T 20
-	the deadline before a timeout
-	    sleeper 'ended by the deadline' -t 20 -T 1
-	it is retried, with the next of the timeouts
-	    is 124 "$RETRY" -n 3 -t 0.1,0.2s -d 0 -- sleep 20
-	    told 'retry: attempt 1/3 timed out after 0.1s, retrying in 0s'
-	    told 'retry: attempt 2/3 timed out after 0.2s, retrying in 0s'
-	    told 'retry: attempt 3/3 timed out after 0.2s, giving up: .*'
-	    none_left
-	0 is no timeout
-	    is 0 "$RETRY" -n 2 -t 0.1,0 -d 0 -- sh -c '
-	        [ "$RETRY_ATTEMPT" = 2 ] || exec sleep 20
-	        sleep 0.4; echo done'
-	    said 'done'
-	    is 0 "$RETRY" -n 2 -t 0,0.1 -d 0 -- sleep 0.4
-	a command that ends in time
-	    is 6 "$RETRY" -n 1 -t 20 -T 20 -k 0 -- sh -c 'exit 6'
-	a command that exits 0 then
-	    limited 124 -- "$ACTOR" listen 1 0
-	--success-on timeout
-	    is 0 "$RETRY" -v -n 2 -t 0.1 --success-on timeout -- sleep 20
-	    told 'retry: ended after 1 attempt in .*: succeeded'
-	END
+	beside 'a timeout before the deadline' try status=124 ms=1000 \
+	    says='attempt 1/1 timed out after *, giving up: *' -n 1 -t 1 -T 20 -- sleep 20
+	beside 'the deadline before a timeout' try status=124 ms=1000 \
+	    says='attempt 1/1 ended by the deadline after *, giving up: *' -n 1 -t 20 -T 1 -- sleep 20
+	beside 'it is retried, with the next of the timeouts' try status=124 \
+	    says='attempt 1/3 timed out after 0.1s, retrying in 0s|attempt 2/3 timed out after 0.2s, retrying in 0s|attempt 3/3 timed out after 0.2s, giving up: *' \
+	    -n 3 -t 0.1,0.2s -d 0 -- sleep 20
+	beside '0 is no timeout' try out='done' -n 2 -t 0.1,0 -d 0 -- \
+	    sh -c '[ "$RETRY_ATTEMPT" = 2 ] || exec sleep 20; sleep 0.4; echo done'
+	beside 'nor is it the first of several' try -n 2 -t 0,0.1 -d 0 -- sleep 0.4
+	beside 'a command that ends in time' try status=6 -n 1 -t 20 -T 20 -k 0 -- sh -c 'exit 6'
+	beside 'a command that exits 0 then' limited 124 -- "$ACTOR" listen 1 0
+	beside '--success-on timeout' try says='*|ended after 1 attempt in *: succeeded' \
+	    -v -n 2 -t 0.1 --success-on timeout -- sleep 20
 }
 
 @test "--preserve-status exits as a command that a limit ended, but never with 0" {
 	local keep=--preserve-status
-	rows beside eval <<-'END'
-	a timeout
-	    limited 7 $keep -- "$ACTOR" listen 1 7
-	the deadline
-	    by=-T limited 7 $keep -- "$ACTOR" listen 1 7
-	a LIST has the status, and so do a hook and the report
-	    is 143 "$RETRY" $keep --stop-on 143 --retry-on 124 -n 2 -d 0 -t 0.1 \
-	        --on-retry 'echo $RETRY_LAST_STATUS >>last' --report report sleep 20
-	    holds last 143
-	    grep -q '"end": "timed-out", "status": 143' report
-	in a delay the deadline gives 124
-	    is 124 "$RETRY" $keep -n 1 -T 1 -d 5 -j none -- sh -c 'exit 124'
-	so it does before an attempt
-	    is 124 "$RETRY" $keep -T 0.001ms -- sleep 20
-	ended by itself
-	    is 6 "$RETRY" $keep -n 1 -t 20 -- sh -c 'exit 6'
-	of a signal retry does not die itself
-	    gives 0 'exited 130' \
-	        "$ACTOR" how "$RETRY" $keep -q -n 1 -t 0.1 -s INT sleep 20
-	nor after --idle-timeout
-	    gives 0 'exited 143' \
-	        "$ACTOR" how "$RETRY" $keep -q -n 1 --idle-timeout 0.1 sleep 20
-	END
+	beside 'a timeout' limited 7 $keep -- "$ACTOR" listen 1 7
+	by=-T beside 'the deadline' limited 7 $keep -- "$ACTOR" listen 1 7
+	beside 'a LIST has the limit, a hook and the report have the status' try status=143 \
+	    says='*|> 143|*' report='each.end=timed-out,timed-out each.status=143,143' $keep \
+	    --stop-on 143 --retry-on 124 -n 2 -d 0 -t 0.1 --on-retry 'echo $RETRY_LAST_STATUS' \
+	    sleep 20
+	beside 'in a delay the deadline gives 124' \
+	    try status=124 $keep -n 1 -T 2 -d 9 -j none -- sh -c 'exit 124'
+	beside 'so it does before an attempt' try status=124 $keep -T 0.001ms -- sleep 20
+	beside 'ended by itself' try status=6 $keep -n 1 -t 20 -- sh -c 'exit 6'
+	beside 'of a signal retry does not die itself' gives 0 'exited 130' \
+	    "$ACTOR" how "$RETRY" $keep -q -n 1 -t 0.1 -s INT sleep 20
+	beside 'nor after --idle-timeout' gives 0 'exited 143' \
+	    "$ACTOR" how "$RETRY" $keep -q -n 1 --idle-timeout 0.1 sleep 20
+}
+
+# tidies OPTIONS COMMAND: a limit with these ends the code for a shell, which can tidy up
+tidies() {
+	limited 124 $1 -- sh -c "$2" && said tidied
+}
+
+# hears SIGNAL [OPTION]...: what a limit ends has heard this signal
+hears() {
+	limited 124 -k 0.2 "${@:2}" -- "$ACTOR" listen 9 3 && said "$1"
 }
 
 @test "a limit sends the signal of --signal, and KILL after --kill-after" {
+	beside 'not to a command that ends before' tidies '-k 20' '
+		trap "sleep 0.3; echo tidied; exit 1" TERM; sleep 20 & echo ready; wait'
+	beside 'nor to what it begins only then, to tidy up' tidies '-k 10' '
+		trap "sleep 0.2; sh -c \"sleep 0.3 && echo tidied\"" TERM; sleep 20 & echo ready; wait'
+	beside 'by its name' hears HUP -s HUP
+	beside 'by its number' hears USR1 -s 10
+	beside 'KILL' limited 124 -k 20 -s KILL -- "$ACTOR" listen 9 3
 	rows beside eval <<-'END'
 	KILL after --kill-after
 	    before=$(now)
 	    limited 124 -k 0.4 -- "$ACTOR" stubborn
 	    [ "$(($(now) - before))" -ge 880 ]
 	    told '.* timed out after .*, giving up: attempts exhausted'
-	not to a command that ends before
-	    limited 124 -k 20 -- sh -c '
-	        trap "sleep 0.3; echo tidied; exit 1" TERM
-	        sleep 20 & echo ready; wait'
-	    said tidied
-	nor to what it begins only then, to tidy up
-	    limited 124 -k 10 -- sh -c '
-	        trap "sleep 0.2; sh -c \"sleep 0.3 && echo tidied\"" TERM
-	        sleep 20 & echo ready; wait'
-	    said tidied
 	-k 0: KILL at once
-	    limited 124 -k 0 -- sh -c '
-	        trap "" TERM; echo ready; sleep 8; echo survived'
+	    limited 124 -k 0 -- sh -c 'trap "" TERM; echo ready; sleep 8; echo survived'
 	    not said survived
-	by its name
-	    limited 124 -k 0.2 -s HUP -- "$ACTOR" listen 9 3
-	    said HUP
-	by its number
-	    limited 124 -k 0.2 -s 10 -- "$ACTOR" listen 9 3
-	    said USR1
-	KILL
-	    limited 124 -k 20 -s KILL -- "$ACTOR" listen 9 3
 	END
 }
 
@@ -151,52 +106,45 @@ scarce() (
 	exec "$@"
 )
 
+# ends [OPTION]... -- COMMAND...: a limit ends it, although something ignores TERM
+ends() {
+	limited 124 -k 0.3 "$@"
+}
+
 @test "a limit ends all that the command has started and that ignores TERM" {
+	beside 'a grandchild' ends -- sh -c '"$ACTOR" stubborn & wait'
+	beside 'an orphan' ends -- sh -c '("$ACTOR" stubborn & :); exec sleep 20'
+	beside 'in a group of its own' ends -- bash -c 'set -m; "$ACTOR" stubborn & wait'
+	beside "another thread's child" ends -- "$ACTOR" thread
+	beside 'a nested retry' ends -- "$RETRY" -n 1 -t 60 -- "$ACTOR" stubborn
+	beside 'children of children of children' ends -- "$ACTOR" chain 300
+	beside 'each of them outruns TERM' ends -k 0 -- "$ACTOR" chain 300
+	beside 'those that TERM reaches start more' ends -k 0.2 -- "$ACTOR" crowd 100
+	beside 'with 7 descriptors' tree scarce 7
+	beside 'with 8 descriptors' tree scarce 8
 	rows beside eval <<-'END'
-	a grandchild
-	    limited 124 -k 0.3 -- sh -c '"$ACTOR" stubborn & wait'
-	an orphan
-	    limited 124 -k 0.3 -- sh -c '("$ACTOR" stubborn & :); exec sleep 20'
-	in a group of its own
-	    limited 124 -k 0.3 -- bash -c 'set -m; "$ACTOR" stubborn & wait'
-	another thread's child
-	    limited 124 -k 0.3 -- "$ACTOR" thread
-	a nested retry
-	    limited 124 -k 0.3 -- "$RETRY" -n 1 -t 60 -- "$ACTOR" stubborn
 	without its main thread, which looks like a zombie
-	    limited 124 -k 0.3 -- sh -c 'echo $$ >pid; exec "$ACTOR" headless'
+	    ends -- sh -c 'echo $$ >pid; exec "$ACTOR" headless'
 	    [ ! -e "/proc/$(<pid)" ]
 	a grandchild without its main thread
-	    limited 124 -k 0.3 -- sh -c '"$ACTOR" headless & echo $! >pid; wait'
+	    ends -- sh -c '"$ACTOR" headless & echo $! >pid; wait'
 	    [ ! -e "/proc/$(<pid)" ]
-	children of children of children
-	    limited 124 -k 0.2 -- "$ACTOR" chain 300
-	each of them outruns TERM
-	    limited 124 -k 0 -- "$ACTOR" chain 300
-	those that TERM reaches start more
-	    limited 124 -k 0.2 -- "$ACTOR" crowd 100
 	in a session of its own, with what it started
-	    ready=2 limited 124 -k 0.3 -- setsid sh -c '
-	        "$ACTOR" stubborn & exec "$ACTOR" stubborn'
+	    ready=2 ends -- setsid sh -c '"$ACTOR" stubborn & exec "$ACTOR" stubborn'
 	in a session that is waited for, and its orphan
-	    ready=2 limited 124 -k 0.3 -- sh -c 'setsid -w sh -c "
+	    ready=2 ends -- sh -c 'setsid -w sh -c "
 	        (\"\$ACTOR\" stubborn & :)
 	        exec \"\$ACTOR\" stubborn"
 	        true'
 	a session within a session, by the deadline
-	    by=-T ready=2 limited 124 -k 0.3 -- sh -c '
-	        setsid -w sh -c "\"\$ACTOR\" stubborn &
+	    by=-T ready=2 ends -- sh -c 'setsid -w sh -c "\"\$ACTOR\" stubborn &
 	            setsid -w sh -c \"\\\"\\\$ACTOR\\\" stubborn; true\"
 	            true"
 	        true'
-	with 7 descriptors
-	    tree scarce 7
-	with 8 descriptors
-	    tree scarce 8
 	the command, with 5 or 6 descriptors, of which none is left to read /proc
 	    for few in 5 6; do
 	        under=(scarce "$few")
-	        limited 124 -k 0.2 -- "$ACTOR" stubborn
+	        ends -- "$ACTOR" stubborn
 	        not told '.* is still alive .*'
 	    done
 	END
@@ -210,12 +158,6 @@ scarce() (
 	done
 	isolate -p -f --mount-proc
 	beside 'as PID 1' tree "${isolate[@]}"
-}
-
-# hears COMMAND...: what the limit ends has heard its signal
-hears() {
-	limited 124 -k 20 -- "$@"
-	said TERM
 }
 
 # It stops itself.
@@ -233,39 +175,33 @@ in_time() {
 	none_left
 }
 
+# receive COMMAND...: it hears the signal of a limit
+receive() {
+	limited 124 -k 20 -- "$@" && said TERM
+}
+
 @test "a limit's signal reaches the command and its grandchildren, stopped or not" {
+	beside 'a stopped command' receive sh -c "$stopped"
+	beside 'a grandchild' receive sh -c '"$ACTOR" listen 1 0 & wait'
+	beside 'a stopped grandchild' receive sh -c 'sh -c "$0" & wait' "$stopped"
+	beside 'a session that is waited for' receive sh -c 'setsid "$ACTOR" listen 1 0; true'
+	beside 'all of a pipeline' in_time bash -c 'for i in 1 2 3; do sleep 40; done | cat | cat'
 	rows beside eval <<-'END'
-	a stopped command
-	    hears sh -c "$stopped"
-	a grandchild
-	    hears sh -c '"$ACTOR" listen 1 0 & wait'
-	a stopped grandchild
-	    hears sh -c 'sh -c "$0" & wait' "$stopped"
-	a session that is waited for
-	    hears sh -c 'setsid "$ACTOR" listen 1 0; true'
 	each of many once, though its parent dies of it
-	    ready=8 hears bash -c '
-	        for i in {1..8}; do
-	            ("$ACTOR" listen 1 0; :) &
-	        done
-	        wait'
+	    ready=8 receive bash -c 'for i in {1..8}; do ("$ACTOR" listen 1 0; :) & done; wait'
 	    [ "$(grep -cx TERM out)" -eq 8 ]
 	all that make -j has started
-	    printf '%s\n' 'all: a b c d e f' \
-	        'a b c d e f: ; @sleep 40; true' >Makefile
+	    printf '%s\n' 'all: a b c d e f' 'a b c d e f: ; @sleep 40; true' >Makefile
 	    in_time env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -j6
-	all of a pipeline
-	    in_time bash -c 'for i in 1 2 3; do sleep 40; done | cat | cat'
 	END
 	# The kernel shows retry its children only at the fourth question.
 	inject getdents64:error=EIO:when=1..3
 	under=("${inject[@]}")
-	beside 'what the first look missed' hears sh -c '"$ACTOR" listen 1 0 & wait'
+	beside 'what the first look missed' receive sh -c '"$ACTOR" listen 1 0 & wait'
 	inject pidfd_open:delay_enter=300000
 	under=("${inject[@]}")
 	beside 'what begins between a look and the signal' in_time \
-	    bash -c 'mkfifo never$$
-	        until read -rt 0.2 <>never$$; do sleep 40 & done'
+	    bash -c 'mkfifo never$$; until read -rt 0.2 <>never$$; do sleep 40 & done'
 }
 
 # bats test_tags=slow
@@ -313,10 +249,15 @@ spared() {
 	wait_for none_left
 }
 
+# second COMMAND...: a limit ends the second attempt
+second() {
+	is 124 "${under[@]}" "$RETRY" -n 2 -d 0 -t 3 -k 0.1 -- "$@"
+	told '.*2/2 timed out after .*'
+}
+
 # For a shell: waits until this file is there and not empty, but not for ever.
-awaits='await() {
-	for i in $(seq 500); do [ ! -s "$1" ] || break; sleep 0.02; done
-}'
+awaits='await() { for i in $(seq 500); do [ ! -s "$1" ] || break; sleep 0.02; done; }
+'
 
 # held [OPTION]...: a command that even KILL does not end. It is exiting, and its
 # tracer stops it there, as a disk that does not answer would. Its pid is in
@@ -358,6 +299,16 @@ foreign() {
 	none_left
 }
 
+# lend: copies to ./retry and ./actor, which other users can run; they may have
+# no access to the directories of the originals. All may write to ./ran.
+lend() {
+	cp "$RETRY" retry
+	cp "$ACTOR" actor
+	touch ran
+	chmod 755 . retry actor
+	chmod 666 ran
+}
+
 # bats test_tags=slow
 @test "a limit spares what is not of its attempt, and waits for what it cannot end" {
 	rows beside eval <<-'END'
@@ -391,54 +342,34 @@ foreign() {
 	    spared daemon child late
 	what a command left that ended by itself
 	    is 3 "$RETRY" -n 2 -d 0 -t 20 -- sh -c '
-	        sleep 20 &
-	        echo $! >"left$RETRY_ATTEMPT"
-	        exit 3'
+	        sleep 20 & echo $! >"left$RETRY_ATTEMPT"; exit 3'
 	    spared left1 left2
 	what an earlier attempt left
-	    is 124 "$RETRY" -n 2 -d 0 -t 3 -k 0.1 -- sh -c '
-	        [ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20
-	        sleep 20 &
-	        echo $! >left
-	        exit 3'
-	    told '.*2/2 timed out after .*'
+	    second sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20
+	        sleep 20 & echo $! >left; exit 3'
 	    spared left
 	what was there before and becomes an orphan, a child of retry, in an attempt
-	    is 124 sh -c "$awaits"'
+	    under=(sh -c "$awaits"'
 	        {
-	            (
-	                sleep 20 & echo $! >inner
-	                await go
-	            ) &
+	            (sleep 20 & echo $! >inner; await go) &
 	            sleep 20 & echo $! >outer
 	            await go
 	        } &
-	        await inner
-	        await outer
-	        exec "$RETRY" -n 2 -d 0 -t 3 -k 0.1 -- \
-	            sh -c "echo >go; exec sleep 20"'
-	    told '.*2/2 timed out after .*'
+	        await inner; await outer
+	        exec "$@"' sh)
+	    second sh -c 'echo >go; exec sleep 20'
 	    spared inner outer
 	what an earlier attempt left and becomes an orphan
-	    is 124 "$RETRY" -n 2 -d 0 -t 3 -k 0.1 -- sh -c "$awaits"'
-	        if [ "$RETRY_ATTEMPT" = 2 ]; then
-	            echo >go
-	            exec sleep 20
-	        fi
-	        {
-	            sleep 20 & echo $! >left
-	            await go
-	        } &
-	        await left
-	        exit 1'
-	    told '.*2/2 timed out after .*'
+	    second sh -c "$awaits"'
+	        [ "$RETRY_ATTEMPT" = 1 ] || { echo >go; exec sleep 20; }
+	        { sleep 20 & echo $! >left; await go; } &
+	        await left; exit 1'
 	    spared left
 	KILL does not end it: named and waited for
 	    held
 	    kill -KILL "$(<holder)"
 	    ended 0
-	    [ "$(lines ran)" -eq 2 ]
-	    [ "$(grep -c 'still alive' err)" -eq 1 ]
+	    [ "$(lines ran) $(grep -c 'still alive' err)" = '2 1' ]
 	KILL does not end it: abandoned at the deadline
 	    held -T 6
 	    ended 124
@@ -449,8 +380,7 @@ foreign() {
 	    kill -TERM "$pid"
 	    kill -KILL "$(<holder)"
 	    ended
-	    [ "$status" -ne 0 ]
-	    [ "$(lines ran)" -eq 1 ]
+	    [ "$status" -ne 0 ] && [ "$(lines ran)" -eq 1 ]
 	    told '.*giving up: interrupted'
 	END
 	is_root || skip 'needs root, to be two other users'
@@ -483,8 +413,7 @@ foreign() {
 	        wait'
 	    said unseen
 	    not said survived
-	    holds <(grep ^retry: err) \
-	        'retry: attempt 1/2 timed out after 3s, retrying in 0s'
+	    holds <(grep ^retry: err) 'retry: attempt 1/2 timed out after 3s, retrying in 0s'
 	    none_left
 	END
 }
@@ -513,26 +442,16 @@ overlaps_not() {
 	beside 'as PID 1' overlaps_not 'eval "$0"' "${isolate[@]}"
 }
 
-# signalled STATUS NAME LINE [OPTION]... -- COMMAND...: a signal comes once COMMAND
-# has written LINE, and then or before a timeout
-signalled() {
-	start "$ACTOR" fresh "$RETRY" -n 3 -d 0 -t 3 "${@:4}"
-	reached said "$3"
-	ended_by "$2" "$1"
-	told 'retry: attempt 1/3 .*, giving up: interrupted'
-	none_left
-}
-
 # bats test_tags=slow
 @test "a deadline, a timeout and a signal end an attempt in their order" {
+	under=("$ACTOR" fresh "$RETRY" -n 3 -d 0 -t 3)
 	rows beside eval <<-'END'
 	the deadline counts from the start
-	    is 124 "$RETRY" -T 4 -d 1 -j none -- sh -c '
-	        echo >>ran
-	        [ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20
-	        exit 1'
-	    [ "$(lines ran)" -eq 2 ]
-	    told 'retry: attempt 2 ended by the deadline after .*, giving up: deadline'
+	    under=()
+	    try status=124 runs=2 \
+	        says='*|attempt 2 ended by the deadline after *, giving up: deadline' \
+	        -T 4 -d 1 -j none -- \
+	        sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20; exit 1'
 	a success before retry, which is late, looks at the clock
 	    mkfifo go
 	    start "$RETRY" -T 3 -- sh -c 'touch ready; read -r line <go'
@@ -544,11 +463,14 @@ signalled() {
 	    wait_for gone "$child"
 	    ended_by CONT 0
 	TERM, then a timeout
-	    signalled 143 TERM ready -k 0.2 -- "$ACTOR" stubborn
+	    sent TERM 143 'said ready' -k 0.2 -- "$ACTOR" stubborn
+	    told 'retry: attempt 1/3 .*, giving up: interrupted'
+	    none_left
 	TERM within the grace of a timeout
-	    signalled 124 INT TERM -k 20 -- "$ACTOR" listen 2 3
+	    sent INT 124 'said TERM' -k 20 -- "$ACTOR" listen 2 3
 	    said INT
-	    told 'retry: attempt 1/3 timed out after .*'
+	    told 'retry: attempt 1/3 timed out after .*, giving up: interrupted'
+	    none_left
 	END
 }
 
