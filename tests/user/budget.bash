@@ -4,9 +4,9 @@
 # of a test, or of a scene, live in ./budgets.
 #
 #     scene CODE        evaluates CODE, a row of `rows`, where there is no budget
-#     made N/MOST [OPTION]...
-#                       a new invocation runs $fails, which makes N of MOST
-#                       attempts; ./err and ./ran are of this one alone
+#     made N/MOST [CHECK]... [OPTION]...
+#                       a try of an invocation that runs $fails, which makes N of
+#                       MOST attempts
 #     succeed N [OPTION]...
 #                       N invocations that succeed at once
 #     took_since BEFORE MS
@@ -83,19 +83,13 @@ scene() {
 }
 
 made() {
-	local counts=$1
-	shift
-	: >ran
-	: >err
-	is 7 "$RETRY" -B api -n "${counts#*/}" -d 0 "$@" "${fails[@]}"
-	ran "${counts%/*}"
+	local usual=(-B api -n "${1#*/}" -d 0)
+	try status=7 runs="${1%/*}" "${@:2}" "${fails[@]}"
 }
 
 succeed() {
-	local count=$1
-	shift
-	for ((; count > 0; count--)); do
-		is 0 "$RETRY" -B api "$@" true
+	for _ in $(seq "$1"); do
+		is 0 "$RETRY" -B api "${@:2}" true
 	done
 }
 
@@ -122,7 +116,6 @@ only() (
 	} >&2
 )
 
-# shown REGEX: the JSON of api has a part like this; sets BASH_REMATCH
 shown() {
 	local json
 	json=$("$RETRY" --budget-status api --json)

@@ -12,8 +12,7 @@ load budget
 	rows row scene <<-'END'
 	ten in ten seconds and a fifth of the successes by default
 	    unset RETRY_BUDGET_WINDOW
-	    made 11/20
-	    note '.* exhausted, 10 of 10 retries used in 10s \(0 successes, ratio 0.2, min 10\), .*'
+	    made 11/20 says="*|budget 'api': exhausted, 10 of 10 retries used in 10s (0 successes, ratio 0.2, min 10), *"
 	invocations share what is allowed
 	    made 3/3 --budget-min 3
 	    made 2/3 --budget-min 3
@@ -21,19 +20,16 @@ load budget
 	    counted firsts 3 retries 3 denied 2
 	a ratio may be in percent, and what successes pay for is not added to min
 	    succeed 8 --budget-min 3 --budget-ratio 50%
-	    made 5/20 --budget-ratio 0.5
-	    note '.* 4 of 4 retries used in 60s \(8 successes, ratio 0.5, min 3\), .*'
+	    made 5/20 says='* 4 of 4 retries used in 60s (8 successes, ratio 0.5, min 3), *' --budget-ratio 0.5
 	where nothing is allowed, nothing is retried or waited for
 	    succeed 1 --budget-ratio 0 --budget-min 0
-	    for limits in '-n inf' '-T 60' '-n 2 --budget-wait 60s'; do
-	        : >ran >err
-	        is 7 "$RETRY" -B api $limits -d 0 "${fails[@]}"
-	        ran 1
-	        note "retry: budget 'api': exhausted, 0 of 0 retries used in 60s \(1 success, ratio 0, min 0\), next never; giving up"
-	    done
+	    never="*|budget 'api': exhausted, 0 of 0 retries used in 60s (1 success, ratio 0, min 0), next never; giving up"
+	    made 1/inf says="$never"
+	    made 1/2 says="$never" --budget-wait 60s
+	    try status=7 runs=1 says="$never" -B api -T 60 -d 0 "${fails[@]}"
 	a window is named as it was asked for
-	    made 1/2 --budget-min 0 --budget-ratio 0 --budget-window 45.5
-	    note '.* 0 of 0 retries used in 45.5s \(0 successes, .*'
+	    made 1/2 says='* 0 of 0 retries used in 45.5s (0 successes, *' \
+	        --budget-min 0 --budget-ratio 0 --budget-window 45.5
 	END
 }
 
@@ -46,8 +42,7 @@ paid() {
 	rows row scene <<-'END'
 	so that it leaves room for the next one
 	    for i in 1 2 3; do
-	        is 0 "$RETRY" -B api --budget-min 1 -n 2 -d 0 \
-	            sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
+	        is 0 "$RETRY" -B api --budget-min 1 -n 2 -d 0 sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
 	    done
 	    shown '"retries": 0, "limit": 1,'
 	    counted retries 3 denied 0
@@ -100,40 +95,27 @@ paid() {
 	an outcome that is not retried does not use it
 	    none=(-v --budget-min 0 --budget-ratio 0)
 	    is 0 "$RETRY" -B api "${none[@]}" "${works[@]}"
-	    made 1/5 "${none[@]}" --stop-on 7
-	    told 'retry: ended after 1 attempt in .*: stop-rule'
-	    made 1/5 "${none[@]}" --retry-on 8
-	    told 'retry: ended after 1 attempt in .*: not-retryable'
-	    made 1/1 "${none[@]}"
-	    told 'retry: ended after 1 attempt in .*: attempts'
-	    made 1/5 "${none[@]}" -T 60 -d 100 -j none
-	    told 'retry: ended after 1 attempt in .*: deadline'
+	    quiet
+	    made 1/5 says='attempt*|ended after 1 attempt in *: stop-rule' "${none[@]}" --stop-on 7
+	    made 1/5 says='attempt*|ended after 1 attempt in *: not-retryable' "${none[@]}" --retry-on 8
+	    made 1/1 says='attempt*|ended after 1 attempt in *: attempts' "${none[@]}"
+	    made 1/5 says='attempt*|ended after 1 attempt in *: deadline' "${none[@]}" -T 60 -d 100 -j none
 	    is 127 "$RETRY" -B api "${none[@]}" ./missing
 	    quiet
 	    counted denied 0
 	what cannot become free within the delay is denied at once
-	    made 2/5 -v --budget-min 1 -d 0,30 -j none \
-	        --report report --on-retry 'echo >>hook'
-	    sed 's/exhausted, .* in about .*;/.../; s/ in .*:/:/' err >said
-	    holds said 'retry: attempt 1/5 failed (exit 7), retrying in 0s if the budget allows' \
-	        'retry: attempt 2/5 failed (exit 7), giving up: budget exhausted (--budget-wait waits for it)' \
-	        "retry: budget 'api': ... giving up" \
-	        'retry: ended after 2 attempts: budget'
+	    made 2/5 says="attempt 1/5 failed (exit 7), retrying in 0s if the budget allows|attempt 2/5 failed (exit 7), giving up: budget exhausted (--budget-wait waits for it)|budget 'api': exhausted, * in about *; giving up|ended after 2 attempts in *: budget" \
+	        -v --budget-min 1 -d 0,30 -j none --report report --on-retry 'echo >>hook'
 	    [ "$(lines hook)" = 1 ]
 	    grep -q '"reason": "budget", .* "delay_ms": null, .* "budget_exhausted": true' report
 	    counted firsts 1 retries 1 denied 1
 	    # The oldest retries leave the window within the delay.
-	    start "$RETRY" -B api -d 100 -j none "${fails[@]}"
-	    reached told '.*, retrying in 1m40s if the budget allows'
-	    ended_by TERM
+	    sent TERM 143 "told '.*, retrying in 1m40s if the budget allows'" \
+	        "$RETRY" -B api -d 100 -j none "${fails[@]}"
 	    counted firsts 2 retries 1 denied 1
 	it is asked when the delay is over
-	    before=$(now)
-	    made 1/5 -v --budget-min 0 --budget-ratio 0 -d 0.3 -j none \
-	        --budget-wait 1ms
-	    took_since "$before" 300
-	    sed -n 1p err | grep -qx 'retry: attempt 1/5 failed (exit 7), retrying in 0.3s if the budget allows'
-	    sed -n 2p err | grep -q "^retry: budget 'api': exhausted, "
+	    made 1/5 ms=300 says="attempt 1/5 failed (exit 7), retrying in 0.3s if the budget allows|budget 'api': exhausted, *" \
+	        -v --budget-min 0 --budget-ratio 0 -d 0.3 -j none --budget-wait 1ms
 	who is denied ends as the last attempt did
 	    made 1/5 -q --budget-min 0 --budget-ratio 0
 	    [ "$(lines err)" -eq 0 ]
@@ -187,40 +169,27 @@ paid() {
 @test "--budget-wait waits until a retry is allowed, and no longer than its time" {
 	rows beside scene <<-'END'
 	each retry may wait for its time, until the window is over
-	    before=$(now)
-	    made 4/4 --budget-min 1 --budget-window 2s --budget-wait 3900ms
-	    took_since "$before" 4000
-	    noted 2 '.*, next in about .*; waiting .*, next in about .*; waiting'
-	    told 'retry: attempt 4/4 failed \(exit 7\), giving up: attempts exhausted'
+	    made 4/4 ms=4000 says='*, next in about *; waiting|*, next in about *; waiting|attempt 4/4 failed (exit 7), giving up: attempts exhausted' \
+	        --budget-min 1 --budget-window 2s --budget-wait 3900ms
 	    counted retries 3
 	successes of others end the wait
-	    start "$RETRY" -B api --budget-min 0 --budget-ratio 1 \
-	        --budget-wait 30s -d 0 sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -gt 1 ]'
+	    start "$RETRY" -B api --budget-min 0 --budget-ratio 1 --budget-wait 30s -d 0 \
+	        sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -gt 1 ]'
 	    reached told '.*; waiting'
 	    succeed 1
 	    ended 0
 	    ran 2
 	it gives up after its time
-	    before=$(now)
-	    made 1/5 -v --budget-min 0 --budget-wait 600ms
-	    took_since "$before" 600
-	    noted 2 '.*; waiting .*; giving up'
-	    told 'retry: ended after 1 attempt in .*: budget'
+	    made 1/5 ms=600 says='attempt*|*; waiting|*; giving up|ended after 1 attempt in *: budget' \
+	        -v --budget-min 0 --budget-wait 600ms
 	    counted denied 1
 	without it, or with 0, there is no wait
-	    made 1/5 --budget-min 0
-	    note '.*; giving up'
-	    made 1/inf --budget-min 0 --budget-wait 0
-	    note '.*; giving up'
+	    made 1/5 says='attempt*|budget *; giving up' --budget-min 0
+	    made 1/inf says='attempt*|budget *; giving up' --budget-min 0 --budget-wait 0
 	the deadline ends it, with the last status
-	    made 1/5 -v --budget-min 0 --budget-wait 60s -T 1
-	    told 'retry: ended after 1 attempt in .*: deadline'
+	    made 1/5 says='*|ended after 1 attempt in *: deadline' -v --budget-min 0 --budget-wait 60s -T 1
 	where attempts have no limit the deadline alone ends it
-	    before=$(now)
-	    is 7 "$RETRY" -B api --budget-min 0 -T 2 -d 0 "${fails[@]}"
-	    took_since "$before" 1500
-	    ran 1
-	    told '.*; waiting'
+	    try status=7 runs=1 ms=1500 says='*; waiting|*' -B api --budget-min 0 -T 2 -d 0 "${fails[@]}"
 	without a deadline, only a success ends it
 	    start "$RETRY" -B api --budget-min 0 --budget-ratio 1 -n inf -d 0 \
 	        sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" -gt 1 ]'
@@ -229,24 +198,19 @@ paid() {
 	    ended 0
 	    ran 2
 	it outlasts a short pause after a denial
-	    before=$(now)
-	    made 3/3 -q --budget-min 1 --budget-window 1s \
-	        --budget-cooldown 1500ms --budget-wait 30s
-	    took_since "$before" 1500
+	    made 3/3 ms=1500 -q --budget-min 1 --budget-window 1s --budget-cooldown 1500ms --budget-wait 30s
 	END
 }
 
 @test "--budget-cooldown denies all retries for its time after a denial" {
 	rows row scene <<-'END'
 	whatever the rule would allow meanwhile
-	    made 1/3 --budget-min 0 --budget-ratio 1 --budget-cooldown 2500ms
-	    note '.* exhausted, 0 of 0 retries .*; giving up'
-	    made 1/3
-	    note "retry: budget 'api': no retries after a denial, next after a success; giving up"
+	    made 1/3 says='*exhausted, 0 of 0 retries *; giving up' \
+	        --budget-min 0 --budget-ratio 1 --budget-cooldown 2500ms
+	    made 1/3 says="*|budget 'api': no retries after a denial, next after a success; giving up"
 	    succeed 5
 	    aged 1 # now the ratio would allow five
-	    made 1/3
-	    note "retry: budget 'api': no retries after a denial, next in about [01].*s; giving up"
+	    made 1/3 says="*|budget 'api': no retries after a denial, next in about [01]*s; giving up"
 	    older 2
 	    made 3/3
 	END
@@ -273,10 +237,9 @@ paid() {
 	    only
 	limits may come from the environment, and options come before it
 	    export RETRY_BUDGET_MIN=2 RETRY_BUDGET_RATIO=50% RETRY_BUDGET_WINDOW=2m
-	    made 3/9
-	    note '.* 2 of 2 retries used in 120s \(0 successes, ratio 0.5, min 2\), .*'
-	    made 2/9 -B other --budget-min 1 --budget-ratio 0.1 --budget-window 30
-	    note '.* 1 of 1 retries used in 30s \(0 successes, ratio 0.1, min 1\), .*'
+	    made 3/9 says='* 2 of 2 retries used in 120s (0 successes, ratio 0.5, min 2), *'
+	    made 2/9 says='* 1 of 1 retries used in 30s (0 successes, ratio 0.1, min 1), *' \
+	        -B other --budget-min 1 --budget-ratio 0.1 --budget-window 30
 	--budget-dir comes before RETRY_BUDGET_DIR, which is handed on as it was meant
 	    mkdir elsewhere
 	    made 2/5 --budget-dir elsewhere --budget-min 1
@@ -288,14 +251,11 @@ paid() {
 	a key may have any bytes
 	    keys=(. ../../x '*' $'\xff\n' -n '$(touch ran)')
 	    for key in "${keys[@]}"; do
-	        made 1/2 -B "$key" --budget-min 0 --budget-ratio 0
-	        note '.* exhausted, 0 of 0 retries .*'
+	        made 1/2 says='* exhausted, 0 of 0 retries *' -B "$key" --budget-min 0 --budget-ratio 0
 	    done
 	    files=(budgets/retry-v5.*)
 	    [ "${#files[@]}" -eq "${#keys[@]}" ]
 	control bytes in a key do not break the line of a message
-	    made 2/3 -B $'a\nb\e[31m' --budget-min 1
-	    note "retry: budget 'a.nb.x1b\[31m': exhausted, .*"
-	    grep -qF "'a\\nb\\x1b[31m'" err
+	    made 2/3 says="*budget 'a\\\\nb\\\\x1b\\[31m': exhausted, *" -B $'a\nb\e[31m' --budget-min 1
 	END
 }

@@ -23,22 +23,15 @@ has() {
 	local pattern
 	for pattern; do
 		# shellcheck disable=SC2053 # a pattern
-		[[ $shown == *$pattern* ]] || {
-			echo "not $pattern: $shown"
-			return 1
-		} >&2
+		[[ $shown == *$pattern* ]] || { echo "not $pattern: $shown" >&2 && return 1; }
 	done
 }
 
 # shows KEY PATTERN: its line in the table is like this, whatever the width
 shows() {
 	status "$1"
-	shown=$(tail -n +2 <<<"${shown%$'\n'}" | tr -s ' ')
-	# shellcheck disable=SC2053 # a pattern
-	[[ $shown == "$1 "$2 ]] || {
-		echo "not $2: $shown"
-		return 1
-	} >&2
+	shown=$'\n'$(tr -s ' ' <<<"${shown%$'\n'}")$'\n'
+	has $'\n'"$1 $2"$'\n'
 }
 
 # json KEY PATTERN...: its object, or the array of all, has these parts
@@ -62,6 +55,16 @@ unsorted() {
 	try status="$1" out='' "${@:3}" && holds <(sort err) "retry: ${2//|/$'\n'retry: }"
 }
 
+# denied LINE WORD...: retry writes this line alone, and ends with 1
+denied() {
+	try status=1 out='' says="$1" "${@:2}"
+}
+
+# silent WORD...: it writes nothing
+silent() {
+	try out='' says='' "$@"
+}
+
 # collecting: begins a collection, in the background, that is stopped when it
 # is about to look at the only budget that there is
 collecting() {
@@ -69,11 +72,6 @@ collecting() {
 	start strace -D -o trace -e trace=flock -e inject=flock:signal=STOP \
 	    "$RETRY" -v --budget-gc
 	wait_for grep -q 'stopped by SIGSTOP' trace
-}
-
-# goes_on: it does, and ends with 0
-goes_on() {
-	ended_by CONT 0
 }
 
 @test "a budget is a line of a table" {
@@ -84,8 +82,7 @@ goes_on() {
 	    "$RETRY" -q -B ähnlich --breaker 9,1s true
 	    "$RETRY" -q -B ähnlich -n 3 -d 0 sh -c 'test $RETRY_ATTEMPT = 3'
 	    fail 2 ähnlich
-	    "$RETRY" --budget-status all >got
-	    holds got \
+	    holds <("$RETRY" --budget-status all) \
 	        'KEY        RETRIES  LIMIT  NEXT  HELD  RESCUED  LOST  BREAKER' \
 	        'much             2     10   now    0s        0     1  -' \
 	        'two words        0     10   now    0s        0     0  -' \
@@ -93,25 +90,20 @@ goes_on() {
 	in 80 columns
 	    fail 2 ldap.example.org --breaker 99,1s --budget-min 1
 	    fail 2 www.example.org --breaker 2,1h --budget-window 24h
-	    "$RETRY" --budget-status all >got
-	    grep -q '^ldap.* closed, 2 failures$' got
-	    grep -q '^www.* open for ' got
-	    not grep -E '.{81}' got
+	    try out='KEY*|ldap* closed, 2 failures|www* open for *' --budget-status all
+	    not grep -E '.{81}' out
 	a long key moves its own line only
 	    long=$(printf 'k%.0s' {1..200})
 	    fail 1 "$long"
 	    fail 1 short
-	    "$RETRY" --budget-status all >got
-	    grep -qE "^$long +0 +10 +now" got
-	    [ "$(grep -oE '^KEY +RETRIES' got | wc -c)" -lt 20 ]
-	    [ "$(lines got)" -eq 3 ]
+	    try out="KEY *|$long *0 *10 *now *|short *" --budget-status all
+	    [ "$(grep -oE '^KEY +RETRIES' out | wc -c)" -lt 20 ]
 	no byte of a key acts on a terminal
 	    key=$'a\nb\tc\e[31m\x7f\xff\xc2\x9bß\\'
 	    fail 1 "$key"
-	    "$RETRY" --budget-status "$key" >got
-	    [ "$(lines got)" -eq 2 ]
-	    grep -qF 'a\nb\tc\x1b[31m\x7f\xff\xc2\x9bß\ ' got
-	    ! LC_ALL=C grep -q $'[\e\x7f\xff\x9b\t]' got
+	    try out='*|*a\\nb\\tc\\x1b\[31m\\x7f\\xff\\xc2\\x9bß\\ *' --budget-status "$key"
+	    [ "$(lines out)" -eq 2 ]
+	    ! LC_ALL=C grep -q $'[\e\x7f\xff\x9b\t]' out
 	exhausted, with when the next retry is allowed
 	    fail 4 api --budget-min 2
 	    json api '"retries": 2, "limit": 2, "left": 0, "next_seconds": [56][0-9][.,]' '"denied": 1,'
@@ -166,8 +158,7 @@ goes_on() {
 	one object on one line
 	    "$RETRY" -q -B api --budget-ratio 150% --budget-min 7 --budget-window 90.5s \
 	        -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
-	    "$RETRY" --budget-status api --json >got
-	    holds got '{"key": "api", "directory": "'"$RETRY_BUDGET_DIR"'", "file": "retry-v5.'"$EUID"'.api", "retries": 0, "limit": 7, "left": 7, "next_seconds": 0, "successes": 1, "window_seconds": 90.5, "ratio": 1.5, "min": 7, "cooldown_seconds": 0, "held_seconds": 0, "totals": {"firsts": 1, "successes": 1, "retries": 1, "probes": 0, "turns": 0, "limited": 0, "throttled": 0, "rescued": 1, "gave_up": 0, "denied": 0, "attempts": 2}, "amplification": 2, "gate": {"state": "closed", "failures": 0, "next_seconds": null, "rate": null}}'
+	    holds <("$RETRY" --budget-status api --json) '{"key": "api", "directory": "'"$RETRY_BUDGET_DIR"'", "file": "retry-v5.'"$EUID"'.api", "retries": 0, "limit": 7, "left": 7, "next_seconds": 0, "successes": 1, "window_seconds": 90.5, "ratio": 1.5, "min": 7, "cooldown_seconds": 0, "held_seconds": 0, "totals": {"firsts": 1, "successes": 1, "retries": 1, "probes": 0, "turns": 0, "limited": 0, "throttled": 0, "rescued": 1, "gave_up": 0, "denied": 0, "attempts": 2}, "amplification": 2, "gate": {"state": "closed", "failures": 0, "next_seconds": null, "rate": null}}'
 	a metric for each number
 	    "$RETRY" -q -B api -n 3 -d 0 sh -c 'test $RETRY_ATTEMPT = 3'
 	    prom api 'window_retries 1' 'limit 10' 'left 9' 'next_seconds 0' \
@@ -189,17 +180,17 @@ goes_on() {
 	    "$RETRY" --budget-status all --json >all
 	    sed -n 's/^{"key": "\([^ "]*\).*/\1/p' all | diff got -
 	    # Without a key, it is every budget, too.
-	    "$RETRY" --budget-status --json | diff all -
-	    "$RETRY" --json --budget-status | diff all -
-	    "$RETRY" --json --budget-status -- | diff all -
-	    [[ $("$RETRY" --budget-status=-v --json) == '{"key": "-v", '* ]]
-	    [[ $("$RETRY" --budget-status=all --json) == '{"key": "all", '* ]]
-	    try status=1 out='' says="budget '-': no such budget in $PWD/budgets" --budget-status -
+	    for words in '--budget-status --json' '--json --budget-status' '--json --budget-status --'; do
+	        "$RETRY" $words | diff all -
+	    done
+	    try out='{"key": "-v", *' --budget-status=-v --json
+	    try out='{"key": "all", *' --budget-status=all --json
+	    denied "budget '-': no such budget in $PWD/budgets" --budget-status -
 	without any budget
-	    gives 0 '[]' "$RETRY" --budget-status all --json
-	    [[ $("$RETRY" --budget-status all) == KEY*BREAKER ]]
-	    "$RETRY" --budget-status all --prom >got
-	    not grep -v '^#' got
+	    try out='\[\]' --budget-status all --json
+	    try out='KEY*BREAKER' --budget-status all
+	    try --budget-status all --prom
+	    not grep -v '^#' out
 	the name of a file has exactly the key
 	    fail 1 $'\xff/'
 	    json $'\xff/' '"key": "\\\\xff/",' '"file": "retry-v5.'"$EUID"'.%FF%2F",'
@@ -302,16 +293,16 @@ goes_on() {
 	    [ "$(md5sum "$api")" = "$before" ]
 	    only "retry-v5.$EUID.api"
 	a budget that does not exist
-	    try status=1 out='' says="budget 'api': no such budget in $PWD/budgets" --budget-status api
-	    try status=1 out='' says="budget 'a\\\\nb': no such budget in $PWD/budgets" --budget-status $'a\nb' --json
-	    try status=1 out='' says="budget 'api': no such budget in nowhere" --budget-dir nowhere --budget-status api
+	    denied "budget 'api': no such budget in $PWD/budgets" --budget-status api
+	    denied "budget 'a\\\\nb': no such budget in $PWD/budgets" --budget-status $'a\nb' --json
+	    denied "budget 'api': no such budget in nowhere" --budget-dir nowhere --budget-status api
 	    [ -z "$(ls -A budgets)" ] && [ ! -e nowhere ]
 	    try status=1 out='' -q --budget-status api
 	a directory that cannot be read
-	    try status=1 out='' says="cannot read nowhere: No such file or directory" --budget-dir nowhere --budget-status all
-	    try status=1 out='' says="cannot write to nowhere: No such file or directory" --budget-dir nowhere --budget-gc
+	    denied "cannot read nowhere: No such file or directory" --budget-dir nowhere --budget-status all
+	    denied "cannot write to nowhere: No such file or directory" --budget-dir nowhere --budget-gc
 	    touch file
-	    try status=1 out='' says="cannot read file: Not a directory" --budget-dir file --budget-status all --json
+	    denied "cannot read file: Not a directory" --budget-dir file --budget-status all --json
 	files that are no segment
 	    fail 1 good
 	    fail 1 open
@@ -332,7 +323,7 @@ goes_on() {
 	        'twice:has other links' 'version:of another version'; do
 	        name=${why%%:*} why=${why#*:}
 	        has_line "retry: budget file 'retry-v5.$EUID.$name': not shown: $why" all
-	        try status=1 out='' says="budget '$name': cannot be used: $why, in $PWD/budgets" --budget-status "$name"
+	        denied "budget '$name': cannot be used: $why, in $PWD/budgets" --budget-status "$name"
 	    done
 	    try out='KEY *|good *' says='' -q --budget-status all
 	a corrupt segment, which nobody can use
@@ -343,8 +334,8 @@ goes_on() {
 	    "$RETRY" -B api -n 2 -d 0 false 2>err && false
 	    grep -q "^retry: budget 'api': cannot be used: $why" err
 	    before=$(md5sum "$api")
-	    try status=1 out='' says="budget 'api': cannot be used: $why, in $PWD/budgets" --budget-status api
-	    try status=1 out='' says="budget 'api': cannot be used: $why, in $PWD/budgets" -q --budget-status api --json
+	    denied "budget 'api': cannot be used: $why, in $PWD/budgets" --budget-status api
+	    denied "budget 'api': cannot be used: $why, in $PWD/budgets" -q --budget-status api --json
 	    try out='[[]|{"key": "good",*}|]' says="budget file '$name': not shown: $why" --budget-status all --json
 	    unsorted 0 "budget file '$name': kept: $why|budget file 'retry-v5.$EUID.good': kept: in use" -v --budget-gc
 	    [ "$(md5sum "$api")" = "$before" ]
@@ -353,11 +344,12 @@ goes_on() {
 	output that cannot be delivered: 125
 	    fail 1 api
 	    before=$(md5sum "$api")
+	    cannot='retry: cannot write to standard output:'
 	    for words in 'api --json' 'all --prom' all; do
-	        is 125 sh -c 'exec "$@" >/dev/full 2>err' sh "$RETRY" --budget-status $words
-	        [ "$(<err)" = 'retry: cannot write to standard output: No space left on device' ]
-	        is 125 sh -c 'exec "$@" >&- 2>err' sh "$RETRY" --budget-status $words
-	        [ "$(<err)" = 'retry: cannot write to standard output: Bad file descriptor' ]
+	        gives 125 "$cannot No space left on device" \
+	            sh -c 'exec "$@" 2>&1 >/dev/full' sh "$RETRY" --budget-status $words
+	        gives 125 "$cannot Bad file descriptor" \
+	            sh -c 'exec "$@" 2>&1 >&-' sh "$RETRY" --budget-status $words
 	    done
 	    is 125 sh -c 'exec "$@" >&- 2>&-' sh "$RETRY" --budget-status all
 	    [ "$(md5sum "$api")" = "$before" ]
@@ -369,14 +361,14 @@ goes_on() {
 	everything of one key is forgotten
 	    fail 3 api --budget-min 1
 	    "$RETRY" -q -B other true
-	    try out='' says='' --budget-reset api
+	    silent --budget-reset api
 	    only "retry-v5.$EUID.other"
 	    fail 2 api --budget-min 1
 	    json api '"totals": {"firsts": 1, "successes": 0, "retries": 1,'
 	nothing is there
 	    try out='' says="budget 'api': no such budget in $PWD/budgets" --budget-reset api
-	    try out='' says='' -q --budget-reset api
-	    try status=1 out='' says="budget 'api': cannot be reset: cannot use the directory: No such file or directory, in nowhere" \
+	    silent -q --budget-reset api
+	    denied "budget 'api': cannot be reset: cannot use the directory: No such file or directory, in nowhere" \
 	        --budget-dir nowhere --budget-reset api
 	whatever is in the file
 	    for mode in 644 000; do
@@ -386,30 +378,22 @@ goes_on() {
 	        [ ! -e "$api" ]
 	    done
 	something else has its name
-	    not_reset()
+	    not_reset() # not_reset WHY CODE: not what CODE makes
 	    {
+	        eval "$2"
 	        before=$(ls -ld "$api")
-	        try status=1 out='' says="budget 'api': cannot be reset: $1, in $PWD/budgets" \
-	            --budget-reset api
+	        denied "budget 'api': cannot be reset: $1, in $PWD/budgets" --budget-reset api
 	        [ "$(ls -ld "$api")" = "$before" ]
 	        rm -rf "$api"
 	    }
-	    mkdir "$api"
-	    not_reset 'not a regular file'
 	    "$RETRY" -q -B target true
-	    ln -s "retry-v5.$EUID.target" "$api"
-	    not_reset 'not a regular file'
-	    [ -f "budgets/retry-v5.$EUID.target" ]
-	    mkfifo "$api"
-	    not_reset 'not a regular file'
 	    touch other
-	    ln other "$api"
-	    not_reset 'has other links'
-	    [ -f other ]
-	    is_root || exit 0
-	    "$RETRY" -q -B api true
-	    chown "$ANN" "$api"
-	    not_reset 'owned by another user'
+	    not_reset 'not a regular file' 'mkdir "$api"'
+	    not_reset 'not a regular file' 'ln -s "retry-v5.$EUID.target" "$api"'
+	    not_reset 'not a regular file' 'mkfifo "$api"'
+	    not_reset 'has other links' 'ln other "$api"'
+	    [ -f "budgets/retry-v5.$EUID.target" ] && [ -f other ]
+	    ! is_root || not_reset 'owned by another user' '"$RETRY" -q -B api true; chown "$ANN" "$api"'
 	a running retry notices it, and counts from 0
 	    fail 5 api
 	    start "$RETRY" -B api -n 2 -d 0 sh -c '
@@ -428,7 +412,7 @@ goes_on() {
 	    inject '?unlink,?unlinkat:error=EACCES'
 	    under=("${inject[@]}")
 	    "$RETRY" -q -B api true
-	    try status=1 out='' says="budget 'api': cannot be reset: cannot remove: Permission denied, in $PWD/budgets" \
+	    denied "budget 'api': cannot be reset: cannot remove: Permission denied, in $PWD/budgets" \
 	        --budget-reset api
 	    [ -e "$api" ]
 	any that a group shares and he can use, root none
@@ -436,7 +420,7 @@ goes_on() {
 	    RETRY=./retry
 	    "${under[@]}" "$RETRY" -q -B api true
 	    under=()
-	    try status=1 out='' says="budget 'api': cannot be reset: owned by another user, in shared" \
+	    denied "budget 'api': cannot be reset: owned by another user, in shared" \
 	        --budget-reset api
 	    try out='' says="budget file 'retry-v5.api': kept: owned by another user" -v --budget-gc
 	    [ "$(ls -A shared)" = retry-v5.api ]
@@ -447,10 +431,10 @@ goes_on() {
 	    "${under[@]}" "$RETRY" -q -B api true
 	    truncate -s 1000 shared/retry-v5.api
 	    become "$BOB" "$FRIENDS"
-	    try status=1 out='' says="budget 'api': cannot be reset: of another size, in shared" \
+	    denied "budget 'api': cannot be reset: of another size, in shared" \
 	        --budget-reset api
 	    become "$ANN" "$FRIENDS"
-	    try out='' says='' --budget-reset api
+	    silent --budget-reset api
 	    [ -z "$(ls -A shared)" ]
 	END
 }
@@ -471,12 +455,12 @@ goes_on() {
 	what becomes idle when its window is over
 	    "$RETRY" -q -B api --budget-window 3s -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
 	    older 1.5
-	    try out='' says='' --budget-gc
+	    silent --budget-gc
 	    only "retry-v5.$EUID.api"
 	    older 1.6
-	    try out='' says='' --budget-gc
+	    silent --budget-gc
 	    only
-	    try out='' says='' -v --budget-gc
+	    silent -v --budget-gc
 	    "$RETRY" -q -B api true
 	    counted successes 1
 	what cannot be removed is an error: 1
@@ -504,18 +488,18 @@ goes_on() {
 	    is 1 "${under[@]}" "$RETRY" -q -B api -n 1 false
 	    become "$BOB" "$FRIENDS"
 	    is 1 "${under[@]}" "$RETRY" -q -B his -n 1 false
-	    try status=1 out='' says="budget file 'retry-v5.api': cannot remove: Operation not permitted" \
+	    denied "budget file 'retry-v5.api': cannot remove: Operation not permitted" \
 	        -q --budget-gc
 	    [ "$(ls -A shared)" = retry-v5.api ]
 	    become "$ANN" "$FRIENDS"
-	    try out='' says='' --budget-gc
+	    silent --budget-gc
 	    [ -z "$(ls -A shared)" ]
 	what is of an earlier boot, and is not shown
 	    old=retry-v5.$EUID.old
 	    "$RETRY" -q -B old true
 	    "$RETRY" -q -B new true
 	    outdate old
-	    try status=1 out='' says="budget 'old': no such budget in $PWD/budgets" --budget-status old
+	    denied "budget 'old': no such budget in $PWD/budgets" --budget-status old
 	    json all '"key": "new",'
 	    [[ $shown != *'"old"'* ]]
 	    try says="budget file '$old': not shown: of an earlier boot" -v --budget-status all
@@ -527,7 +511,7 @@ goes_on() {
 	    collecting
 	    "$RETRY" --budget-reset new
 	    "$RETRY" -q -B new true
-	    goes_on
+	    ended_by CONT 0
 	    only "${old%old}new"
 	END
 }
@@ -538,7 +522,7 @@ goes_on() {
 	    fail 1 api
 	    collecting
 	    "$RETRY" -q -B api true
-	    goes_on
+	    ended_by CONT 0
 	    [ "$(<err)" = "retry: budget file 'retry-v5.$EUID.api': kept: in use" ]
 	    counted successes 1 firsts 2
 	it is created again, and kept
@@ -547,18 +531,18 @@ goes_on() {
 	    "$RETRY" --budget-reset api
 	    fail 1 api
 	    made=$(stat -c %i "$api")
-	    goes_on
+	    ended_by CONT 0
 	    [ "$(lines err)" -eq 0 ]
 	    [ "$(stat -c %i "$api")" = "$made" ]
 	another --budget-gc does not disturb it
 	    fail 1 api
 	    collecting
-	    is 1 "$RETRY" --budget-gc
-	    [ "$(<err)" = "retry: budget file 'retry-v5.$EUID.api': cannot lock: Resource temporarily unavailable" ]
+	    denied "budget file 'retry-v5.$EUID.api': cannot lock: Resource temporarily unavailable" \
+	        --budget-gc
 	    [ -e "$api" ]
 	    : >err
-	    goes_on
-	    [ "$(<err)" = "retry: budget file 'retry-v5.$EUID.api': removed: idle" ]
+	    ended_by CONT 0
+	    holds err "retry: budget file 'retry-v5.$EUID.api': removed: idle"
 	    only
 	    for _ in 1 2 3; do
 	        fail 1 api

@@ -9,39 +9,34 @@ load helper
 load actor
 load budget
 
-# two [OPTION]...: two attempts that fail, ended if they hang
+# ends STATUS [OPTION]...: two attempts that fail, ended if they hang; forgets what was
+# said before
+ends() {
+	: >ran 2>err
+	is "$1" timeout --foreground -k 1 30 "${under[@]}" "$RETRY" -B api -n 2 -d 0 \
+	    "${@:2}" "${fails[@]}"
+}
+
+# two [OPTION]...: both are made
 two() {
-	: >ran
-	: >err
-	is 7 timeout --foreground -k 1 30 "${under[@]}" "$RETRY" -B api -n 2 -d 0 "$@" \
-	    "${fails[@]}" && ran 2
+	ends 7 "$@" && ran 2
 }
 
 # unusable WHY [OPTION]...: the segment is not used; the reason matches WHY
 unusable() {
-	local why=$1
-	shift
-	two "$@" &&
-		note "retry: budget 'api': cannot be used: $why, in .*; counting for this command alone"
+	two "${@:2}" &&
+		note "retry: budget 'api': cannot be used: $1, in .*; counting for this command alone"
 }
 
 # usable [OPTION]...: the segment is used, without a message
 usable() {
-	two --budget-required "$@"
-	quiet
+	two --budget-required "$@" && quiet
 }
 
 # required WHY [OPTION]...: nothing runs, because the budget is required
 required() {
-	local why=$1
-	shift
-	: >ran
-	: >err
-	is 69 timeout --foreground -k 1 30 "$RETRY" -B api --budget-required -n 3 -d 0 "$@" \
-	    "${fails[@]}"
-	ran 0
-	note "retry: budget 'api': cannot be used: $why, in .*"
-	[ "$(lines err)" -eq 1 ]
+	ends 69 --budget-required "${@:2}" && ran 0 && [ "$(lines err)" -eq 1 ] &&
+		note "retry: budget 'api': cannot be used: $1, in .*"
 }
 
 # unharmed: no message is about the budget, except that it is exhausted
@@ -54,8 +49,7 @@ unharmed() {
 # fresh [OPTION]...: makes the segment, with what a first attempt leaves
 fresh() {
 	rm -f "$api"
-	is 7 "$RETRY" -q -B api -n 1 "$@" "${fails[@]}"
-	: >ran
+	made 1/1 -q "$@"
 }
 
 # spoil AT COUNT: overwrites a part of the segment with bytes that look random
@@ -68,15 +62,12 @@ spoil() {
 	put_bytes "$1" "$api" "${bytes[@]}"
 }
 
-# kept CMD...: CMD does not change the segment
+# kept CMD...: CMD does not change what is in ./budgets, and what it holds
 kept() {
-	local before
-	before=$(stat -c '%f %u %h %s' "$api" && md5sum "$api")
-	"$@"
-	[ "$(stat -c '%f %u %h %s' "$api" && md5sum "$api")" = "$before" ]
+	all_there >before
+	"$@" && all_there | diff before -
 }
 
-# all_there: what is in ./budgets, and what it holds
 all_there() {
 	stat -c '%n %f %u %h %s' budgets/*
 	find budgets -type f -size -100k -exec md5sum {} +
@@ -86,8 +77,7 @@ all_there() {
 alien() {
 	rm -rf "$api" budgets/*
 	eval "$2"
-	all_there >before
-	unusable "$1" && all_there | diff before -
+	kept unusable "$1"
 }
 
 @test "what is no segment of this budget is not used, and not changed" {
@@ -113,8 +103,7 @@ alien() {
 	a window of random bytes
 	    fresh
 	    spoil "$RING_AT" "$((8 * RING_WORDS))"
-	    two
-	    note "retry: budget 'api': cannot be used: segment is corrupt, in .*"
+	    unusable 'segment is corrupt'
 	    required 'segment is corrupt'
 	random words between the header and the window, which do little harm
 	    fresh
@@ -156,55 +145,38 @@ alien() {
 # meanwhile WHY ACTION [OPTION]...: of three attempts the second does this to $S,
 # the segment; then it cannot be used because of WHY, or can if that is empty
 meanwhile() {
-	local why=$1 action=$2
-	shift 2
-	: >ran
-	: >err
-	export S=$api
-	is 7 timeout --foreground -k 1 30 "$RETRY" -B api -n 3 -d 0 "$@" sh -c '
-		echo >>ran
-		[ "$RETRY_ATTEMPT" != 2 ] || eval "$1"
-		exit 7' sh "$action"
-	ran 3
-	if [ -n "$why" ]; then
-		note "retry: budget 'api': cannot be used: $why, in .*"
-	else
-		quiet
-	fi
+	rm -rf budgets/* && mkdir -p budgets
+	fails=(sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" != 2 ] || eval "$1"; exit 7' sh "$2")
+	ends 7 -n 3 "${@:3}" && ran 3 || return
+	[ -n "$1" ] || { quiet; return; }
+	note "retry: budget 'api': cannot be used: $1, in .*"
 }
 
 @test "a segment that changes while it is in use is given up, or made again" {
+	export S=$api
+	table meanwhile <<-'END'
+		'of another size' 'truncate -s 0 "$S"' --budget-required --breaker on
+		'of another size' 'echo more >>"$S"'
+		'.*' "dd if=/dev/urandom of=\$S bs=$SEGMENT_SIZE count=1 conv=notrunc status=none"
+		'' 'rm "$S"' --budget-required --breaker on && counted retries 1
+		'' 'mv "$S" "$S".old'
+		'not a regular file' 'rm "$S"; mkdir "$S"'
+		'cannot use the directory: No such file or directory' 'rm -r "${S%/*}"'
+	END
 	rows row scene <<-'END'
-	truncated
-	    meanwhile 'of another size' 'truncate -s 0 "$S"' --budget-required --breaker on
 	truncated between the check and the access
 	    fresh
 	    inject getppid:signal=STOP
 	    # It stops when the length of the file was checked.
-	    start strace -D -o trace -P "$api" -e signal=bus,stop \
-	        -e trace=?fstat,?newfstatat,?statx \
+	    start strace -D -o trace -P "$api" -e signal=bus,stop -e trace=?fstat,?newfstatat,?statx \
 	        -e inject=?fstat,?newfstatat,?statx:signal=STOP:when=4 \
 	        "$RETRY" -B api -n 2 -d 0 --budget-required "${fails[@]}"
 	    wait_for grep -q 'stopped by SIGSTOP' trace
 	    truncate -s 0 "$api"
 	    ended_by CONT 7
-	    ran 2
+	    ran 3 # one of them made it
 	    note "retry: budget 'api': cannot be used: of another size, in .*"
 	    grep SIGBUS trace
-	longer
-	    meanwhile 'of another size' 'echo more >>"$S"'
-	overwritten
-	    meanwhile '.*' 'dd if=/dev/urandom of="$S" bs='"$SEGMENT_SIZE"' count=1 \
-	        conv=notrunc status=none'
-	removed
-	    meanwhile '' 'rm "$S"' --budget-required --breaker on
-	    counted retries 1
-	    meanwhile '' 'mv "$S" "$S".old'
-	replaced by something else
-	    meanwhile 'not a regular file' 'rm "$S"; mkdir "$S"'
-	removed with its directory
-	    meanwhile 'cannot use the directory: No such file or directory' \
-	        'rm -r "${S%/*}"'
 	removed again and again
 	    export S=$api
 	    start sh -c 'while [ ! -e enough ]; do rm -f "$S"; done'
@@ -270,17 +242,16 @@ mounted() {
 	for call in '?open,openat' '?fstat,?newfstatat,?statx' fstatfs pread64 mmap \
 	    linkat fcntl fchmod write found; do
 		rm -f "$api"
-		paths=(-P "$RETRY_BUDGET_DIR" -P "$api")
+		paths=(-P "$RETRY_BUDGET_DIR" -P "$api") under=()
 		# strace has no path for a file without a name.
 		[[ $call != @(fchmod|write) ]] || paths=(-e "trace=$call")
 		[ "$call" != found ] || { fresh && call='?open,openat'; }
-		under=(strace -qq -o trace "${paths[@]}"
-			-e "inject=$call:error=EIO")
+		under=(strace -qq -o trace "${paths[@]}" -e "inject=$call:error=EIO")
 		two
 		look_at_notes
 		[ "${#noted[@]}" -le 1 ]
 		[[ $(<trace) == *INJECTED* ]] || continue
-		failed=$((failed + 1))
+		((++failed))
 		only "${api##*/}" 2>/dev/null || only
 	done
 	echo "$failed kinds of refusal"
@@ -311,11 +282,10 @@ outdated() {
 	exec 8<"$api"
 	flock 8
 	inject getppid:delay_enter=1 # where that works, so does the other
-	: >err
-	is 7 timeout --foreground 30 strace -qq -o naps -e trace=?nanosleep,?clock_nanosleep \
-	    "$RETRY" -B api -n 2 -d 0 "${fails[@]}" 8<&-
+	under=(strace -qq -o naps -e 'trace=?nanosleep,?clock_nanosleep')
+	unusable 'being replaced all the time' 8<&-
 	[ ! -s naps ]
-	note "retry: budget 'api': cannot be used: being replaced all the time, in .*; counting for this command alone"
+	under=()
 	is 69 "$RETRY" -q -B api --budget-required true 8<&-
 	inject '?ppoll,?ppoll_time64:signal=TERM:when=1'
 	for option in --budget-required --breaker=1,1s; do
@@ -323,7 +293,7 @@ outdated() {
 		[ ! -e began ]
 	done
 	exec 8<&-
-	is 7 "$RETRY" -B api -n 1 -d 0 "${fails[@]}"
+	made 1/1
 	counted firsts 1
 }
 
@@ -341,10 +311,9 @@ outdated() {
 	    export RETRY_BUDGET_WINDOW=1s
 	    fresh
 	    aged 3
-	    is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
+	    made 3/3 -q
 	    aged 0
-	    two
-	    note "retry: budget 'api': cannot be used: segment is corrupt, in .*"
+	    unusable 'segment is corrupt'
 	a segment that is to be made
 	    fresh
 	    older -1000
@@ -370,16 +339,10 @@ outdated() {
 @test "24 processes that make a segment at once make one, whichever is killed" {
 	local got
 	many 24 sh -c '
-		if [ "$(($1 % 3))" = 0 ]; then
-			set -- "$1" timeout --foreground --preserve-status \
-				-s KILL "0.00$(($1 % 9 + 1))"
-		else
-			set -- "$1"
-		fi
-		number=$1
-		shift
-		"$@" "$RETRY" -B api --budget-min 5 --budget-window 1h -n 2 \
-			-d 0 false
+		number=$1 soon=
+		[ "$(($1 % 3))" != 0 ] ||
+			soon="timeout --foreground --preserve-status -s KILL 0.00$(($1 % 9 + 1))"
+		$soon "$RETRY" -B api --budget-min 5 --budget-window 1h -n 2 -d 0 false
 		echo "$number $?" >>statuses' sh
 	[ "$(lines statuses)" -eq 24 ]
 	while read -r number got; do
@@ -416,8 +379,7 @@ occasion() {
 	rm -f budgets/*
 	[ "$1" = first ] || fresh --budget-min 2 --budget-window 1h
 	[ "$1" != denied ] || is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
-	: >ran
-	: >err
+	: >ran 2>err
 }
 
 # sweep SIGNAL CHECK: CHECK holds for an invocation, $scene, that gets this signal
@@ -489,27 +451,30 @@ sweep() {
 	sweep STOP stopped
 }
 
+# owned 'MODE OWNER' FILE: it has these
+owned() {
+	[ "$(stat -c '%a %u' "$2")" = "$1" ]
+}
+
 @test "each user has his own, or shares one in a directory with the setgid bit" {
 	rows row scene <<-'END'
 	others can neither read nor write it, and have their own
-	    become "$ANN"
 	    chmod 1777 budgets
 	    umask 0
 	    fresh --budget-min 1
-	    [ "$(stat -c '%a %u' "$api")" = '600 0' ]
+	    owned '600 0' "$api"
+	    become "$ANN"
 	    cd budgets
 	    not "${under[@]}" cat "retry-v5.0.api"
 	    not "${under[@]}" sh -c 'echo >>retry-v5.0.api'
 	    not "${under[@]}" sh -c 'echo 1<>retry-v5.0.api'
 	    not "${under[@]}" rm -f retry-v5.0.api
 	    cd ..
-	    made 2/9 -q
-	    rm ran
-	    kept is 7 "${under[@]}" env RETRY_BUDGET_DIR=budgets ./retry -q -B api \
-	        --budget-required --budget-min 1 -n 9 -d 0 "${fails[@]}"
-	    ran 2
-	    [ "$(ls -A budgets | wc -l)" -eq 2 ]
-	    [ "$(stat -c '%a %u' "budgets/retry-v5.$ANN.api")" = "600 $ANN" ]
+	    is 7 "$RETRY" -q -B api -n 9 -d 0 "${fails[@]}"
+	    before=$(md5sum "$api")
+	    RETRY_BUDGET_DIR=budgets RETRY=./retry made 2/9 -q --budget-required --budget-min 1
+	    [ "$(ls -A budgets | wc -l) $(md5sum "$api")" = "2 $before" ]
+	    owned "600 $ANN" "budgets/retry-v5.$ANN.api"
 	    # Nor does root use a file that a user has put in place of the segment.
 	    under=()
 	    mv "budgets/retry-v5.$ANN.api" "$api"
@@ -517,19 +482,15 @@ sweep() {
 	a directory with the setgid bit is shared by its group
 	    shared
 	    umask 077
-	    is 7 "${under[@]}" ./retry -q -B api --budget-min 3 -n 3 -d 0 "${fails[@]}"
-	    ran 3
+	    RETRY=./retry
+	    made 3/3 -q --budget-min 3
 	    [ "$(ls -A shared)" = retry-v5.api ]
 	    [ "$(stat -c '%a %u %g' shared/*)" = "660 $ANN $FRIENDS" ]
 	    become "$BOB" "$FRIENDS"
-	    is 7 "${under[@]}" ./retry -B api --budget-required --budget-min 3 -n 3 \
-	        -d 0 "${fails[@]}"
-	    ran 5
+	    made 2/3 --budget-required --budget-min 3
 	    note '.* exhausted, 3 of 3 retries .*'
-	    rm err
 	    become "$CY"
-	    is 7 "${under[@]}" ./retry -B api -n 3 -d 0 "${fails[@]}"
-	    ran 8
+	    made 3/3
 	    note "retry: budget 'api': cannot be used: .*Permission denied, in shared; .*"
 	    not "${under[@]}" cat shared/retry-v5.api
 	    [ "$(ls -A shared)" = retry-v5.api ]
@@ -540,12 +501,11 @@ sweep() {
 	    under=()
 	    unusable 'owned by another user'
 	    [ "$(md5sum shared/retry-v5.api)" = "$before" ]
-	    rm -f shared/* err ran
-	    become "$ANN" "$FRIENDS"
-	    is 7 "$RETRY" -B api --budget-min 2 -n 3 -d 0 "${fails[@]}"
+	    rm -f shared/*
+	    made 3/3 --budget-min 2
 	    [ "$(stat -c '%a %u %g' shared/*)" = "660 0 $FRIENDS" ]
-	    is 7 "${under[@]}" ./retry -B api --budget-required -n 3 -d 0 "${fails[@]}"
-	    ran 4
+	    become "$ANN" "$FRIENDS"
+	    RETRY=./retry made 1/3 --budget-required
 	no other directory is shared
 	    become "$ANN" "$FRIENDS"
 	    umask 0
@@ -556,8 +516,7 @@ sweep() {
 	        mkdir shared
 	        chown "$2:$FRIENDS" shared
 	        chmod "$1" shared
-	        is 0 "${under[@]}" ./retry -B api --budget-dir shared \
-	            --budget-required true
+	        is 0 "${under[@]}" ./retry -B api --budget-dir shared --budget-required true
 	        [ "$(cd shared && stat -c '%n %a' -- *)" = "$3" ]
 	    }
 	    makes 0770 0 "retry-v5.$ANN.api 600"
@@ -571,12 +530,9 @@ sweep() {
 	    is 0 "${under[@]}" ./retry -B api true
 	    chmod 666 shared/*
 	    RETRY=./retry
-	    two
-	    note ".* cannot be used: mode is not 0660, in shared; .*"
-	    chmod 660 shared/*
+	    unusable 'mode is not 0660'
 	    chgrp "$BOB" shared/*
 	    chmod 660 shared/*
-	    two
-	    note ".* cannot be used: of another group, in shared; .*"
+	    unusable 'of another group'
 	END
 }
