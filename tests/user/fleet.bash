@@ -50,8 +50,7 @@ fleet_start() {
 		fleet_port=$((20000 + RANDOM % 12000))
 		rm -f "$fleet_socket"
 		"$FLEET_SERVER" --bind 127.0.0.1 --port "$fleet_port" \
-			--unixsocket "$fleet_socket" --save '' \
-			--appendonly no --dir "$PWD" "$@" \
+			--unixsocket "$fleet_socket" --save '' --appendonly no --dir "$PWD" "$@" \
 			>>fleet.log 2>&1 3>&- &
 		fleet_pid=$!
 		fleet_db=0

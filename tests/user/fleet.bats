@@ -36,13 +36,15 @@ on() {
 	try "${@:2}"
 }
 
-# fails HOST N [OPTION]...: the host fails, although it may make N attempts.
+# fails HOST N SAYS [OPTION]...: the host fails, although it may make N attempts. SAYS is
+# what it says of the fleet, '' for nothing, '*' for whatever it says.
 fails() {
 	: >ran
-	on "$1" status=7 -n "${@:2}" -- "${fails[@]}"
+	on "$1" status=7 -n "$2" "${@:4}" -- "${fails[@]}"
+	[ "$3" = '*' ] || warned ${3:+"$3"}
 }
 
-# retries HOST N [OPTION]...: the host makes N retries that fail.
+# retries HOST N SAYS [OPTION]...: the same, and it makes N retries.
 retries() {
 	fails "$1" "$(($2 + 1))" "${@:3}"
 	ran "$(($2 + 1))"
@@ -76,8 +78,7 @@ warned() {
 asks() {
 	local words=(-B api --budget-dir "$1" --budget-window 1h --fleet "$url")
 	: >ran
-	start "$RETRY" "${words[@]}" -d 0 -n 2 --fleet-timeout "${@:2}" -- \
-		"${fails[@]}"
+	start "$RETRY" "${words[@]}" -d 0 -n 2 --fleet-timeout "${@:2}" -- "${fails[@]}"
 	wait_for is_connected
 }
 
@@ -88,20 +89,19 @@ is_connected() {
 @test "the hosts of a fleet share one budget" {
 	rows beside hosts <<-'END'
 	what one has used, another one has not
-	    retries one 2 --fleet-min 3
+	    retries one 2 '' --fleet-min 3
 	    unix=$url url=redis://localhost:$fleet_port/$fleet_db
-	    fails two 5 --fleet-min 3 -t 20s -T 60s
-	    warned 'budget '\''api'\'': exhausted, 3 of 3 retries used in 60s by 2 hosts, ask again in about *; giving up (--budget-wait waits for it)'
+	    fails two 5 'budget '\''api'\'': exhausted, 3 of 3 retries used in 60s by 2 hosts, ask again in about *; giving up (--budget-wait waits for it)' \
+	        --fleet-min 3 -t 20s -T 60s
 	    url=$unix
-	    fails one 5 --fleet-min 3
+	    fails one 5 '*' --fleet-min 3
 	    stored R 3 H 2
 	a host is one host, whatever its limits, and however the URL is written
 	    for url in {redis,valkey}"://127.0.0.1:$fleet_port/$fleet_db"; do
-	        retries one 1 --fleet-min 20
-	        warned
+	        retries one 1 '' --fleet-min 20
 	    done
-	    retries one 1 --fleet-min 30
-	    retries one 1 --fleet-min 20 --fleet-ratio 1
+	    retries one 1 '' --fleet-min 30
+	    retries one 1 '' --fleet-min 20 --fleet-ratio 1
 	    stored R 4 H 1
 	many processes of a host share what the server grants
 	    seq 16 | xargs -P 16 -n 1 "$RETRY" -B api --budget-dir one -q -d 0 \
@@ -118,38 +118,36 @@ is_connected() {
 	        warned
 	        wait_for stored R 0
 	    done
-	    retries two 1 --fleet-min 1
+	    retries two 1 '' --fleet-min 1
 	    stored R 1
-	    fails one 2 --fleet-min 1
-	    warned '*exhausted, 1 of 1 *; giving up (--budget-wait*'
+	    fails one 2 '*exhausted, 1 of 1 *; giving up (--budget-wait*' --fleet-min 1
 	--budget-wait waits for the fleet
-	    retries one 1 --fleet-min 1 --budget-window 4s
+	    retries one 1 '' --fleet-min 1 --budget-window 4s
 	    on two -n 2 --fleet-min 1 --budget-window 4s --budget-wait 25s -- \
 	        sh -c 'test "$RETRY_ATTEMPT" = 2'
 	    warned '*exhausted, 1 of 1 retries used in 4s by *; waiting'
 	an inner retry has the fleet of the outer one
-	    fails one 2 --fleet-min 5 -- "$RETRY" -n 2 -d 0
+	    fails one 2 '*' --fleet-min 5 -- "$RETRY" -n 2 -d 0
 	    ran 4
 	    stored R 3
 	a budget that cannot be used on the host still asks the fleet
 	    chmod 777 one
-	    retries one 1 --fleet-min 1
-	    fails one 3 --fleet-min 1
-	    warned '*exhausted, 1 of 1 *; giving up (--budget-wait*'
+	    retries one 1 '' --fleet-min 1
+	    fails one 3 '*exhausted, 1 of 1 *; giving up (--budget-wait*' --fleet-min 1
 	the report and the metrics have what the fleet said
 	    counts() # counts GRANTED DENIED ALONE
 	    {
 	        holds <(sed -n 's/^retry_fleet_//p' m.prom) "granted{name=\"m\"} $1" \
 	            "denied{name=\"m\"} $2" "alone{name=\"m\"} $3"
 	    }
-	    fails one 3 --fleet-min 1 --report report --metrics m.prom
+	    fails one 3 '*' --fleet-min 1 --report report --metrics m.prom
 	    [ "$(values fleet)" = "$url granted denied" ]
 	    counts 1 1 0
 	    # Nobody asks it before a first attempt.
-	    fails one 1 --report report
+	    fails one 1 '*' --report report
 	    [ "$(values fleet)" = "$url null" ]
 	    url=unix://$PWD/none
-	    fails three 2 --metrics m.prom
+	    fails three 2 '*' --metrics m.prom
 	    counts 0 0 1
 	without --fleet no word of a fleet is touched
 	    is 0 "$RETRY" -B api --budget-dir one --breaker on -n 2 -d 0 -- \
@@ -171,7 +169,7 @@ is_connected() {
 	that of a retry that was granted, by that retry
 	    on one -n 2 -- sh -c 'test "$RETRY_ATTEMPT" = 2'
 	    wait_for stored S 1
-	    fails one 1
+	    fails one 1 '*'
 	    stored S 1
 	those so far, by the first question of a host
 	    for _ in 1 2 3; do
@@ -193,8 +191,7 @@ is_connected() {
 	        strace -qq -o trace "$RETRY" -B api --budget-dir one \
 	            --budget-window 1h "$@" -- true 3>&-
 	        sed 's/(.*//' trace | sort |
-	            grep -vE '^(---|.*sig(return|pending)|.*map|brk|ppoll|read|waitid)' \
-	            >calls
+	            grep -vE '^(---|.*sig(return|pending)|.*map|brk|ppoll|read|waitid)' >calls
 	    }
 	    sent
 	    sent --fleet "$url"
@@ -208,37 +205,34 @@ is_connected() {
 	rows beside hosts <<-'END'
 	it makes its share, and says so once
 	    url=unix://$PWD/none
-	    retries one 1
-	    fails two 5
+	    retries one 1 '*'
+	    fails two 5 '*'
 	    warned 'no connection: No such file or directory; this host alone, 1 retry in 60s' \
 	        'no answer lately; this host alone, 1 retry in 60s, ask again in about *; giving up (--budget-wait waits for it)'
-	    retries three 3 --fleet-alone 3
-	    warned 'no connection: *; this host alone, 3 retries in 60s'
+	    retries three 3 'no connection: *; this host alone, 3 retries in 60s' \
+	        --fleet-alone 3
 	    api=${api/one/three}
 	    older -50 # so the pause lasts
-	    fails three 5 --fleet-alone 3
-	    warned 'no answer lately; this host alone, 3 retries in 60s, ask again in about *; giving up (--budget-wait waits for it)'
+	    fails three 5 'no answer lately; this host alone, 3 retries in 60s, ask again in about *; giving up (--budget-wait waits for it)' \
+	        --fleet-alone 3
 	it tells of its retries after its pause, and they count
 	    url="unix://$PWD/later?db=$fleet_db"
-	    retries one 1 --fleet-min 90
+	    retries one 1 '*' --fleet-min 90
 	    ln -s "$fleet_socket" later
 	    older 2
-	    retries one 1 --fleet-min 90
-	    warned
+	    retries one 1 '' --fleet-min 90
 	    stored R 2
 	none of its processes asks the server, and so waits
 	    fleet_by 'exec sleep 60'
 	    url=rediss://any
-	    retries one 1 --fleet-timeout 100ms --fleet-alone 9
-	    warned 'no answer in 100ms; this host alone, 9 retries in 60s'
+	    retries one 1 'no answer in 100ms; this host alone, 9 retries in 60s' \
+	        --fleet-timeout 100ms --fleet-alone 9
 	    older -50 # so its pause lasts
-	    retries one 1 --fleet-timeout 1m --fleet-alone 9
-	    warned
+	    retries one 1 '' --fleet-timeout 1m --fleet-alone 9
 	what is no answer counts as none
 	    fleet_by 'echo HTTP/1.1 400 Bad Request; exec cat >asked'
 	    url=rediss://any
-	    retries one 1
-	    warned 'no valid answer; this host alone, 1 retry in 60s'
+	    retries one 1 'no valid answer; this host alone, 1 retry in 60s'
 	with --budget-required nothing runs before the server has answered
 	    on one --budget-required -- touch answered
 	    [ -e answered ]
@@ -253,16 +247,14 @@ is_connected() {
 	    url=rediss://any
 	    asks one 1m
 	    ended_by TERM
-	    retries one 1 --fleet-timeout 100ms
-	    warned 'no answer in 100ms; *'
+	    retries one 1 'no answer in 100ms; *' --fleet-timeout 100ms
 	the deadline ends a question, and the server is not to blame
 	    fleet_by 'exec sleep 60'
 	    url=rediss://any
 	    on one status=7 -T 3s -n 2 --fleet-timeout 1m -- "${fails[@]}"
 	    told 'retry: giving up before attempt 2: .*deadline.*'
 	    warned
-	    retries one 1 --fleet-timeout 100ms
-	    warned 'no answer in 100ms; *'
+	    retries one 1 'no answer in 100ms; *' --fleet-timeout 100ms
 	END
 }
 
@@ -274,9 +266,8 @@ is_connected() {
 	url=$fleet_url
 	kill -STOP "$fleet_pid"
 	began=$(now)
-	retries one 1 --fleet-timeout 1s
+	retries one 1 'no answer in 1s; this host alone, 1 retry in 60s' --fleet-timeout 1s
 	took_since "$began" 1000
-	warned 'no answer in 1s; this host alone, 1 retry in 60s'
 	: >err
 	asks two 1500ms
 	kill -STOP "$pid"
@@ -320,8 +311,7 @@ greets() {
 # refuses HOST WHY: on a new host, the server refuses with WHY, a pattern.
 refuses() {
 	mkdir "$1"
-	fails "$1" 2
-	warned "refused: $2; this host alone, 1 retry in 60s"
+	fails "$1" 2 "refused: $2; this host alone, 1 retry in 60s"
 }
 
 @test "what a real server refuses leaves the host alone" {
@@ -363,16 +353,14 @@ other() {
 	url=$one/1 refuses database 'ERR SELECT is not allowed in cluster mode'
 	fleet_cli CLUSTER ADDSLOTS {0..16383} >ok
 	start "$FLEET_SERVER" --bind 127.0.0.1 --port "$port" \
-		--save '' --unixsocket "$PWD/other.socket" --dir "$PWD" \
-		"${cluster[@]}" other.conf
+		--save '' --unixsocket "$PWD/other.socket" --dir "$PWD" "${cluster[@]}" other.conf
 	wait_for other PING
 	other CLUSTER MEET 127.0.0.1 "$fleet_port"
 	for words in other fleet_cli; do
 		"$words" -r 200 -i 0.1 CLUSTER INFO | grep -qm 1 cluster_state:ok
 	done
 	url=redis://127.0.0.1:$port # MOVED
-	retries one 2
-	warned
+	retries one 2 ''
 	stored R 2
 	url=unix://$PWD/other.socket # a socket leads to one server only
 	refuses socket 'MOVED *'
@@ -381,12 +369,10 @@ other() {
 	other CLUSTER SETSLOT "$slot" IMPORTING "$(fleet_cli CLUSTER MYID)"
 	fleet_cli CLUSTER SETSLOT "$slot" MIGRATING "$(other CLUSTER MYID)"
 	url=$one # ASK
-	retries two 2
-	warned
+	retries two 2 ''
 	read -ra words < <(fleet_account)
 	fleet_cli "${words[@]}" && other "${words[@]}" || skip 'this server has no ACL'
-	RETRY_FLEET_AUTH=retry:password retries two 1
-	warned
+	RETRY_FLEET_AUTH=retry:password retries two 1 ''
 	[ "$(fleet_cli CLUSTER COUNTKEYSINSLOT "$slot")" = 0 ]
 	[ "$(other CLUSTER COUNTKEYSINSLOT "$slot")" = 1 ]
 }

@@ -78,8 +78,7 @@ inside() {
 		taken "${words[@]}" --fleet-timeout 1ms --fleet-min 0 --fleet-ratio 25% --fleet-alone 0
 	END
 	for option in auth timeout min ratio alone; do
-		refused "--fleet-$option: only with --fleet: '1'" -B api \
-			"--fleet-$option" 1
+		refused "--fleet-$option: only with --fleet: '1'" -B api "--fleet-$option" 1
 		RETRY_FLEET=redis://host taken -B api "--fleet-$option" 1 --fleet ''
 	done
 }
@@ -165,10 +164,7 @@ field() {
 
 # fails LINE WORD...: retry --budget-status fails so, with what it shows in ./seen
 fails() {
-	local line=$1 got=0
-	shift
-	"$RETRY" --budget-status "$@" >seen 2>err || got=$?
-	[ "$got" = 1 ] && holds err "retry: $line"
+	try status=1 says="$1" --budget-status "${@:2}" && mv out seen
 }
 
 @test "--budget-status with --fleet shows what the server knows, too" {
@@ -215,32 +211,30 @@ fails() {
 	if the server does not answer, the host's row, null, and why
 	    fleet=unix://$PWD/none
 	    why='no connection: No such file or directory'
+	    unasked="fleet '$fleet': cannot be asked: $why"
 	    "$RETRY" -B api true
-	    fails "fleet '$fleet': cannot be asked: $why" api --fleet "$fleet"
+	    fails "$unasked" api --fleet "$fleet"
 	    [[ $(<seen) == 'KEY '*$'\napi  host '* && $(lines seen) = 2 ]]
-	    fails "fleet '$fleet': cannot be asked: $why" api --fleet "$fleet" --json
+	    fails "$unasked" api --fleet "$fleet" --json
 	    field "null $why 1" '"\(.fleet) \(.error) \(.totals.firsts)"'
-	    fails "fleet '$fleet': cannot be asked: $why" api --fleet "$fleet" --prom
+	    fails "$unasked" api --fleet "$fleet" --prom
 	    has_line 'retry_fleet_up{key="api"} 0' seen
 	    has_line 'retry_fleet_on_host_unasked_seconds{key="api"} 0' seen
 	    not grep -F 'retry_fleet_hosts{' seen
 	    "$RETRY" -q -n 2 -d 0 -B api --fleet "$fleet" false || :
-	    fails "fleet '$fleet': cannot be asked: $why" api --fleet "$fleet" --prom
+	    fails "$unasked" api --fleet "$fleet" --prom
 	    has_line 'retry_fleet_on_host_alone{key="api"} 1' seen
 	    has_line 'retry_fleet_on_host_denied_seconds{key="api"} 0' seen
-	    "$RETRY" --budget-status none --fleet "$fleet" 2>err || :
-	    grep -qF "retry: budget 'none': no such budget in $RETRY_BUDGET_DIR" err
+	    try status=1 says="*budget 'none': no such budget in $RETRY_BUDGET_DIR*" \
+	        --budget-status none --fleet "$fleet"
 	if it is silent, an end after --fleet-timeout, and at once by Ctrl-C
 	    fleet_by 'exec sleep 60'
 	    "$RETRY" -B api true
 	    fails "fleet 'rediss://any': cannot be asked: no answer in 100ms" all \
 	        --fleet rediss://any --fleet-timeout 100ms
-	    start "$RETRY" --budget-status api --fleet rediss://any \
-	        --fleet-timeout 1m
+	    start "$RETRY" --budget-status api --fleet rediss://any --fleet-timeout 1m
 	    wait_for grep -q '^SigBlk:.*[1-9a-f]' "/proc/$pid/status"
-	    kill -INT "$pid"
-	    ended
-	    [ "$status" = 130 ]
+	    ended_by INT
 	END
 }
 
@@ -259,9 +253,8 @@ fails() {
 	    columns 'api fleet 3' api --fleet-auth auth \
 	        --fleet "redis://retry@127.0.0.1:$fleet_port/$fleet_db"
 	    secret retry:wrong-one
-	    "$RETRY" -v --budget-status api --fleet "$fleet" --fleet-auth auth \
-	        2>err && false
-	    grep -q 'cannot be asked: refused: WRONGPASS' err
+	    try status=1 says='*cannot be asked: refused: WRONGPASS*' \
+	        -v --budget-status api --fleet "$fleet" --fleet-auth auth
 	    not grep wrong-one err
 	    secret retry:password
 	    "$RETRY" --budget-reset api --fleet "$fleet" --fleet-auth auth
@@ -274,23 +267,25 @@ fails() {
 	    "$RETRY" --budget-reset api
 	    [ "$(fleet_cli KEYS '*' | sort | xargs)" = 'retry:1:api retry:1:web' ]
 	    "$RETRY" -B api true
-	    "$RETRY" -v --budget-reset api --fleet "$fleet" 2>err
-	    holds err "retry: budget 'api': reset" "retry: fleet '$fleet': reset"
+	    try says="budget 'api': reset|fleet '$fleet': reset" -v --budget-reset api --fleet "$fleet"
 	    [ "$(fleet_cli KEYS '*')" = retry:1:web ]
 	    "$RETRY" -B api true
-	    "$RETRY" --budget-reset api --fleet "unix://$PWD/none" 2>err && false
-	    [[ $(<err) == "retry: fleet 'unix://$PWD/none': cannot be reset: no connection: "* ]]
+	    try status=1 says="fleet 'unix://$PWD/none': cannot be reset: no connection: *" \
+	        --budget-reset api --fleet "unix://$PWD/none"
 	    fails "budget 'api': no such budget in $PWD/budgets" api # all the same
 	--dry-run says whether the fleet could be asked
 	    serve
 	    told_server api
-	    "$RETRY" --dry-run -B api --fleet "$fleet" >out
-	    grep -qE '^Fleet +answers +20 of [0-9]+ retries used in 1m by 3 hosts$' out
-	    grep -qE '^Not counted +fleet +up to 250ms a retry$' out
-	    "$RETRY" --dry-run -B api --fleet "unix://$PWD/none" --fleet-timeout 3s >out
-	    grep -qE '^Fleet +no answer +no connection: ' out
-	    grep -qE '^Not counted +fleet +up to 3s a retry$' out
-	    "$RETRY" --dry-run -B api >out
+	    forecast() # forecast FLEET UNCOUNTED [WORD]...: both patterns are in it
+	    {
+	        try --dry-run -B api "${@:3}"
+	        [[ $(tr -s ' ' <out) == *"Not counted fleet $2"$'\n'"Fleet "$1 ]]
+	    }
+	    forecast 'answers 20 of +([0-9]) retries used in 1m by 3 hosts' \
+	        'up to 250ms a retry' --fleet "$fleet"
+	    forecast 'no answer no connection: *' 'up to 3s a retry' \
+	        --fleet "unix://$PWD/none" --fleet-timeout 3s
+	    try --dry-run -B api
 	    not grep -i fleet out
 	END
 }
