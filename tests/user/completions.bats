@@ -44,8 +44,7 @@ in_bash() {
 			COMPREPLY=() COMP_WORDS=("$RETRY" "${words[@]/#\'\'/}")
 			COMP_CWORD=${#words[@]} COMP_LINE="${COMP_WORDS[*]}"
 			COMP_POINT=${#COMP_LINE}
-			_retry "$RETRY" "${COMP_WORDS[COMP_CWORD]}" \
-				"${COMP_WORDS[COMP_CWORD - 1]}"
+			_retry "$RETRY" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
 			echo "${COMPREPLY[*]}"
 		done
 	)
@@ -315,8 +314,7 @@ all_become() {
 		'--retry-on http:503 fooey x' '--fail-on=7,stderr:x fooey y' \
 		'--limit 2:http:503 fooey x' '-B db:1 fooey x' \
 		'--label a:b=c fooey x' '--label=a=b:c fooey x' \
-		'--trace a:b=c fooey x' '--on-retry a:b=c fooey x' \
-		'-j none -- fooey -- x'; do
+		'--trace a:b=c fooey x' '--on-retry a:b=c fooey x' '-j none -- fooey -- x'; do
 		# shellcheck disable=SC2086 # words
 		RETRY_BUDGET_DIR=. "$RETRY" $words 2>err >&4
 		echo "$words"

@@ -17,17 +17,21 @@ setup() {
 # those of their subsections. \& at the end of EXAMPLES hides the name from
 # mandoc, which expects that section near the end of a page.
 section() {
-	local page=$1 title
-	shift
-	for title; do
-		awk -v title="$title" '
-			/^\.S[hs] / {
+	local title
+	for title in "${@:2}"; do
+		awk -v title="$title" '/^\.S[hs] / {
 				sub(/\\&$/, "")
 				inside = substr($0, 5) == title
 				next
 			}
-			inside' "$top/$page"
+			inside' "$top/$1"
 	done
+}
+
+# block LANGUAGE FILE [N]: the Nth block of this language in a file of Markdown, or the 1st
+block() {
+	awk -v begin="\`\`\`$1" -v n="${3-1}" '/^```/ { inside = 0 } inside && n == 0
+		$0 == begin { inside = 1; n-- }' "$2"
 }
 
 # Source of the manual to plain text.
@@ -128,8 +132,7 @@ set_by_groff() {
 		sed -n 's/^\.Dl //p' "$page" | plain | sort >commands
 		for file in mandoc groff; do
 			# What is left of a cell begins below the cell.
-			awk -v "version=$version" '
-				NR == 1 && !/\) +[GFM][a-z]+ [A-Z][a-z]+ Manual +RETRY/
+			awk -v "version=$version" 'NR == 1 && !/\) +[GFM][a-z]+ [A-Z][a-z]+ Manual +RETRY/
 				length > 80
 				/^ {30,}[^ ]/ {
 					match($0, /^ +/)
@@ -154,8 +157,7 @@ set_by_groff() {
 	local file others
 	grep -ohE 'Xr retry[a-z.-]* [1-8]' "${pages[@]}" | sort -u >names
 	while read -r _ name section; do
-		file=$name.$section
-		[ -e "$top/$file" ] || [ -e "$top/man/$file" ]
+		[ -e "$top/$name.$section" ] || [ -e "$top/man/$name.$section" ]
 	done <names
 	awk '{ gsub(/\\&/, "") }
 		/^\.S[hs] / { title[FILENAME, substr($0, 5)] }
@@ -183,9 +185,8 @@ set_by_groff() {
 	RETRY_FLEET_AUTH=password RETRY_POLICY=./policy "$RETRY" -T 60 -d 1ms --http \
 		--idempotency-key auto -B api --budget-ratio 1 --budget-min 1 --budget-window 60 \
 		--budget-dir . --breaker on --nested add \
-		--fleet unix:///none --fleet-auth auth \
-		--fleet-timeout 1 --fleet-min 1 --fleet-ratio 1 --fleet-alone 1 \
-		--trace trace -- \
+		--fleet unix:///none --fleet-auth auth --fleet-timeout 1 --fleet-min 1 \
+		--fleet-ratio 1 --fleet-alone 1 --trace trace -- \
 		sh -c 'case $RETRY_ATTEMPT in
 			1) echo 503 >"$RETRY_HTTP_STATUS" ;;
 			*) env >seen ;; esac' 2>err
@@ -230,8 +231,7 @@ set_by_groff() {
 # Makes a ./curl that fails with this answer: a status, and header fields.
 answer() {
 	[ -x curl ] || {
-		printf '%s\n' '#!/bin/sh' 'cat answer >"$RETRY_HTTP_STATUS"' \
-			'exit 22' >curl
+		printf '%s\n' '#!/bin/sh' 'cat answer >"$RETRY_HTTP_STATUS"' 'exit 22' >curl
 		chmod +x curl
 	}
 	printf '%s\n' "HTTP/1.1 $1" "${2-}" '' >answer
@@ -240,21 +240,19 @@ answer() {
 # Ends for a reason of this name, which "giving up: " has in these words; of three
 # reasons it names the rule.
 ends() {
-	local name=$1 words=$2
-	shift 2
-	output=$("$RETRY" -v "$@" 2>&1) || :
-	echo "$name: $words" >>seen
+	local name=$1 words=", giving up: $2*"
+	output=$("$RETRY" -v "${@:3}" 2>&1) || :
+	echo "$name: $2" >>seen
 	case $name in
 	succeeded) words= ;;
-	not-executable) words="retry: cannot run " ;;
+	not-executable) words='retry: cannot run *' ;;
 	breaker | budget) words="retry: $name 'api': *; giving up" ;;
-	stop-rule) words=', giving up: --stop-on 1'$'\n' ;;
-	not-retryable) words=', giving up: not in --retry-on 2'$'\n' ;;
-	not-idempotent) words=', giving up: a POST is not sent twice without --idempotency-key'$'\n' ;;
-	*) words=", giving up: $words*"$'\n' ;;
+	stop-rule) words=', giving up: --stop-on 1' ;;
+	not-retryable) words=', giving up: not in --retry-on 2' ;;
+	not-idempotent) words=', giving up: a POST is not sent twice without --idempotency-key' ;;
 	esac
 	# shellcheck disable=SC2053 # a pattern
-	[[ $output == *$words*": $name" ]]
+	[[ $output == *$words${words:+$'\n'}*": $name" ]]
 }
 
 @test "the reasons are those of the manual, by name and in words" {
@@ -536,15 +534,9 @@ stage() {
 		#!/bin/sh
 		echo "${0##*/} $*" >>"$CALLS"
 		case $RETRY_ATTEMPT:${0##*/}:$* in
-		1:ssh:*)
-			echo 'ssh: connect to host h port 22: Connection refused' >&2
-			exit 255
-			;;
+		1:ssh:*) echo 'ssh: connect to host h port 22: Connection refused' >&2; exit 255 ;;
 		1:curl:--dump-header*) echo HTTP/2 503 >"$2"; exit 22 ;;
-		1:curl:*--fail-with-body*)
-			echo '{"type": "https://example.org/busy"}'
-			exit 22
-			;;
+		1:curl:*--fail-with-body*) echo '{"type": "https://example.org/busy"}'; exit 22 ;;
 		1:curl:*) exit 7 ;;
 		1:wget:*) echo HTTP/1.1 503 Busy >log; exit 8 ;;
 		1:apt-get:*) echo 'W: Failed to fetch it: Connection refused' >&2; exit ;;
@@ -559,9 +551,7 @@ stage() {
 		1:*) exit 1 ;;
 		esac
 		while [ $# -gt 1 ]; do
-			if [ "$1" = -o ]; then
-				echo data >"$2"
-			fi
+			[ "$1" != -o ] || echo data >"$2"
 			shift
 		done
 	END
@@ -645,24 +635,12 @@ example() {
 			example sh -c "${words//\", \"/\" \"}"
 			example sh -c "$(sed -n 's/^HEALTHCHECK CMD //p' "$file")"
 			;;
-		'0 3 * * * '*)
-			example sh -c "${text#'0 3 * * * '}"
-			;;
-		RETRY_*'*/5 * * * * '*)
-			example sh -aec "${text//'*/5 * * * * '}"
-			;;
-		*'--success-on fail '*)
-			sh -e "$file" # ends at the first failure
-			;;
-		steps:* | script:*)
-			example sh -ec "$(sed -n 's/^  - \(run: \)\?//p' "$file")"
-			;;
-		*:$'\n\t'*)
-			example make -f "$file"
-			;;
-		*)
-			example sh -e "$file"
-			;;
+		'0 3 * * * '*) example sh -c "${text#'0 3 * * * '}" ;;
+		RETRY_*'*/5 * * * * '*) example sh -aec "${text//'*/5 * * * * '}" ;;
+		*'--success-on fail '*) sh -e "$file" ;; # ends at the first failure
+		steps:* | script:*) example sh -ec "$(sed -n 's/^  - \(run: \)\?//p' "$file")" ;;
+		*:$'\n\t'*) example make -f "$file" ;;
+		*) example sh -e "$file" ;;
 		esac
 	done
 	[ "$(cat app)" = data ]
@@ -676,11 +654,11 @@ example() {
 # after what is defined BEFORE. It makes two attempts, and the second writes the
 # file.
 function_runs() {
-	local number=$1 count=1
+	local count=1
 	command -v "$3" || return 0
 	{
 		echo "$2"
-		awk -v number="$number" '/^\.Ed/ { inside = 0 }
+		awk -v number="$1" '/^\.Ed/ { inside = 0 }
 			inside && n == number; /^\.Bd/ { inside = 1; n++ }' section
 	} >code
 	rm -f mirror
@@ -706,7 +684,7 @@ function_runs() {
 		3 "$definition" zsh -f
 		5 '' sh
 		# README's
-		0 "$(awk '/^```/ { inside = 0 } inside; /^```bash$/ { inside = 1 }' "$top/README.md")" bash
+		0 "$(block bash "$top/README.md")" bash
 	END
 	fish --no-config -c 'test "$(echo x)" = x' || skip 'fish is too old'
 	function_runs 4 "$fish" fish --no-config
@@ -714,21 +692,16 @@ function_runs() {
 
 @test "README's first commands print what it says, of which the first succeeds at the third attempt" {
 	stage
-	awk '/^```/ { inside = 0 } inside { print n, $0 }
-		/^```sh$/ { inside = 1; n++ }' "$top/README.md" >blocks
-	grep -qxF '2 tests/setup && make check' blocks
-	[ "$(grep -c '^[12] ' blocks)" = 2 ]
-	command=$(sed -n 's/^1 tests\/setup build && make && //p' blocks)
-	[[ $command == './retry -v -n 5 -- '* ]]
-	bash -c "${command/.\/retry/\"\$RETRY\" -d 1ms}" 2>err
+	[ "$(block sh "$top/README.md" 2)" = 'tests/setup && make check' ]
+	command=$(block sh "$top/README.md")
+	[[ $command == 'tests/setup build && make && ./retry -v -n 5 -- '* && $command != *$'\n'* ]]
+	bash -c "\"\$RETRY\" -d 1ms ${command#*./retry}" 2>err
 	grep -qx 'retry: attempt 3/5 succeeded (exit 0)' err
 	grep -qx 'retry: ended after 3 attempts in .*: succeeded, rescued by a retry' err
 
-	awk '/^```/ { inside = 0 } inside; /^```console$/ { inside = 1 }' \
-		"$top/README.md" >session
+	block console "$top/README.md" >session
 	grep '^fatal: ' session >fatal
-	printf '%s\n' '#!/bin/sh' '[ "$RETRY_ATTEMPT" = 1 ] || exit 0' \
-		'cat fatal >&2' 'exit 128' >bin/git
+	printf '%s\n' '#!/bin/sh' '[ "$RETRY_ATTEMPT" = 1 ] || exit 0' 'cat fatal >&2' 'exit 128' >bin/git
 	printf '%s\n' '#!/bin/sh' 'grep ^curl: session >&2' \
 		'echo "HTTP/1.1 404 x" >"$RETRY_HTTP_STATUS"' 'exit 22' >bin/curl
 	chmod +x bin/git
@@ -741,9 +714,7 @@ function_runs() {
 
 @test "the examples of README and of --help run, and the entrypoint of a container" {
 	stage nc pg_isready make ssh git npm rsync psql gh docker worker
-	# The third block of shell.
-	awk '/^```/ { inside = 0 } inside && n == 3
-		/^```sh$/ { inside = 1; n++ }' "$top/README.md" >readme
+	block sh "$top/README.md" 3 >readme
 	ln -s "$RETRY" retry # the name in README
 	./retry --help | sed -n '/^Examples:/,$p' | sed 1d >help
 	for file in readme help; do

@@ -186,8 +186,7 @@ exhausted='giving up: attempts exhausted'
 		workflow 127 -- $'x\n::add-mask::y\n' && not grep -q '^::add-mask' err
 		try status=127 -- $'x\n::add-mask::y\n' && not grep -q '^::add-mask' err
 	END
-	run -125 sh -c '"$@" >/dev/full 2>err' sh "$RETRY" -O \
-	    --log-format github echo hello
+	run -125 sh -c '"$@" >/dev/full 2>err' sh "$RETRY" -O --log-format github echo hello
 	one_warning
 	# Where a signal ends the wait, too.
 	start "$RETRY" --log-format github -d 60 -j none false
