@@ -67,6 +67,8 @@
 #                         table try <<-'END'
 #                             status=7 runs=3 says='*exhausted' -n 3 sh -c "$exits" 7
 #                             out='a|b' -O seq 3 && [ ! -e file ]
+#     to REDIRECTION TRY...
+#                       TRY, where retry has this REDIRECTION of a shell's
 #     session <<END     each line after "$ " is run by the shell of the test, where
 #                       "retry" is the program; what both streams get then, and
 #                       [STATUS] if that is not 0, are the lines below it. They have
@@ -438,6 +440,11 @@ try() {
 		cat err
 		return 1
 	} >&2
+}
+
+to() {
+	local under=("${under[@]}" sh -c "exec \"\$@\" $1" sh)
+	"${@:2}"
 }
 
 # reads FILE PATTERN: these are its lines, as try has them; sets $said

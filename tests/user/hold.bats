@@ -6,6 +6,7 @@
 
 load helper
 load actor
+load json
 
 usual=(-d 0)
 
@@ -55,7 +56,7 @@ dies_of() {
 }
 
 @test "-O writes what the attempt that succeeds wrote, -E what the last one that fails did" {
-	local unusable=(-E -B api --budget-dir nosuch)
+	local unusable=(-E -B api --budget-dir nosuch) again=' failed (exit 7), retrying in 0s'
 	local late='[ "$RETRY_ATTEMPT" -eq 2 ] || { echo "err $RETRY_ATTEMPT" >&2; exit 7; }
 		printf %s "$word" >&2; exec sleep 20'
 	table <<-'END'
@@ -72,10 +73,13 @@ dies_of() {
 		try status=7 out='out 1' says='> err 1|attempt 1/5 failed (exit 7), giving up: --stop-on 7' -E --stop-on 7 -- "${says[@]}"
 		# The deadline ends the second attempt.
 		try status=124 out='' says='> err 1' -q -T 1 -k 0 -E -- sh -c "$late"
-		try status=124 out='' says='> err 1' -q -w 1 -d 0 -k 0 -- sh -c "$late"
 		with word=late try status=124 out='' says='> late' -q -T 1 -k 0 -E -- sh -c "$late"
 		try status=124 out='' says='' -q -T 1 -k 0 --chronic -- sh -c "$late"
 		try status=127 out='' says="cannot run '5': No such file or directory|did you mean -n 5?" -E -- 5 true
+		# With -v too none but the last, which follows the error output.
+		with won=2 try says="attempt 1/3$again|attempt 2/3 succeeded (exit 0)|ended after 2 attempts in *s: succeeded, rescued by a retry" -v -n 3 -E -- "${says[@]}"
+		try status=7 says="attempt 1/3$again|attempt 2/3$again|> err 3|attempt 3/3 failed (exit 7), giving up: attempts exhausted|ended after 3 attempts in *s: attempts" -v -n 3 -E -- "${says[@]}"
+		with won=2 try out='' says='' -v --chronic -- "${says[@]}"
 		# No warning, but the error because of which nothing is run.
 		with won=1 try out='out 1' says='' "${unusable[@]}" -- "${says[@]}"
 		try status=7 out='out 1|out 2' says="> err 2|$last2" -n 2 "${unusable[@]}" -- "${says[@]}"
@@ -83,48 +87,27 @@ dies_of() {
 	END
 }
 
-@test "with -v, -E holds no message but the last, which follows the error output" {
-	usual=(-d 0 -v -n 3 -E)
-	again=' failed (exit 7), retrying in 0s'
-	table <<-'END'
-		with won=2 try says="attempt 1/3$again|attempt 2/3 succeeded (exit 0)|ended after 2 attempts in *s: succeeded, rescued by a retry" -- "${says[@]}"
-		try status=7 says="attempt 1/3$again|attempt 2/3$again|> err 3|attempt 3/3 failed (exit 7), giving up: attempts exhausted|ended after 3 attempts in *s: attempts" -- "${says[@]}"
-		with won=2 try out='' says='' -v --chronic -- "${says[@]}"
-	END
-}
+# What a process writes to both streams in turns, 98 times each, and what that is.
+turns='exec 2>&1; i=0; while [ $((i += 1)) -lt 99 ]; do echo "$i"; echo "$i" >&2; done'
+printf -v turned '%s|' $(seq 98 | sed p)
 
 @test "both are held apart or together, and each alone leaves the other as it is" {
-	rows row eval <<-'END'
-	apart, though they go to the same place
-	    won=2 run -0 "$RETRY" -d 0 -O -E "${says[@]}"
-	    [ "$output" = 'out 2' ]
-	    run -7 "$RETRY" -d 0 -n 2 -O -E "${says[@]}"
-	    [ "$output" = "err 2"$'\n'"retry: $last2" ]
-	a command that joins its streams has them in order
-	    try -O -E -- sh -c 'exec 2>&1; i=0
-	        while [ $((i += 1)) -lt 99 ]; do echo "$i"; echo "$i" >&2; done'
-	    for i in {1..98}; do printf '%d\n%d\n' "$i" "$i"; done | cmp - out
-	    nothing err
-	-O and standard error
-	    try out="$PWD/err" says='' -O -- readlink /proc/self/fd/2
-	    won=1 run -0 "$RETRY" -q -O "${says[@]}"
-	    [ "$output" = $'err 1\nout 1' ] # at once, and in the end
-	-E and standard output
-	    try out="$PWD/out" says='' -E -- readlink /proc/self/fd/1
-	one that is closed stays closed
-	    run -3 --separate-stderr sh -c 'exec "$@" >&-' sh "$RETRY" -q -n 2 -d 0 \
-	        -O sh -c '[ ! -e /proc/$$/fd/1 ] && echo closed >&2; exit 3'
-	    [ "$stderr" = $'closed\nclosed' ]
-	    run -3 --separate-stderr sh -c 'exec "$@" 2>&-' sh "$RETRY" -n 2 -d 0 \
-	        -E sh -c '[ ! -e /proc/$$/fd/2 ] && echo closed; exit 3'
-	    [ "$output" = $'closed\nclosed' ]
-	    run -0 sh -c 'exec "$@" >&-' sh "$RETRY" -O true
-	a pattern of stdout
-	    try out=ok says='' -O -E --retry-on stdout:busy -- sh -c \
-	        '[ "$RETRY_ATTEMPT" -eq 2 ] && echo ok || { echo busy; exit 3; }'
-	a pattern of stderr
-	    try status=3 out='' says='> denied|attempt 1/5 failed (exit 3), giving up: --stop-on stderr:denied' \
-	        -O -E --stop-on stderr:denied -- sh -c 'echo lost; echo denied >&2; exit 3'
+	local open='[ ! -e /proc/$$/fd/1 ] && echo closed >&2; [ ! -e /proc/$$/fd/2 ] && echo closed; exit 3'
+	table <<-'END'
+		# Apart, though they go to the same place; -O alone holds one.
+		with won=2 to '2>&1' try out='out 2' -O -E -- "${says[@]}"
+		to '2>&1' try status=7 out="err 2|$last2" -n 2 -O -E -- "${says[@]}"
+		with won=1 to '2>&1' try out='err 1|out 1' -O -- "${says[@]}"
+		# A command that joins its streams has them in order.
+		try out="${turned%|}" says='' -O -E -- sh -c "$turns"
+		try out="$PWD/err" says='' -O -- readlink /proc/self/fd/2
+		try out="$PWD/out" says='' -E -- readlink /proc/self/fd/1
+		# One that is closed stays closed.
+		to '>&-' try status=3 says='> closed|> closed' -q -n 2 -O sh -c "$open"
+		to '2>&-' try status=3 out='closed|closed' -n 2 -E sh -c "$open"
+		to '>&-' try -O true
+		try out=ok says='' -O -E --retry-on stdout:busy -- sh -c '[ "$RETRY_ATTEMPT" -eq 2 ] && echo ok || { echo busy; exit 3; }'
+		try status=3 out='' says='> denied|attempt 1/5 failed (exit 3), giving up: --stop-on stderr:denied' -O -E --stop-on stderr:denied -- sh -c 'echo lost; echo denied >&2; exit 3'
 	END
 }
 
@@ -181,17 +164,12 @@ os.write(1, b"HEADER")'
 	rows row eval <<-'END'
 	of each attempt
 	    mkdir tmp
-	    TMPDIR=$PWD/tmp try -O -E -- sh -c 'ls -A tmp >>listed
-	        links=$(readlink /proc/$$/fd/1 /proc/$$/fd/2)
-	        stats=$(stat -L -c "%i %h %a" /proc/$$/fd/1 /proc/$$/fd/2)
-	        echo "$links" >>links
-	        echo "$stats" >>stats
-	        [ "$RETRY_ATTEMPT" -eq 2 ]'
-	    nothing listed
+	    TMPDIR=$PWD/tmp try status=7 out='' \
+	        says="> $PWD/tmp/* (deleted)|> $PWD/tmp/* (deleted)|> 0 600|> 0 600" \
+	        -q -n 2 -O -E -- sh -c 'ls -A "$TMPDIR" >&2
+	        readlink /proc/$$/fd/1 /proc/$$/fd/2 >&2
+	        stat -L -c "%h %a" /proc/$$/fd/1 /proc/$$/fd/2 >&2; exit 7'
 	    [ -z "$(ls -A tmp)" ]
-	    [ "$(grep -c "^$PWD/tmp/.* (deleted)$" links)" -eq 4 ]
-	    [ "$(cut -d ' ' -f 2- stats | sort -u)" = '0 600' ]
-	    [ "$(lines stats)" -eq 4 ]
 	the command gets no descriptor of ours
 	    try -O -E -- ls /proc/self/fd
 	    ls /proc/self/fd 3>&- | diff - out
@@ -209,19 +187,15 @@ os.write(1, b"HEADER")'
 	        -E -- touch ran
 	    [ ! -e ran ]
 	nor where no descriptor is left, and the error names the directory
-	    error='retry: cannot relay or hold output: cannot make a file: @(Too many open files|No file descriptors available)'
+	    error='cannot relay or hold output: cannot make a file: @(Too many open files|No file descriptors available)'
 	    mkdir tmp
 	    for files in {5..20}; do
-	        said=$(ulimit -n "$files"
-	            TMPDIR=$PWD/tmp exec "$RETRY" -O touch ran 2>&1) ||
-	            [ $? = 125 ] || continue
-	        [[ $said != *'cannot make a file'* ]] || break
+	        under=(sh -c 'ulimit -n "$0"; exec "$@"' "$files")
+	        ! TMPDIR=$PWD/tmp try status=125 says="$error, in '$PWD/tmp' (\$TMPDIR); command not run" \
+	            -O touch ran || break
 	    done
-	    [[ $said = $error", in '$PWD/tmp' (\$TMPDIR); command not run" ]]
-	    said=$(ulimit -n "$files"
-	        unset TMPDIR
-	        exec "$RETRY" -O touch ran 2>&1) || [ $? = 125 ]
-	    [[ $said = $error", in '/tmp' (\$TMPDIR is not set); command not run" ]]
+	    unset TMPDIR
+	    try status=125 says="$error, in '/tmp' (\$TMPDIR is not set); command not run" -O touch ran
 	    [ ! -e ran ]
 	END
 }
@@ -284,46 +258,21 @@ late() {
 }
 
 @test "without a /tmp that can be written to output is held in memory" {
-	local in
 	isolate -m
-	in=("${isolate[@]}" env -u TMPDIR sh -c
-		'mount -t tmpfs -o ro none /tmp || exit 99; exec "$@"' sh)
-	"${in[@]}" true 2>/dev/null || skip 'no right to mount here'
 	cp "$RETRY" here # which is found without /tmp
 	big
 	ln "$bytes" some
-	rows row eval <<-'END'
-	both streams
-	    is 0 "${in[@]}" ../here -q -d 0 -O -E sh -c 'echo "out $RETRY_ATTEMPT"
-	        echo "err $RETRY_ATTEMPT" >&2
-	        links=$(readlink /proc/$$/fd/1 /proc/$$/fd/2)
-	        echo "$links" >links
-	        [ "$RETRY_ATTEMPT" -eq 2 ]'
-	    holds out 'out 2'
-	    nothing err
-	    [ "$(grep -c '^/memfd:' links)" -eq 2 ]
-	a failure
-	    is 7 "${in[@]}" ../here -q -d 0 -n 2 -O -E sh -c 'echo lost
-	        echo 1 >&2; echo 2 >>/dev/stderr; exit 7'
-	    nothing out
-	    holds err 1 2
-	much of it, with a pattern
-	    is 0 "${in[@]}" ../here -q -O --fail-on stdout:nosuch cat ../some
-	    cmp ../some out
-	no more than --hold-max
-	    is 125 "${in[@]}" ../here -O --hold-max 1M sh -c \
-	        'head -c 1048577 /dev/zero; exec sleep 20'
-	    nothing out
-	not with TMPDIR set
-	    is 125 "${in[@]}" env TMPDIR=/tmp ../here -O touch ran
-	    [ ! -e ran ]
+	local RETRY=./here under=("${isolate[@]}" env -u TMPDIR sh -c
+		'mount -t tmpfs -o ro none /tmp || exit 99; exec "$@"' sh)
+	"${under[@]}" true 2>/dev/null || skip 'no right to mount here'
+	table <<-'END'
+		try out='out 2|/memfd:*|/memfd:*' says='' -q -O -E sh -c 'echo "out $RETRY_ATTEMPT"; readlink /proc/$$/fd/1 /proc/$$/fd/2; [ "$RETRY_ATTEMPT" -eq 2 ]'
+		try status=7 out='' says='> 1|> 2' -q -n 2 -O -E sh -c 'echo lost; echo 1 >&2; echo 2 >>/dev/stderr; exit 7'
+		try -q -O --fail-on stdout:nosuch cat some && cmp some out
+		try status=125 out='' -O --hold-max 1M sh -c 'head -c 1048577 /dev/zero; exec sleep 20'
+		# Not with TMPDIR set.
+		exits 125 "${under[@]}" env TMPDIR=/tmp "$RETRY" -O touch ran && [ ! -e ran ]
 	END
-}
-
-# told_above N STATUS: the line of an attempt that ended with STATUS, or was ended
-# as soon as retry had looked
-told_above() {
-	tail -n 1 err | grep -qxE "retry: attempt 1/$1 (failed \(exit $2\)|killed by SIGTERM), $above"
 }
 
 @test "more than --hold-max is an error of ours, whatever the command does: 125" {
@@ -331,45 +280,36 @@ told_above() {
 	local late='echo all
 		{ while [ -d "/proc/$$" ]; do sleep 0.01; done
 		  sleep 0.03; head -c 2000 /dev/zero; sleep 0.3; } &'
+	local ends="@(failed (exit [07])|killed by SIGTERM), $above" kilo thousand
+	local on='echo >>ran; head -c 1025 /dev/zero; exec sleep 20'
+	printf -v kilo %01024d 0
+	printf -v thousand '> %d|' {1..1000}
+	table <<-'END'
+		try status=125 out='' says="attempt 1/5 $ends" -O --hold-max 1k -- sh -c 'head -c 1025 /dev/zero'
+		try status=125 out='' says="attempt 1/5 $ends" -O --hold-max 1k -- sh -c 'head -c 1025 /dev/zero; exit 7'
+		# -E: delivered, and then a line.
+		try status=125 runs=1 says="${thousand}attempt 1/3 $ends" -E -n 3 --hold-max 1k -- sh -c 'echo >>ran; seq 1000 >&2'
+		# As much of each, and retry looks.
+		try out="$kilo" says='' -O -E --hold-max 1k -- sh -c 'printf %01024d 0; printf %01024d 0 >&2; exec sleep 0.2'
+		# Before the command ends and later, with a pattern and without.
+		try status=125 runs=1 out='' says="attempt 1/5 killed by SIGTERM, $above" -O --hold-max 1k -- sh -c "$on"
+		try status=125 runs=1 out='' says="attempt 1/5 killed by SIGTERM, $above" -O --fail-on stdout:nosuch --hold-max 1k -- sh -c "$on"
+		try out=all says='' -O --hold-max 1k -- sh -c "$late"
+		try out=all says='' -O --fail-on stdout:nosuch --hold-max 1k -- sh -c "$late"
+		# Under -q, too, and in the report.
+		try status=125 says="* $above" report='reason=internal each.rule=hold-max' -q -O --hold-max 1k -- seq 1000
+	END
 	rows row eval <<-'END'
-	-O, success and failure
-	    for code in 0 7; do
-	        try status=125 out='' says='*, giving up: *' -O --hold-max 1k -- sh -c 'head -c 1025 /dev/zero; exit $0' $code
-	        told_above 5 $code
-	        [ "$(lines err)" -eq 1 ]
-	    done
-	-E: delivered, and then a line
-	    try status=125 -E -n 3 --hold-max 1k -- sh -c 'echo >>ran; seq 1000 >&2'
-	    seq 1000 | cmp - <(head -n -1 err)
-	    told_above 3 0
-	    [ "$(lines ran)" -eq 1 ]
-	as much of each, and retry looks
-	    try -O -E --hold-max 1k -- sh -c 'head -c 1024 /dev/zero
-	        head -c 1024 /dev/zero >&2; exec sleep 0.2'
-	    [ "$(stat -c %s out)" -eq 1024 ]
-	before the command ends and later, with a pattern and without
-	    for option in '' --fail-on=stdout:nosuch; do
-	        : >ran
-	        try status=125 out='' says="attempt 1/5 killed by SIGTERM, $above" \
-	            -O $option --hold-max 1k -- \
-	            sh -c 'echo >>ran; head -c 1025 /dev/zero; exec sleep 20'
-	        [ "$(lines ran)" -eq 1 ]
-	        try out=all says='' -O --hold-max 1k $option -- sh -c "$late"
-	    done
 	where the command ignores TERM, all its processes are killed
-	    try status=125 -O -k 0.1 --hold-max 1k -- sh -c 'trap "" TERM
+	    try status=125 says="*killed by SIGKILL, $above" -O -k 0.1 --hold-max 1k -- sh -c '
+	        trap "" TERM
 	        sleep 60 2>/dev/null &
 	        echo $! >job; head -c 2000 /dev/zero; wait'
-	    grep -q "killed by SIGKILL, $above" err
 	    wait_for gone "$(<job)"
 	but none from before the attempt
 	    is 125 sh -c 'sleep 60 & echo $! >elder
 	        exec "$RETRY" -q -O --hold-max 1k seq 1000'
 	    kill "$(<elder)"
-	under -q, too, and in the report
-	    try status=125 -q -O --hold-max 1k --report report -- seq 1000
-	    grep -q 'more output than --hold-max' err
-	    grep -q '"reason": "internal".*"rule": "hold-max"' report
 	END
 }
 
@@ -392,96 +332,66 @@ assert child.wait() == 0'
 	    { echo before; cat "$bytes"; } | cmp - both
 	into a file
 	    printf '0123456789' >both
-	    {
-	        echo -n ab
-	        "$RETRY" -q -O echo -n cd
-	        echo -n ef
-	    } 1<>both
+	    { echo -n ab; "$RETRY" -q -O echo -n cd; echo -n ef; } 1<>both
 	    [ "$(<both)" = abcdef6789 ]
-	to a file, with a pattern
+	to a file, with a pattern, and stderr
 	    try -q -O --retry-on stdout:wrong -- sh -c "$copies"
 	    cmp "$bytes" out
-	to a pipe
-	    "$RETRY" -q -d 0 -O sh -c "$copies" | cmp "$bytes" -
-	to a slow reader
+	    try status=7 -q -n 2 -E --retry-on stderr:nosuch --retry-on 7 -- \
+	        sh -c 'cat "$bytes" >&2; exit 7'
+	    cmp "$bytes" err
+	to a slow reader, and stderr to a pipe
 	    "$RETRY" -q -d 0 -O sh -c "$copies" | "$ACTOR" sip | cmp "$bytes" -
+	    "$RETRY" -q -d 0 -n 2 -E sh -c 'cat "$bytes" >&2; exit 7' 2>&1 >out |
+	        cmp "$bytes" -
+	    nothing out
 	to a socket
 	    "$PYTHON" -IS -c "$to_socket" "$RETRY" -q -d 0 -O sh -c "$copies"
 	to a terminal
 	    seq 20000 >some
-	    bytes=some
-	    run -0 "$ACTOR" terminal -- "$RETRY" -q -d 0 -O sh -c "$copies"
-	    cmp some - <<<"$output"
-	stderr to a pipe
-	    "$RETRY" -q -d 0 -n 2 -E sh -c 'cat "$bytes" >&2; exit 7' 2>&1 >out |
-	        cmp "$bytes" -
-	    nothing out
-	stderr to a file, with a pattern
-	    try status=7 -q -n 2 -E --retry-on stderr:nosuch --retry-on 7 -- \
-	        sh -c 'cat "$bytes" >&2; exit 7'
-	    cmp "$bytes" err
-	nothing
+	    bytes=some pty 0 -- "$RETRY" -q -d 0 -O sh -c "$copies"
+	    cmp some out
+	nothing, and no newline
 	    try out='' says='' -O -E -- true
-	no newline
 	    try -O -- printf 'no newline'
 	    printf 'no newline' | cmp - out
 	END
 }
 
-# undelivered WORDS COMMAND...: COMMAND, which runs retry, ends with 125 and
-# tells with these words why it could not deliver output
-undelivered() {
-	rm -f out err
-	is 125 "${@:2}" && nothing out &&
-	    holds err "retry: cannot write to standard output: $1"
-}
+cannot='cannot write to standard output:'
 
-to_full=(sh -c 'exec "$@" >/dev/full' sh "$RETRY" -d 0)
-stderr_to_full=(sh -c 'exec "$@" 2>/dev/full' sh "$RETRY" -q -d 0 -n 2 -E)
-
-# limited BLOCKS COMMAND...: COMMAND may write that much to a file
+# limited BLOCKS TRY...: TRY, where as much may be written to a file
 limited() {
-	ulimit -f "$1"
+	local under=(bash -c 'ulimit -f "$0"; exec "$@"' "$1")
 	"${@:2}"
 }
 
 @test "output that cannot be delivered, or is too large for a file, is an error of ours: 125" {
-	local option
+	local many='seq 9999 2>/dev/null; exit 0'
 	table <<-'END'
-		undelivered "$full" "${to_full[@]}" -O echo lost
-		undelivered 'Bad file descriptor' sh -c 'exec "$@" 1</dev/null' sh "$RETRY" -q -O echo lost
-		is 0 "${to_full[@]}" -O true
-		is 125 "${stderr_to_full[@]}" "${says[@]}"
-		is 7 "${stderr_to_full[@]}" sh -c 'exit 7'
+		to '>/dev/full' try status=125 says="$cannot $full" -O echo lost
+		to '1</dev/null' try status=125 says="$cannot Bad file descriptor" -q -O echo lost
+		to '>/dev/full' try says='' -O true
+		to '2>/dev/full' try status=125 -q -n 2 -E "${says[@]}"
+		to '2>/dev/full' try status=7 -q -n 2 -E sh -c 'exit 7'
+		# A command that reaches the limit of a file dies of it.
+		limited 10 try status=$((128 + $(kill -l XFSZ))) out='' says='*, giving up: *' -n 1 -O -- cat /dev/zero
+		# Of held output, with a pattern and without; the output may not grow.
+		limited 1 try status=125 out='' says="$cannot $large" -O -n 1 -- sh -c "$many"
+		limited 1 try status=125 out='' says="$cannot $large" -O -n 1 --fail-on stdout:nosuch -- sh -c "$many"
+		head -c 8000 /dev/zero >file && limited 10 to '>>file' try status=125 says="$cannot $large" -O head -c 4000 /dev/zero
+		# The limit is not reached.
+		limited 1 try out="$(seq -s '|' 200)" -O -n 1 -- seq 200
+		limited 0 try -O -n 1 -- true
 	END
-	row 'a command that reaches the limit of a file dies of it' limited 10 \
-		try status=$((128 + $(kill -l XFSZ))) out='' says='*, giving up: *' -n 1 -O -- cat /dev/zero
-	for option in -q --fail-on=stdout:nosuch; do
-		row "of held output, $option" undelivered "$large" limited 1 \
-			"$RETRY" -O -n 1 $option -- sh -c 'seq 9999 2>/dev/null; exit 0'
-	done
-	rows row eval <<-'END'
-	the output may not grow
-	    head -c 8000 /dev/zero >file
-	    got=0
-	    limited 10 "$RETRY" -O head -c 4000 /dev/zero >>file 2>err || got=$?
-	    [ "$got" -eq 125 ]
-	    holds err "retry: cannot write to standard output: $large"
-	of held stderr, with a pattern: what there is, and then a line
-	    mkfifo pipe
-	    cat pipe >out &
-	    got=0
-	    limited 1 "$RETRY" -q -E -n 1 --retry-on=stderr:nosuch -- \
-	        sh -c 'seq 9999 >&2 2>/dev/null; exit 7' 2>pipe || got=$?
-	    wait "$!"
-	    [ "$got" -eq 125 ]
-	    [ "$(head -c 1024 out)" = "$(seq 9999 | head -c 1024)" ]
-	    [ "$(tail -n 1 out)" = "retry: cannot write to standard error: $large" ]
-	the limit is not reached
-	    limited 1 try -O -n 1 -- seq 1 200
-	    seq 1 200 | cmp - out
-	    limited 0 is 0 "$RETRY" -O -n 1 -- true
-	END
+	# Of held stderr, with a pattern: what there is, and then a line.
+	mkfifo pipe
+	cat pipe >got &
+	limited 1 to '2>pipe' try status=125 -q -E -n 1 --retry-on=stderr:nosuch -- \
+		sh -c 'seq 9999 >&2 2>/dev/null; exit 7'
+	wait "$!"
+	[ "$(head -c 1024 got)" = "$(seq 9999 | head -c 1024)" ]
+	[ "$(tail -n 1 got)" = "retry: cannot write to standard error: $large" ]
 }
 
 # read_once COMMAND...: the first line is read of what COMMAND writes, and
@@ -514,39 +424,31 @@ read_once() {
 }
 
 @test "a full disk is an error of ours, if something was written to it: 125" {
-	local lost='head -c 200000 /dev/zero 2>/dev/null; exit 0' with before
+	local lost='head -c 200000 /dev/zero 2>/dev/null; exit 0' under
 	isolate -m
 	export mnt=$PWD/mnt
 	mkdir "$mnt"
+	printf %0200000d 0 >some
 	"${isolate[@]}" mount -t tmpfs none "$mnt" 2>/dev/null ||
 		skip 'no right to mount here'
-	with=("${isolate[@]}" sh -c
+	under=("${isolate[@]}" sh -c
 		'mount -t tmpfs -o size=64k none "$mnt" || exit 99; exec "$@"' sh)
-	before=("${with[@]}" sh -c
-		'head -c 65536 /dev/zero >"$mnt/all"; exec "$@"' sh "$RETRY")
-	row 'under the output' undelivered "$full" "${with[@]}" \
-		sh -c '"$@" >"$mnt/out"' sh "$RETRY" -O head -c 200000 /dev/zero
+	before() { # before TRY...: TRY where it was full before
+		local under=("${under[@]}" sh -c
+			'head -c 65536 /dev/zero >"$mnt/all"; exec "$@"' sh)
+		"$@"
+	}
+	to '>"$mnt/out"' try status=125 says="$cannot $full" -O cat some
 	export TMPDIR=$mnt
 	table <<-'END'
-		# The command does not check, also with a pattern, or it was full before.
-		undelivered "$full" "${with[@]}" "$RETRY" -O sh -c "$lost"
-		undelivered "$full" "${with[@]}" "$RETRY" -O --fail-on stdout:nosuch head -c 200000 /dev/zero
-		undelivered "$full" "${before[@]}" -O -n 1 sh -c 'echo lost 2>/dev/null; exit 0'
-	END
-	rows row eval <<-'END'
-	the command checks, whose error it is
-	    head -c 200000 /dev/zero >some
-	    is 1 "${with[@]}" "$RETRY" -n 1 -O cat some
-	    grep -q "$full" err
-	    grep -q 'giving up: attempts exhausted' err
-	    nothing out
-	stderr
-	    is 125 "${with[@]}" "$RETRY" -q -E -n 1 -- \
-	        sh -c 'head -c 200000 /dev/zero >&2 2>/dev/null; exit 7'
-	    [ "$(tail -n 1 err | tr -d '\0')" = "retry: cannot write to standard error: $full" ]
-	full before, and nothing written
-	    is 0 "${before[@]}" -O -E -n 1 true
-	    nothing err
+		# The command does not check, also with a pattern.
+		try status=125 out='' says="$cannot $full" -O sh -c "$lost"
+		try status=125 out='' says="$cannot $full" -O --fail-on stdout:nosuch head -c 200000 /dev/zero
+		before try status=125 out='' says="$cannot $full" -O -n 1 sh -c 'echo lost 2>/dev/null; exit 0'
+		before try out='' says='' -O -E -n 1 true
+		# The command checks, whose error it is.
+		try status=1 out='' says="*$full|*giving up: attempts exhausted" -n 1 -O cat some
+		try status=125 says="*${cannot/output/error} $full" -q -E -n 1 -- sh -c 'cat some >&2 2>/dev/null; exit 7'
 	END
 }
 
