@@ -72,7 +72,7 @@ open_parts(
 	run->report = NULL;
 	run->history = plan_start(policy, sys_now(CLOCK_BOOTTIME),
 	    outer->deadline, policy->seeded ? policy->seed : random[0]);
-	limited = plan_has_timeout(policy) || policy->idle_timeout != 0 ||
+	limited = policy->timeouts.count > 0 || policy->idle_timeout != 0 ||
 	    run->history.deadline != NANOS_MAX;
 	log_open(&loop->log, policy, environment_id(&run->environment));
 	progress_open(&run->progress, policy, &loop->log);

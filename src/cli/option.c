@@ -411,16 +411,12 @@ refuse_unknown(const struct parser *parser, const char *typed, size_t length,
 	const char *location = parser->location;
 	char quoted[QUOTED];
 
-	quote_item(quoted, typed, length, whole);
-	if (meant == NULL)
-		option_fail("%s%sunknown option %s",
-		    location == NULL ? "" : location,
-		    location == NULL ? "" : ": ", quoted);
-	if (location == NULL)
-		option_fail(
-		    "unknown option %s; did you mean '--%s'?", quoted, meant);
-	option_fail("%s: unknown option %s; did you mean '%s'?", location,
-	    quoted, meant);
+	option_fail("%s%sunknown option %s%s%s%s%s",
+	    location == NULL ? "" : location, location == NULL ? "" : ": ",
+	    quote_item(quoted, typed, length, whole),
+	    meant == NULL ? "" : "; did you mean '",
+	    meant == NULL || location != NULL ? "" : "--",
+	    meant == NULL ? "" : meant, meant == NULL ? "" : "'?");
 }
 
 /* The next word, as the argument of an option. */

@@ -82,7 +82,7 @@ static const struct option table[] = {
 	    .type = OPTION_WAIT, SPECIAL(SPECIAL_WAIT), .aliases = "wait-for" },
 	{ "timeout", 't', "DUR[,DUR...]",
 	    "time for one attempt, or a list (default: none)", SPANS(timeouts),
-	    .refusal = "more than 64 timeouts" },
+	    .refusal = DURATION_REFUSAL },
 	{ "idle-timeout", '\0', "DUR",
 	    "end an attempt that writes nothing for this long",
 	    SPAN(idle_timeout) },
@@ -99,7 +99,7 @@ static const struct option table[] = {
 	{ "delay", 'd', "DUR[,DUR...]",
 	    "base delay (default 1s), or a list of delays,\n"
 	    "whose last repeats or, with -b, grows",
-	    SPANS(backoff.delays), .refusal = "more than 64 delays",
+	    SPANS(backoff.delays), .refusal = DURATION_REFUSAL,
 	    .heading = "Delays", .aliases = "sleep interval" },
 	{ "backoff", 'b', "KIND",
 	    "how delays grow: exponential (default), linear,\n"
@@ -233,7 +233,8 @@ static const struct option table[] = {
 	{ "breaker", '\0', "N,DUR[,MAX]",
 	    "after N failures in a row allow no attempt for DUR\n"
 	    "(doubled each time up to MAX); on: 20,10s,60s",
-	    SPECIAL(SPECIAL_BREAKER), .needs = "budget" },
+	    SPECIAL(SPECIAL_BREAKER), .least = 1, .most = BREAKER_PAUSE_MOST,
+	    .refusal = "not a time above 0, up to 24h", .needs = "budget" },
 	{ "budget-status", '\0', "[KEY]", "show a budget, or all of them",
 	    KEY(subject, "must not be empty"), .implied = "all",
 	    .command_line = true },
@@ -357,21 +358,27 @@ length_of(const struct argument *argument, const char *item)
 	return length;
 }
 
+/* Reads times within the bounds of the option, from item to the end of the
+ * text. */
 static void
-take_spans(const struct argument *argument, struct spans *spans)
+take_spans(
+    const struct argument *argument, const char *item, struct spans *spans)
 {
-	const char *item = argument->text;
+	const struct option *option = argument->option;
 
 	for (spans->count = 0;; item++) {
+		nanos *span = &spans->list[spans->count];
 		size_t length;
 
-		if (spans->count == SPANS_MOST)
+		if (spans->count++ == SPANS_MOST)
 			option_refuse(
-			    argument, "%s", argument->option->refusal);
+			    argument, "more than 64 %ss", option->name);
 		length = length_of(argument, item);
-		if (!duration_parse(item, length, &spans->list[spans->count++]))
+		if (!duration_parse(item, length, span) ||
+		    *span < option->least ||
+		    (option->most != 0 && *span > option->most))
 			option_refuse_item(
-			    argument, DURATION_REFUSAL, item, length, NULL);
+			    argument, option->refusal, item, length, NULL);
 		item += length;
 		if (*item == '\0')
 			return;
@@ -391,29 +398,12 @@ take_seed(const struct argument *argument, struct policy *policy)
 	policy->seeded = true;
 }
 
-/* Reads one of the breaker's pauses, at item within the text. Returns its end.
- */
-static const char *
-take_pause(const struct argument *argument, const char *item, nanos least,
-    nanos *pause)
-{
-	size_t length = length_of(argument, item);
-
-	if (!duration_parse(item, length, pause) || *pause <= 0 ||
-	    *pause > BREAKER_PAUSE_MOST)
-		option_refuse_item(argument, "not a time above 0, up to 24h",
-		    item, length, NULL);
-	if (*pause < least)
-		option_refuse_item(argument, "shorter than the time before it",
-		    item, length, NULL);
-	return item + length;
-}
-
 /* "on" or N,DUR[,MAX]; an empty text takes back another one. */
 static void
 take_breaker(const struct argument *argument, struct breaker_config *breaker)
 {
-	const char *text = argument->text, *item;
+	const char *text = argument->text, *last;
+	struct spans pauses;
 	size_t length;
 
 	*breaker = (struct breaker_config){ .failures = 0 };
@@ -430,13 +420,17 @@ take_breaker(const struct argument *argument, struct breaker_config *breaker)
 	    breaker->failures < 1 || breaker->failures > 1000000)
 		option_refuse_item(argument, "not a number from 1 to 1000000",
 		    text, length, NULL);
-	item = take_pause(argument, text + length + 1, 0, &breaker->pause);
-	breaker->most = number_greater(breaker->most, breaker->pause);
-	if (*item != '\0')
-		item = take_pause(
-		    argument, item + 1, breaker->pause, &breaker->most);
-	if (*item != '\0')
+	take_spans(argument, text + length + 1, &pauses);
+	if (pauses.count > 2)
 		option_refuse(argument, "more items than N,DUR,MAX");
+	breaker->pause = pauses.list[0];
+	breaker->most = pauses.count == 2
+	    ? pauses.list[1]
+	    : number_greater(breaker->most, breaker->pause);
+	last = strrchr(text, ',') + 1;
+	if (breaker->most < breaker->pause)
+		option_refuse_item(argument, "shorter than the time before it",
+		    last, strlen(last), NULL);
 }
 
 /* An empty text means no fleet. */
@@ -597,9 +591,8 @@ take_wait(
 		{ "hold-stderr", "" }, { "min-delay", "0" },
 		{ "max-delay", "0" }, { "jitter", "full" }, { "splay", "0" },
 		{ "http", "no-" }, { "idempotency-key", "" },
-		{ "retry-if", "" } };
-	static const char lists[][16] = { "retry-after", "preset", "retry-on",
-		"fail-on", "limit" };
+		{ "retry-if", "" }, { "retry-after", "" }, { "preset", "" },
+		{ "retry-on", "" }, { "fail-on", "" }, { "limit", "" } };
 	nanos span;
 
 	if (!duration_parse(wait->text, strlen(wait->text), &span))
@@ -615,15 +608,13 @@ take_wait(
 		policy->method = NULL;
 	for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
 		const char *name = options[i][0], *text = options[i][1];
+		struct argument other = { row(name), .text = text,
+			.off = *text == 'n' };
+		bool rules = other.option->type == OPTION_NONE && *text == '\0';
 
-		if (!is_kept(given, name, wait))
-			store(&(struct argument){ row(name), .text = text,
-				  .off = *text == 'n' },
-			    policy, given);
+		if (!is_kept(given, name, wait) || rules)
+			store(&other, policy, given);
 	}
-	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-		store(&(struct argument){ row(lists[i]), .text = "" }, policy,
-		    given);
 }
 
 /* Checks or stores what is special, and stores any other argument. */
@@ -664,7 +655,7 @@ store(const struct argument *argument, struct policy *policy,
 		check_label(argument);
 		break;
 	case SPECIAL_SPANS:
-		take_spans(argument, option_field(argument, policy));
+		take_spans(argument, text, option_field(argument, policy));
 		break;
 	case SPECIAL_SEED:
 		take_seed(argument, policy);
@@ -1064,6 +1055,7 @@ complete(struct policy *policy, struct argument given[])
 {
 	struct backoff *backoff = &policy->backoff;
 	bool list = backoff->delays.count > 1;
+	int timeouts = 0;
 
 	policy->attempts_by = by_of(given_of(given, "attempts"));
 	policy->deadline_by = by_of(given_of(given, "deadline"));
@@ -1073,6 +1065,13 @@ complete(struct policy *policy, struct argument given[])
 	if (policy->consecutive > policy->attempts)
 		refuse(given, "consecutive",
 		    "more successes than attempts (see -n)");
+
+	/* Timeouts that are all 0 are none. */
+	while (timeouts < policy->timeouts.count &&
+	    policy->timeouts.list[timeouts] == 0)
+		timeouts++;
+	if (timeouts == policy->timeouts.count)
+		policy->timeouts.count = 0;
 
 	/* The last delay of a list repeats, unless it is to grow. */
 	if (list && given_of(given, "backoff")->text == NULL)

@@ -318,15 +318,6 @@ plan_timeout(const struct policy *policy, int64_t attempt)
 	return timeouts->list[number_lesser(attempt, timeouts->count) - 1];
 }
 
-bool
-plan_has_timeout(const struct policy *policy)
-{
-	for (int i = 0; i < policy->timeouts.count; i++)
-		if (policy->timeouts.list[i] > 0)
-			return true;
-	return false;
-}
-
 void
 plan_begin(struct history *history)
 {

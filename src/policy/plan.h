@@ -120,9 +120,6 @@ bool plan_is_retry(const struct history *history);
 /* The time limit of attempt number attempt, from 1; 0: it has none. */
 nanos plan_timeout(const struct policy *policy, int64_t attempt);
 
-/* Whether any attempt has a time limit. */
-bool plan_has_timeout(const struct policy *policy);
-
 /* Counts an attempt that is about to begin. */
 void plan_begin(struct history *history);
 

@@ -106,7 +106,7 @@ struct policy {
 	nanos deadline; /* for everything; 0: none */
 	struct given attempts_by, deadline_by; /* what set them; or no option */
 	/* Each is the limit of one attempt, the last one of all later ones; 0,
-	 * or none: no limit. */
+	 * or none: no limit. Not all are 0. */
 	struct spans timeouts;
 	nanos idle_timeout; /* the longest time without output; 0: none */
 	nanos kill_after; /* the time from signal to SIGKILL */

@@ -473,7 +473,7 @@ static void
 put_uncounted(struct writer *writer, const struct policy *policy)
 {
 	const struct budget_config *budget = &policy->budget;
-	bool timed = plan_has_timeout(policy) || policy->idle_timeout > 0;
+	bool timed = policy->timeouts.count > 0 || policy->idle_timeout > 0;
 	bool http = policy->http || policy->http_status != NULL;
 	const struct backoff *backoff = &policy->backoff;
 	nanos base = backoff_base(backoff), least = base;

@@ -100,15 +100,9 @@ strview_part(struct strview *rest, char separator)
 bool
 strview_line(struct strview *rest, struct strview *line)
 {
-	const char *end;
-
 	if (rest->length == 0)
 		return false;
-	*line = *rest;
-	end = memchr(rest->at, '\n', rest->length);
-	if (end != NULL)
-		line->length = (size_t)(end - rest->at);
-	*rest = strview_after(*rest, line->length + (end != NULL));
+	*line = strview_part(rest, '\n');
 	if (line->length > 0 && line->at[line->length - 1] == '\r')
 		line->length--;
 	return true;

@@ -272,7 +272,7 @@ TEST_ROWS(forecasts) {
 		FACT("retries", all.retries == POLICY_UNLIMITED ? -1 : all.retries),
 		FACT("worst", all.worst), FACT("fits", all.fits),
 		FACT("last", plan_timeout(&policy, policy.attempts)),
-		FACT("last-timed", plan_has_timeout(&policy)), FACT("timed", all.timed),
+		FACT("last-timed", policy.timeouts.count > 0), FACT("timed", all.timed),
 		FACT("timeouts", all.timeouts)
 	};
 
