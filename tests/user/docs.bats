@@ -199,8 +199,7 @@ set_by_groff() {
 	} | sed -nE 's/^Ev (RETRY_[A-Z_]*)\>.*/\1/p' | sort | diff given -
 	{
 		grep -oh '"[A-Z]*_PID="' "$top/src/attempt/attempt.c" | tr -d '"='
-		sed -n 's/.*getenv("\([A-Z_]*\)").*/\1/p' "$top"/src/*/*.c |
-			grep -v '^RETRY_'
+		grep -oh 'getenv("[A-Z_]*")' "$top"/src/*/*.c | cut -d '"' -f 2 | grep -v '^RETRY_'
 		echo PATH # execvp's
 	} | sort -u >wanted
 	items man/retry-process.7 'Variables of other programs' | sed 's/\t.*//; s/^Ev //' |
