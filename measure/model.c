@@ -346,6 +346,8 @@ visit_of(struct client *client, struct segment *segment, nanos now)
 	visit.header = &segment->header;
 	visit.age = segment_age(visit.header, now);
 	visit.terms = segment_terms(segment, visit.header);
+	visit.next = window_next(&segment->window, &visit.terms,
+	    visit.header->slice, visit.age, &visit.sums);
 	return visit;
 }
 
@@ -404,7 +406,6 @@ finish(struct storm *storm, uint32_t who, nanos now)
 	struct outcome outcome = { .end = END_EXITED,
 		.code = client->status == 200 ? 0 : 1 };
 	struct attempt_end end;
-	struct admission foreseen;
 	struct step step;
 
 	if (policy->http)
@@ -421,7 +422,7 @@ finish(struct storm *storm, uint32_t who, nanos now)
 	if (has_fleet(storm))
 		enter(&storm->fleet, &client->member, segment);
 	if (segment != NULL)
-		admission_tell(&visit, &end, &foreseen);
+		admission_tell(&visit, &end);
 	if (has_fleet(storm))
 		tell(&storm->fleet, &client->member, segment,
 		    step.reason == REASON_SUCCEEDED, now);

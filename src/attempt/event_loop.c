@@ -19,12 +19,11 @@ event_loop_now(struct event_loop *loop)
 	return signals_now(&loop->signals);
 }
 
-static bool
+static void
 renew(const struct visit *visit, void *unused)
 {
 	(void)unused;
 	admission_renew(visit);
-	return true;
 }
 
 struct wakeup
@@ -138,14 +137,13 @@ struct question {
 	struct admission admission;
 };
 
-static bool
+static void
 ask(const struct visit *visit, void *with)
 {
 	struct question *question = with;
 
 	question->admission =
 	    admission_ask(visit, question->retry, question->granted);
-	return question->admission.answer != ADMISSION_CORRUPT;
 }
 
 bool

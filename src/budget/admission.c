@@ -42,8 +42,9 @@ limit_retry(
 	const struct terms *terms = &admission->terms;
 	struct host_step *fleet = &admission->fleet;
 	nanos slice = visit->header->slice, age = visit->age;
-	nanos next = window_next(window, terms, slice, age, &admission->sums);
+	nanos next = visit->next;
 
+	admission->sums = visit->sums;
 	admission->cooling = hold_left(&segment->cooldown, age) > 0;
 	if (granted)
 		fleet->decision = HOST_GRANTED;
@@ -67,10 +68,7 @@ limit_retry(
 		/* Another process was faster. */
 		next = window_next(window, terms, slice, age, &admission->sums);
 	}
-	if (next < 0)
-		admission->answer = ADMISSION_CORRUPT;
-	else
-		deny(visit, admission, next);
+	deny(visit, admission, next);
 }
 
 /*
@@ -149,8 +147,7 @@ admission_ask(const struct visit *visit, bool retry, bool granted)
 	else if (retry && pass == BREAKER_PROBE)
 		segment_count(segment, TOTAL_PROBES);
 
-	if (admission.answer == ADMISSION_PENDING ||
-	    admission.answer == ADMISSION_CORRUPT)
+	if (admission.answer == ADMISSION_PENDING)
 		return admission;
 	if (caller->fleet != NULL)
 		caller->fleet->waits = false;
@@ -200,9 +197,8 @@ foresee(const struct visit *visit, nanos delay)
 	return admission;
 }
 
-bool
-admission_tell(const struct visit *visit, const struct attempt_end *end,
-    struct admission *foreseen)
+struct admission
+admission_tell(const struct visit *visit, const struct attempt_end *end)
 {
 	struct caller *caller = visit->caller;
 	struct segment *segment = visit->segment;
@@ -212,12 +208,9 @@ admission_tell(const struct visit *visit, const struct attempt_end *end,
 	nanos age = visit->age;
 	int64_t hosts = 0;
 
-	/* The deposit comes first: if it fails, the caller tells all of it once
-	 * more. */
-	if (end->completed &&
-	    window_deposit(&segment->window,
-		window_epoch(header->slice, age)) == WINDOW_CORRUPT)
-		return false;
+	if (end->completed)
+		window_deposit(
+		    &segment->window, window_epoch(header->slice, age));
 	if (end->hold >= HOLD_LEAST)
 		hold_extend(&segment->hold, end->hold, age);
 	caller->limited = result == RESULT_LIMIT && end->hold >= HOLD_LEAST;
@@ -246,8 +239,7 @@ admission_tell(const struct visit *visit, const struct attempt_end *end,
 	caller->counted = true;
 	caller->lease = 0;
 	caller->paid = 0;
-	*foreseen = foresee(visit, end->delay);
-	return true;
+	return foresee(visit, end->delay);
 }
 
 nanos

@@ -61,7 +61,6 @@ enum admission_answer {
 	ADMISSION_BREAKER, /* no: the breaker is open, or has no turn left */
 	ADMISSION_BUDGET, /* no: the budget or its fleet denies the retry */
 	ADMISSION_PENDING, /* the fleet has to be asked, or waited for */
-	ADMISSION_CORRUPT, /* so is the segment: see window_withdraw() */
 };
 
 /* What the budget says about the next attempt. */
@@ -98,7 +97,7 @@ struct caller {
 	nanos began; /* when its attempt began */
 };
 
-/* An invocation uses a segment, at one moment. */
+/* An invocation uses a segment, which is not corrupt, at one moment. */
 struct visit {
 	struct caller *caller;
 	struct segment *segment;
@@ -106,6 +105,8 @@ struct visit {
 	struct terms terms; /* in force: of segment_agree() */
 	nanos now; /* CLOCK_BOOTTIME */
 	nanos age; /* segment_age() now */
+	nanos next; /* window_next() then */
+	struct window_sums sums;
 };
 
 /* How an attempt ended, as the budget is told. */
@@ -127,12 +128,12 @@ admission_ask(const struct visit *visit, bool retry, bool granted);
 
 /*
  * Counts the end of an attempt, pays back a retry that has succeeded, and
- * extends the hold. False if the window is corrupt: then nothing was counted.
- * *foreseen: whether the retry that is planned is denied already, and counted
- * so, because the window will have none left at the end of the delay.
+ * extends the hold. Returns whether the retry that is planned is denied
+ * already, and counted so, because the window will have none left at the end of
+ * the delay.
  */
-bool admission_tell(const struct visit *visit, const struct attempt_end *end,
-    struct admission *foreseen);
+struct admission
+admission_tell(const struct visit *visit, const struct attempt_end *end);
 
 /* How long until the lease has to be renewed; NANOS_MAX without a lease. */
 nanos admission_nap(const struct caller *caller, nanos now);

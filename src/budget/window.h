@@ -105,10 +105,6 @@ int64_t window_limit(const struct terms *terms, int64_t successes);
  * granted. If a word has a later epoch than this one, then another process has
  * a clock that is ahead, and the later epoch counts as the present. *sums
  * becomes the sums behind the answer, with the retry if it was granted.
- *
- * After the first WINDOW_CORRUPT, read the clock and ask again: to a process
- * that was stopped for a whole window after it had read the clock, a sound
- * window looks corrupt, too.
  */
 enum window_answer window_withdraw(struct window *window,
     const struct terms *terms, int64_t epoch, struct window_sums *sums);
@@ -133,8 +129,10 @@ struct window_sums window_slice(const struct window *window, int64_t epoch);
 
 /*
  * How long until a retry would be granted if nothing else happened; NANOS_MAX:
- * only after a success; -1: a word is corrupt (as above). *sums becomes what
- * counts at that age. Changes nothing in the window.
+ * only after a success; -1: a word is corrupt. Then read the clock and look
+ * again: to a process that was stopped for a whole window after it had read the
+ * clock, a sound window looks corrupt, too. *sums becomes what counts at that
+ * age. Changes nothing in the window.
  */
 nanos window_next(const struct window *window, const struct terms *terms,
     nanos slice, nanos age, struct window_sums *sums);

@@ -332,12 +332,11 @@ link_share(struct fleet_link *link, struct budget_client *budget, uint64_t seed)
 }
 
 /* Stores what came of the question, which is an answer, in the segment. */
-static bool
+static void
 store(const struct visit *visit, void *answer)
 {
 	fleet_host_store(
 	    &visit->segment->fleet, visit->caller->fleet, answer, visit->age);
-	return true;
 }
 
 struct fleet_answer
@@ -365,13 +364,12 @@ link_settle(struct fleet_link *link, nanos now)
 	return answer;
 }
 
-static bool
+static void
 greet(const struct visit *visit, void *unused)
 {
 	(void)unused;
 	fleet_host_greet(
 	    &visit->segment->fleet, visit->caller->fleet, visit->age);
-	return true;
 }
 
 void
@@ -381,12 +379,11 @@ link_greet(struct fleet_link *link, nanos now)
 	link_ask(link, &link->caller.question, now);
 }
 
-static bool
+static void
 claim(const struct visit *visit, void *tells)
 {
 	*(bool *)tells = fleet_host_claim(&visit->segment->fleet,
 	    &visit->segment->window, visit->caller->fleet, visit->age);
-	return true;
 }
 
 void

@@ -100,17 +100,18 @@ say_terms(struct budget_client *budget, const struct terms *terms)
 
 /*
  * Acts on the segment. Returns why that means nothing, or NULL: the segment was
- * removed, or is corrupt. Then what was done to the caller is undone.
+ * removed, and what was done to the caller is undone; or it is corrupt.
  */
 static const char *
 act_once(struct budget_client *budget, nanos now, budget_act *act, void *with)
 {
 	static const char removed[] = "removed again and again";
 	struct segment_store *store = &budget->store;
+	const struct header *header = &store->header;
 	struct caller *caller = &budget->caller, before;
-	struct visit visit = { .caller = caller, .now = now };
+	struct visit visit = { .caller = caller, .header = header, .now = now };
 	struct failure failure = open_shared(budget);
-	bool differs, sound, there;
+	bool differs, sound;
 
 	if (failure.why != NULL)
 		go_private(budget, failure);
@@ -118,23 +119,27 @@ act_once(struct budget_client *budget, nanos now, budget_act *act, void *with)
 		return removed;
 	before = *caller;
 	visit.segment = store->segment;
-	visit.header = &store->header;
-	visit.age = segment_age(visit.header, now);
+	visit.age = segment_age(header, now);
 	visit.terms = segment_agree(
-	    visit.segment, visit.header, &caller->config->terms, &differs);
+	    visit.segment, header, &caller->config->terms, &differs);
+	visit.next = window_next(&visit.segment->window, &visit.terms,
+	    header->slice, visit.age, &visit.sums);
 	if (caller->fleet != NULL) {
-		caller->fleet->slice = visit.header->slice;
+		caller->fleet->slice = header->slice;
 		caller->fleet->random = hash_draw(&caller->fleet->seed);
 	}
-	sound = visit.terms.ratio >= 0 && act(&visit, with);
-	there = segment_store_leave(store);
-	if (there && sound) {
-		if (differs)
-			say_terms(budget, &visit.terms);
-		return NULL;
+	sound = visit.terms.ratio >= 0 && visit.next >= 0;
+	if (sound)
+		act(&visit, with);
+	if (!segment_store_leave(store)) {
+		*caller = before;
+		return removed;
 	}
-	*caller = before;
-	return there ? "segment is corrupt" : removed;
+	if (!sound)
+		return "segment is corrupt";
+	if (differs)
+		say_terms(budget, &visit.terms);
+	return NULL;
 }
 
 void
@@ -153,22 +158,21 @@ budget_client_visit(
 	}
 }
 
-static bool
-look(const struct visit *visit, void *unused)
+/* A hold, for 0 if none. */
+static void
+hold(const struct visit *visit, void *wait)
 {
-	struct window_sums sums;
-
-	(void)unused;
-	return window_next(&visit->segment->window, &visit->terms,
-		   visit->header->slice, visit->age, &sums) >= 0;
+	hold_extend(&visit->segment->hold, *(const nanos *)wait, visit->age);
 }
 
 bool
 budget_client_ready(struct budget_client *budget)
 {
+	nanos none = 0;
+
 	if (!budget->caller.config->required)
 		return true;
-	budget_client_visit(budget, sys_now(CLOCK_BOOTTIME), look, NULL);
+	budget_client_visit(budget, sys_now(CLOCK_BOOTTIME), hold, &none);
 	return !budget->private;
 }
 
@@ -178,12 +182,12 @@ struct told {
 	struct admission foreseen;
 };
 
-static bool
+static void
 tell(const struct visit *visit, void *with)
 {
 	struct told *told = with;
 
-	return admission_tell(visit, told->end, &told->foreseen);
+	told->foreseen = admission_tell(visit, told->end);
 }
 
 struct admission
@@ -197,13 +201,6 @@ budget_client_tell(
 	return told.foreseen;
 }
 
-static bool
-hold(const struct visit *visit, void *wait)
-{
-	hold_extend(&visit->segment->hold, *(const nanos *)wait, visit->age);
-	return true;
-}
-
 void
 budget_client_hold(struct budget_client *budget, nanos wait, nanos now)
 {
@@ -211,12 +208,11 @@ budget_client_hold(struct budget_client *budget, nanos wait, nanos now)
 		budget_client_visit(budget, now, hold, &wait);
 }
 
-static bool
+static void
 give_up(const struct visit *visit, void *unused)
 {
 	(void)unused;
 	segment_count(visit->segment, TOTAL_GAVE_UP);
-	return true;
 }
 
 void

@@ -23,8 +23,8 @@ struct budget_client {
 	struct segment_store store;
 };
 
-/* Something done to a segment, with a context. False: it is corrupt. */
-typedef bool budget_act(const struct visit *visit, void *with);
+/* Something done to a segment, with a context. */
+typedef void budget_act(const struct visit *visit, void *with);
 
 /*
  * Opens no segment yet. admitted: the key of the breaker that admitted the
@@ -61,10 +61,10 @@ void budget_client_hold(struct budget_client *budget, nanos wait, nanos now);
 void budget_client_give_up(struct budget_client *budget, nanos now);
 
 /*
- * Acts on the segment at the time now, on CLOCK_BOOTTIME. If the segment is
- * removed meanwhile, or corrupt, then what was done to the caller is undone,
- * and act is called again with another segment: so only the last call may
- * count.
+ * Acts on the segment at the time now, on CLOCK_BOOTTIME, unless it is corrupt.
+ * If the segment is removed meanwhile, then what was done to the caller is
+ * undone, and act is called again with another segment: so only the last call
+ * may count.
  */
 void budget_client_visit(
     struct budget_client *budget, nanos now, budget_act *act, void *with);

@@ -59,7 +59,6 @@ struct world {
 	struct admission admission; /* the last answer */
 	struct terms terms; /* in force at the last visit */
 	bool differs; /* from the user's */
-	bool corrupt; /* the last act found the window so */
 	int64_t used; /* retries, as the scene has noted */
 	nanos now;
 };
@@ -67,15 +66,19 @@ struct world {
 /* As budget_client_visit() makes it. */
 static struct visit visit_of(struct world *world, struct caller *caller) {
 	struct segment *segment = &world->segment;
+	struct visit visit;
 
 	world->terms =
 	    segment_agree(segment, &segment->header, &caller->config->terms, &world->differs);
-	return (struct visit){ .caller = caller,
+	visit = (struct visit){ .caller = caller,
 		.segment = segment,
 		.header = &segment->header,
 		.terms = world->terms,
 		.now = world->now,
 		.age = segment_age(&segment->header, world->now) };
+	visit.next = window_next(&segment->window, &world->terms, segment->header.slice, visit.age,
+	    &visit.sums);
+	return visit;
 }
 
 static struct caller invocation(char letter) {
@@ -182,13 +185,12 @@ static bool acts(struct world *world, struct script *script) {
 
 	for (size_t i = 0; i < LENGTH(ends); i++)
 		if (script_is(script, ends[i].word)) {
-			world->corrupt = !admission_tell(&here,
+			foreseen = admission_tell(&here,
 			    &(struct attempt_end){ .result = ends[i].result,
 				.completed = ends[i].completed,
 				.rescued = ends[i].rescued,
 				.hold = ends[i].hold,
-				.delay = ends[i].result == RESULT_LIMIT ? 0 : -1 },
-			    &foreseen);
+				.delay = ends[i].result == RESULT_LIMIT ? 0 : -1 });
 			/* The server has invited a retry after its limit. */
 			EQUAL(script->rest, foreseen.answer, ADMISSION_GRANTED);
 			return true;
@@ -200,7 +202,6 @@ static bool acts(struct world *world, struct script *script) {
 			[ADMISSION_HOLD] = "throttled",
 			[ADMISSION_BUDGET] = "denied",
 			[ADMISSION_PENDING] = "open",
-			[ADMISSION_CORRUPT] = "corrupt",
 		};
 		const char *row = script->rest;
 		bool retry = script_is(script, "retry");
@@ -216,16 +217,15 @@ static bool acts(struct world *world, struct script *script) {
 	} else if (script_is(script, "foresees-grant") || script_is(script, "foresees-denial")) {
 		bool grant = script_is(script, "foresees-grant");
 
-		admission_tell(&here,
-		    &(struct attempt_end){ .result = RESULT_IGNORED, .delay = script_span(script) },
-		    &world->admission);
+		world->admission = admission_tell(&here,
+		    &(struct attempt_end){
+			.result = RESULT_IGNORED, .delay = script_span(script) });
 		EQUAL(script->rest, world->admission.answer,
 		    grant ? ADMISSION_GRANTED : ADMISSION_BUDGET);
 	} else if (script_is(script, "renews"))
 		admission_renew(&here);
 	else if (script_is(script, "looks"))
-		world->corrupt = window_next(&here.segment->window, &here.terms, here.header->slice,
-				     here.age, &world->admission.sums) < 0;
+		HOLDS("sound", here.next >= 0);
 	else
 		return caller->fleet != NULL && settles(world, script);
 	return true;
@@ -241,8 +241,7 @@ static bool disturbs(struct world *world, struct script *script) {
 			struct visit here = visit_of(world, &other);
 
 			admission_tell(&here,
-			    &(struct attempt_end){ .result = RESULT_FAILURE, .delay = -1 },
-			    &world->admission);
+			    &(struct attempt_end){ .result = RESULT_FAILURE, .delay = -1 });
 		}
 	else if (script_is(script, "pauses"))
 		segment->cooldown.until = (uint64_t)(world->now + SECONDS(2));
@@ -260,8 +259,6 @@ static bool disturbs(struct world *world, struct script *script) {
 		for (int64_t i = script_number(script); i > 0; i--)
 			window_withdraw(&segment->window, &(struct terms){ 0, 1000, 0 },
 			    world->now / SECONDS(1), &world->admission.sums);
-	else if (script_is(script, "window-broken"))
-		memset(&segment->window.words, 0xff, sizeof segment->window.words);
 	else
 		return false;
 	return true;
@@ -294,11 +291,10 @@ static void check_fact(struct world *world, struct script *script) {
 	}
 	const struct script_fact facts[] = { FACT("leased", caller->lease != 0),
 		FACT("waits", caller->waits), FACT("lost", caller->lost_lease),
-		FACT("corrupt", world->corrupt), FACT("differs", world->differs),
-		FACT("counted", caller->counted), FACT("never", admission->never),
-		FACT("cooling", admission->cooling), FACT("silent", admission->fleet.silent),
-		FACT("retries", sums.retries), FACT("retries", retries), FACT("admitted", retries),
-		FACT("paid", sums.successes),
+		FACT("differs", world->differs), FACT("counted", caller->counted),
+		FACT("never", admission->never), FACT("cooling", admission->cooling),
+		FACT("silent", admission->fleet.silent), FACT("retries", sums.retries),
+		FACT("retries", retries), FACT("admitted", retries), FACT("paid", sums.successes),
 		FACT("refused", (int64_t)segment->totals[TOTAL_DENIED]),
 		FACT("throttled", (int64_t)segment->totals[TOTAL_THROTTLED]),
 		FACT("limited", (int64_t)segment->totals[TOTAL_LIMITED]),
@@ -393,7 +389,7 @@ static const char *const scenes[] = {
 	"0/0: u first granted x100, counts=0/0",
 	/* The slice of the first retry is out of the window, at its longest. */
 	"0/2: U retry granted, 1.5s U retry granted seen-retries=2 min=2 ratio=0 window=60s "
-	"!corrupt !differs, 2s counts=2/0, 2.25s U retry denied 58.75s !never !cooling "
+	"!differs, 2s counts=2/0, 2.25s U retry denied 58.75s !never !cooling "
 	"seen-retries=2, 2s counts=2/1, 61s U retry granted",
 	/* An attempt that asks again and again is counted once as denied. */
 	"0/0: U retry denied x9, counts=0/1, U first granted, U retry denied, counts=0/2",
@@ -536,11 +532,6 @@ static const char *const scenes[] = {
 	"A fails failures=1, A repeats failures=0 successes=0 paid=0, A "
 	"succeeds paid=1 successes=1 firsts=1",
 
-	/* An attempt that does not use the window is not affected. */
-	"opens, window-broken, A looks corrupt window=60s, 10s U retry corrupt !leased admitted=0 "
-	"refused=0, 0s A succeeds corrupt firsts=0 successes=0, A fails !corrupt firsts=1, 10s A "
-	"first granted leased, 0s A aborts, 10s A retry granted leased, 0s A aborts, probes=1 "
-	"turns=0",
 	/* A pause of more than a day is corrupt. */
 	"0/1: paused-until 24h, U retry denied",
 	"0/1: paused-until 86460000000001ns, U retry granted",
@@ -578,7 +569,7 @@ static const char *const scenes[] = {
 	"opens, 10s A retry granted leased, A aborts !leased counted state=open next=0s",
 
 	/* What the end of an attempt counts as. */
-	"Y fails, A succeeds firsts=1 successes=1 paid=1 failures=0 window=60s !corrupt !differs",
+	"Y fails, A succeeds firsts=1 successes=1 paid=1 failures=0 window=60s !differs",
 	/* While a hold lasts no attempt begins, and nothing is counted for it;
 	 * the longer hold counts. */
 	"0/1: U is-put-off, 1s u first throttled 4s throttled=1 firsts=1, a retry throttled 4s "
@@ -630,7 +621,7 @@ static const char *const scenes[] = {
 	"1/5: O looks differs ratio=400000 min=4, U looks ratio=400000 min=4",
 
 	/* A look changes nothing. */
-	"1/9: A looks !corrupt !differs ratio=1000000 min=9 counts=0/0",
+	"1/9: A looks !differs ratio=1000000 min=9 counts=0/0",
 
 	/* In a fleet a retry needs a grant, and only one. */
 	"0/10: F retry open fleet=asks admitted=0 wants=1 asks-min=100 asks-window=60s "
