@@ -711,7 +711,7 @@ add_found(struct found *found, void *with)
 	struct snapshot *snapshot;
 	struct failure failure;
 
-	if (found->leftover || (one && stale))
+	if (one && stale)
 		return;
 	snapshot = next_snapshot(budgets);
 	if (snapshot == NULL) {
@@ -814,7 +814,7 @@ remove_idle(struct found *found, void *with)
 	if (!segment_store_claim(found)) {
 		failure = FAILED("cannot lock");
 	} else {
-		if (!found->leftover && !stale) {
+		if (!stale) {
 			failure = take_snapshot(found, &snapshot);
 			if (failure.why == NULL && !snapshot.idle)
 				failure = REFUSED("in use");
@@ -831,7 +831,7 @@ remove_idle(struct found *found, void *with)
 	}
 	segment_store_close(&found->store);
 
-	if (failure.why == NULL && !found->leftover)
+	if (failure.why == NULL)
 		say(budgets, LOUDNESS_VERBOSE,
 		    STRINGS("budget file '", found->name,
 			"': removed: ", stale ? found->refused.why : "idle"));

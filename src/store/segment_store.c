@@ -19,15 +19,12 @@
 /* How often to look again while other processes replace the file. */
 #define TRIES 8
 
-/* The maker of a younger leftover may still be at work. */
-#define LEFTOVER_AGE NANOS_MINUTE
-
 /* RENAME_NOREPLACE of linux/fs.h, which not every libc comes with. */
 #define NO_REPLACE 1
 
-/* In the place of a key, in the name of a file that make_file() has not
- * completed. No encoded key begins with "~". */
-#define LEFTOVER "~tmp"
+/* In the place of a key, in the name of a file that is not complete. No encoded
+ * key begins with "~". */
+#define INCOMPLETE "~tmp"
 
 struct dir {
 	const char *directory;
@@ -200,8 +197,8 @@ make_named(const struct dir *dir, const char *key, const struct terms *terms)
 	struct failure failure;
 	int fd;
 
-	memcpy(end, LEFTOVER, strlen(LEFTOVER));
-	number_put(end + strlen(LEFTOVER), (int64_t)(sys_seed() >> 1));
+	memcpy(end, INCOMPLETE, strlen(INCOMPLETE));
+	number_put(end + strlen(INCOMPLETE), (int64_t)(sys_seed() >> 1));
 	fd = open(temporary.path,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
@@ -482,23 +479,11 @@ show_file(
 {
 	struct found found = { .name = dir->path + dir->stem,
 		.path = dir->path,
-		.leftover = strncmp(dir->path + dir->key, LEFTOVER,
-				strlen(LEFTOVER)) == 0,
 		.store = { .fd = -1 } };
 	char key[SEGMENT_KEY + 1] = { 0 };
 	struct dir expected = *dir;
 	struct failure failure;
-	struct stat file;
 
-	if (found.leftover) {
-		if (lstat(dir->path, &file) == 0 &&
-		    judge_removal(dir, &file).why == NULL &&
-		    sys_now(CLOCK_REALTIME) -
-			    file.st_ctim.tv_sec * NANOS_SECOND >
-			LEFTOVER_AGE)
-			each(&found, with);
-		return;
-	}
 	failure = open_existing(&found.store, dir, NULL);
 	if (failure.error == ENOENT)
 		return;
@@ -559,7 +544,7 @@ segment_store_claim(struct found *found)
 {
 	int fd = found->store.fd;
 
-	if (fd == -1) /* a leftover, or a file that is going to be kept */
+	if (fd == -1) /* a file that is going to be kept */
 		return true;
 	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) == -1; i++) {
 		if (i == TRIES)

@@ -37,7 +37,6 @@ struct segment_store {
  * used, or is stale. */
 struct found {
 	const char *name, *path;
-	bool leftover; /* a segment that its maker did not complete */
 	struct failure refused; /* why the segment cannot be used */
 	struct segment_store store;
 };
@@ -73,8 +72,8 @@ struct failure segment_store_remove(const char *directory, const char *key);
 /*
  * Calls each for the file of a key, if there is one. Without a key for every
  * file in a directory that has the name of a segment of this user's, valid or
- * not, and for leftovers that are old enough to be removed. Closes found->store
- * afterwards. False, with errno, if the directory cannot be read.
+ * not. Closes found->store afterwards. False, with errno, if the directory
+ * cannot be read.
  */
 bool segment_store_walk(const char *directory, const char *key,
     void (*each)(struct found *found, void *with), void *with);
