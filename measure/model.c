@@ -339,13 +339,15 @@ static struct visit
 visit_of(struct client *client, struct segment *segment, nanos now)
 {
 	struct visit visit = { .caller = &client->caller, .now = now };
+	bool differs;
 
 	if (segment == NULL)
 		return visit;
 	visit.segment = segment;
 	visit.header = &segment->header;
 	visit.age = segment_age(visit.header, now);
-	visit.terms = segment_terms(segment, visit.header);
+	visit.terms = segment_agree(
+	    segment, visit.header, &(struct terms){ -1, -1, -1 }, &differs);
 	visit.next = window_next(&segment->window, &visit.terms,
 	    visit.header->slice, visit.age, &visit.sums);
 	return visit;

@@ -161,12 +161,6 @@ segment_age(const struct header *header, nanos now)
 }
 
 struct terms
-segment_terms(const struct segment *segment, const struct header *header)
-{
-	return unpack(atomic_load(&segment->terms), header);
-}
-
-struct terms
 segment_agree(struct segment *segment, const struct header *header,
     const struct terms *terms, bool *differs)
 {
@@ -244,7 +238,7 @@ bool
 segment_look(struct snapshot *snapshot, const struct segment *segment,
     const struct header *header, nanos now)
 {
-	struct terms terms = segment_terms(segment, header);
+	struct terms terms = unpack(atomic_load(&segment->terms), header);
 	nanos age = segment_age(header, now);
 	struct breaker_view view;
 	struct window_sums sums;

@@ -124,14 +124,11 @@ nanos segment_age(const struct header *header, nanos now);
 /* Counts one more. */
 void segment_count(struct segment *segment, enum total total);
 
-/* The limits in force. Their ratio is -1 if they are corrupt. */
-struct terms
-segment_terms(const struct segment *segment, const struct header *header);
-
 /*
  * Changes the limits of the segment, for all processes, to the stricter of
- * these limits and the user's, and returns the result, as segment_terms().
- * *differs: the user asked for other limits than the segment had.
+ * those and the user's (-1: not given), and returns the result: their
+ * ratio is -1 if they are corrupt. *differs: the user asked for other limits
+ * than the segment had.
  */
 struct terms segment_agree(struct segment *segment, const struct header *header,
     const struct terms *terms, bool *differs);

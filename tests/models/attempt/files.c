@@ -178,7 +178,9 @@ void file_start(const char *key, nanos window) {
 }
 
 void file_exhaust(void) {
-	struct terms limits = segment_terms(&kernel.segment, &kernel.segment.header);
+	bool differs;
+	struct terms limits = segment_agree(&kernel.segment, &kernel.segment.header,
+	    &(struct terms){ -1, -1, -1 }, &differs);
 	struct window_sums sums;
 	int64_t epoch = window_epoch(kernel.segment.header.slice,
 	    segment_age(&kernel.segment.header, kernel_boottime()));

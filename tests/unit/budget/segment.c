@@ -96,7 +96,7 @@ TEST(made) {
 		snprintf(row, sizeof row, "%zu", i);
 		memset(&new, 0xff, sizeof new);
 		segment_make(&new, "key", &made[i].terms, &origin);
-		limits = segment_terms(&new, &new.header);
+		limits = segment_agree(&new, &new.header, &(struct terms){ -1, -1, -1 }, &differs);
 		EQUAL(row, limits.ratio, made[i].ratio);
 		EQUAL(row, limits.min, made[i].min);
 		EQUAL(row, new.header.slice, made[i].slice);
@@ -261,7 +261,7 @@ TEST(agreements) {
 			if (twice == 0)
 				EQUAL(row, differs, agreements[i].differs);
 		}
-		limits = segment_terms(&new, &new.header);
+		limits = segment_agree(&new, &new.header, &(struct terms){ -1, -1, -1 }, &differs);
 		EQUAL(row, limits.ratio, agreements[i].ratio);
 		EQUAL(row, limits.min, agreements[i].min);
 		EQUAL(row, new.header.slice, NANOS_SECOND);
@@ -289,7 +289,7 @@ TEST(corrupt_limits) {
 
 		segment_make(&new, "key", &minute, &origin);
 		atomic_store(&new.terms, rows[i].word);
-		limits = segment_terms(&new, &new.header);
+		limits = segment_agree(&new, &new.header, &(struct terms){ -1, -1, -1 }, &differs);
 		HOLDS(rows[i].row, (limits.ratio >= 0) == rows[i].sense);
 		limits = segment_agree(&new, &new.header, &minute, &differs);
 		HOLDS(rows[i].row, (limits.ratio >= 0) == rows[i].sense);

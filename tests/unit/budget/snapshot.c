@@ -99,13 +99,14 @@ act(struct script *script, struct segment *segment, struct fleet_caller *caller,
 		{ "probes", offsetof(struct segment, totals[TOTAL_PROBES]) },
 		{ "turns", offsetof(struct segment, totals[TOTAL_TURNS]) },
 	};
-	struct terms terms = segment_terms(segment, &segment->header);
+	bool differs;
+	struct terms terms =
+	    segment_agree(segment, &segment->header, &(struct terms){ -1, -1, -1 }, &differs);
 	int64_t epoch =
 	    window_epoch(segment->header.slice, segment_age(&segment->header, MADE + age));
 	struct window_sums sums;
 	struct breaker_view view;
 	uint64_t lease;
-	bool differs;
 
 	for (size_t i = 0; i < LENGTH(words); i++)
 		if (script_is(script, words[i].name)) {
