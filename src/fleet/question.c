@@ -150,28 +150,23 @@ const char question_script_sha1[] = "7e34c8825b49488e038ea2f2b6927bf6976a4921";
 #define ARGUMENTS 6
 #define ROW 4
 
-/* The longest window in an answer is longer than the user's because its slices
- * are whole microseconds. */
-#define WINDOW_LONGEST (SEGMENT_WINDOW_MOST + WINDOW_SLICES * MICRO)
-
-/* The numbers of an answer, behind its code: where each one belongs, what the
- * script can return, and its unit. */
+/* The numbers of an answer, behind its code: where each one belongs, and its
+ * unit. */
 #define AT(field) offsetof(struct fleet_answer, field)
 static const struct {
 	size_t at;
-	int64_t least, most, unit;
+	int64_t unit;
 } numbers[] = {
-	{ AT(retries), 0, EXACT_MOST, 1 },
-	{ AT(limit), 0, EXACT_MOST, 1 },
-	{ AT(successes), 0, EXACT_MOST, 1 },
-	{ AT(next), 0, EXACT_MOST, MICRO },
-	{ AT(pause), 0, EXACT_MOST, MICRO },
-	{ AT(now), 1, EXACT_MOST, MICRO },
-	{ AT(hosts), 0, EXACT_MOST, 1 },
-	{ AT(terms.ratio), 0, SEGMENT_RATIO_MOST, 1 },
-	{ AT(terms.min), 0, SEGMENT_MIN_MOST, 1 },
-	{ AT(terms.window), SEGMENT_WINDOW_LEAST / MICRO,
-	    WINDOW_LONGEST / MICRO, MICRO },
+	{ AT(retries), 1 },
+	{ AT(limit), 1 },
+	{ AT(successes), 1 },
+	{ AT(next), MICRO },
+	{ AT(pause), MICRO },
+	{ AT(now), MICRO },
+	{ AT(hosts), 1 },
+	{ AT(terms.ratio), 1 },
+	{ AT(terms.min), 1 },
+	{ AT(terms.window), MICRO },
 };
 #define NUMBERS (sizeof numbers / sizeof numbers[0])
 
@@ -256,7 +251,7 @@ question_read(const struct resp_reply *reply,
 		if (stale && numbers[i].at != AT(now))
 			continue;
 		number = reply->numbers[1 + i];
-		if (number < numbers[i].least || number > numbers[i].most)
+		if (number < 0 || number > EXACT_MOST)
 			return false;
 		number *= numbers[i].unit;
 		memcpy((char *)&got + numbers[i].at, &number, sizeof number);
