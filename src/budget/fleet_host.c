@@ -157,8 +157,9 @@ wait_for_opening(struct fleet_host *host, const struct fleet_caller *caller,
 	    : -1;
 }
 
-void
-fleet_host_greet(
+/* The caller then has a question that asks for no retry and tells nothing. */
+static void
+begin_question(
     const struct fleet_host *host, struct fleet_caller *caller, nanos now)
 {
 	int64_t ms = number_of(atomic_load(&host->offset));
@@ -233,7 +234,7 @@ decide(struct fleet_host *host, struct fleet_caller *caller, nanos now)
 
 		/* Takes the lease, rather for too long than too short a time:
 		 * the answer has to be stored, too. */
-		fleet_host_greet(host, caller, now);
+		begin_question(host, caller, now);
 		question->wants = true;
 		question->lease = ((lease >> UNTIL_BITS) + 1) << UNTIL_BITS |
 		    until_of(
@@ -284,8 +285,7 @@ claim_untold(struct fleet_host *host, const struct window *window,
 	int64_t present = window_epoch(slice, now), last;
 	int64_t counted = number_of(atomic_load(&host->counted));
 	int64_t since = present - (counted - 1);
-	struct fleet_mark *alone = &question->alone;
-	uint64_t told, next;
+	uint64_t told, next, alone;
 	struct window_sums sums;
 
 	question->first =
@@ -293,10 +293,10 @@ claim_untold(struct fleet_host *host, const struct window *window,
 	question->counted = (uint64_t)present + 1;
 	do {
 		told = next = atomic_load(&host->told);
-		alone->was = alone->next = atomic_load(&host->alone_told);
+		alone = question->alone = atomic_load(&host->alone_told);
 		/* Clocks of other processes may be ahead. */
 		last = number_greater(
-		    present, number_greater(marked(told), marked(alone->was)));
+		    present, number_greater(marked(told), marked(alone)));
 		question->count = 0;
 		if (last - present > WINDOW_WORDS || last >= WINDOW_EPOCHS)
 			break;
@@ -318,18 +318,20 @@ claim_untold(struct fleet_host *host, const struct window *window,
 			row.successes = untold(told, 0, epoch, successes);
 			row.rescued =
 			    untold(told, COUNT_BITS, epoch, sums.successes);
-			row.alone = untold(alone->was, 0, epoch, sums.retries);
+			row.alone = untold(alone, 0, epoch, sums.retries);
 			if (row.successes > 0 || row.rescued > 0)
 				next =
 				    mark_at(epoch, sums.successes, successes);
 			if (row.alone > 0)
-				alone->next = mark_at(epoch, 0, sums.retries);
+				question->alone =
+				    mark_at(epoch, 0, sums.retries);
 			if (row.successes > 0 || row.alone > 0 ||
 			    row.rescued > 0)
 				question->told[question->count++] = row;
 		}
 	} while (next != told &&
 	    !atomic_compare_exchange_strong(&host->told, &told, next));
+	question->alone_was = alone;
 	if (question->by == 0 && question->count > 0)
 		question->by = FLEET_BY_PAST;
 }
@@ -350,7 +352,7 @@ bool
 fleet_host_claim(struct fleet_host *host, const struct window *window,
     struct fleet_caller *caller, nanos now)
 {
-	fleet_host_greet(host, caller, now);
+	begin_question(host, caller, now);
 	/* Nobody would read the time in the server's answer. */
 	if (caller->question.by == 0)
 		return false;
@@ -432,17 +434,17 @@ fleet_host_store(struct fleet_host *host, const struct fleet_caller *caller,
     const struct fleet_answer *answer, nanos now)
 {
 	const struct fleet_question *question = &caller->question;
-	struct fleet_mark alone = question->alone;
 	bool answered = answer->code <= FLEET_NOTED;
 	bool known = answered || answer->code == FLEET_SENT;
-	uint64_t word;
+	bool noted = question->wants || question->count > 0;
+	uint64_t word = question->alone_was;
 	int64_t ms;
 
 	/* The server knows the rows of the question. */
 	if (known)
 		atomic_compare_exchange_strong(
-		    &host->alone_told, &alone.was, alone.next);
-	if (known && question->first)
+		    &host->alone_told, &word, question->alone);
+	if (known && noted && question->first)
 		host->counted = question->counted;
 
 	/* The offset is as if the server had read its clock when the question

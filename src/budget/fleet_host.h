@@ -157,12 +157,6 @@ struct fleet_row {
 	int64_t rescued; /* retries that have succeeded */
 };
 
-/* Up to where the server has been told. */
-struct fleet_mark {
-	uint64_t was;
-	uint64_t next; /* when the server knows the rows of the question */
-};
-
 /* A question to the server, which also tells it of successes. */
 struct fleet_question {
 	const char *key; /* of the budget */
@@ -179,7 +173,7 @@ struct fleet_question {
 	nanos asked; /* the age when the question was made */
 	nanos until; /* the latest age at which the server reads this; the
 			rows are dated by it */
-	struct fleet_mark alone;
+	uint64_t alone_was, alone; /* marks: before and after the rows */
 	uint64_t counted; /* when the server knows the rows */
 };
 
@@ -266,14 +260,9 @@ void
 fleet_host_store(struct fleet_host *host, const struct fleet_caller *caller,
     const struct fleet_answer *answer, nanos now);
 
-/* The caller then has a question that asks for no retry and tells nothing:
- * whether the server answers. */
-void fleet_host_greet(
-    const struct fleet_host *host, struct fleet_caller *caller, nanos now);
-
-/* Claims what the server has not been told: the caller has a question that
- * tells it. False if there is nothing to tell, or if nobody knows the server's
- * clock. */
+/* Claims what the server has not been told, unless nobody knows the server's
+ * clock: the caller has a question that asks for no retry, and tells it. False
+ * if there is nothing to tell. */
 bool fleet_host_claim(struct fleet_host *host, const struct window *window,
     struct fleet_caller *caller, nanos now);
 

@@ -365,25 +365,19 @@ link_settle(struct fleet_link *link, nanos now)
 }
 
 static void
-greet(const struct visit *visit, void *unused)
+claim(const struct visit *visit, void *tells)
 {
-	(void)unused;
-	fleet_host_greet(
-	    &visit->segment->fleet, visit->caller->fleet, visit->age);
+	*(bool *)tells = fleet_host_claim(&visit->segment->fleet,
+	    &visit->segment->window, visit->caller->fleet, visit->age);
 }
 
 void
 link_greet(struct fleet_link *link, nanos now)
 {
-	budget_client_visit(link->budget, now, greet, NULL);
-	link_ask(link, &link->caller.question, now);
-}
+	bool tells;
 
-static void
-claim(const struct visit *visit, void *tells)
-{
-	*(bool *)tells = fleet_host_claim(&visit->segment->fleet,
-	    &visit->segment->window, visit->caller->fleet, visit->age);
+	budget_client_visit(link->budget, now, claim, &tells);
+	link_ask(link, &link->caller.question, now);
 }
 
 void

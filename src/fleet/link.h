@@ -94,7 +94,7 @@ bool link_asks(const struct fleet_link *link);
  */
 struct fleet_answer link_settle(struct fleet_link *link, nanos now);
 
-/* Asks the server whether it answers: a question that wants nothing. */
+/* Asks the server whether it answers, and tells what there is to tell. */
 void link_greet(struct fleet_link *link, nanos now);
 
 /* To be called when an attempt has ended: if it was granted, and has succeeded,

@@ -517,8 +517,8 @@ static void claim(struct state *state, struct actor *actor) {
 	caller.question.until = until;
 	claim_untold(&state->host, &state->window, &caller, clock_of(actor->now));
 	become(actor, SEND);
-	actor->alone = tally->alone.was;
-	actor->alone_next = tally->alone.next;
+	actor->alone = tally->alone_was;
+	actor->alone_next = tally->alone;
 	for (size_t i = 0; i < tally->count; i++) {
 		const struct fleet_row *row = &tally->told[i];
 		int64_t epoch = (until - row->age) / TICK;
@@ -602,7 +602,8 @@ void check_operate(struct state *state, struct actor *actor) {
 		rescue(state, epoch);
 		break;
 	case TOLD:
-		caller.question.alone = (struct fleet_mark){ actor->alone, actor->alone_next };
+		caller.question.alone_was = actor->alone;
+		caller.question.alone = actor->alone_next;
 		fleet_host_store(&state->host, &caller, &sent, 0);
 		break;
 	}

@@ -131,7 +131,7 @@ static bool settles(struct world *world, struct script *script) {
 	bool no = script->word[0] == '!';
 
 	if (script_is(script, "greets"))
-		fleet_host_greet(host, fleet, world->now);
+		fleet_host_claim(host, &world->segment.window, fleet, world->now);
 	else if (strcmp(script->word + no, "claims") == 0)
 		EQUAL(script->rest,
 		    fleet_host_claim(host, &world->segment.window, fleet, world->now), !no);

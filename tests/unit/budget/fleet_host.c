@@ -130,7 +130,8 @@ static const char *const scenes[] = {
 	       "1500:0/0/1+500:0/0/2, 39s a rescues 39, 41s a claims nothing",
 	/* The server counts a host once in a window. */
 	TELLER "10s a claims nothing first=1",
-	TELLER "100s a claims nothing first=1, 101s b claims nothing first=1, a told, b claims "
+	TELLER "100s a succeeds, a claims 500:1/0 first=1, 101s b claims nothing first=1, a told, "
+	       "b claims "
 	       "nothing first=0, 159s b claims nothing first=0, 160s b claims nothing first=1, 99s "
 	       "b claims nothing first=0, 20s b claims nothing first=1",
 
@@ -289,7 +290,7 @@ static struct host_step act(struct script *script, struct world *world, int who)
 	else if (script_is(script, "knows-clock"))
 		host->offset = 1;
 	else if (script_is(script, "greets")) {
-		fleet_host_greet(host, &caller, world->now);
+		fleet_host_claim(host, &world->window, &caller, world->now);
 		*question = caller.question;
 	} else if (script_is(script, "succeeds"))
 		EQUAL(row, window_deposit(&world->window, world->now / SECONDS(1)), WINDOW_GRANTED);
