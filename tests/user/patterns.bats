@@ -18,15 +18,9 @@ full='No space left on device'
 # judged WORD OPTION... -- COMMAND...: one attempt is judged as WORD: succeeded,
 # attempts (it would be retried), not-retryable or stop-rule
 judged() {
-	local want=$1 said
-	shift
-	"$RETRY" -v -n 1 "$@" >out 2>err || :
-	mapfile -t said <err
-	[[ ${said[-1]} == "retry: ended after 1 attempt in "*": $want" ]] || {
-		echo "not $want: $*"
-		cat err
-		return 1
-	}
+	local status=1
+	[ "$1" != succeeded ] || status=0
+	try status="$status" says="*ended after 1 attempt in *: $1" -v -n 1 "${@:2}"
 }
 
 # printed WORD PATTERN TEXT: an attempt that prints TEXT, a format of printf, is
@@ -75,16 +69,11 @@ command_gone() {
 	from pipe to pipe
 	    big_file
 	    "$RETRY" "${both[@]}" cat big 2>e | cmp big -
-	    "$RETRY" "${both[@]}" sh -c 'cat big >&2' 2>&1 >o | cmp big -
 	of each attempt, and lines of retry after it
-	    try status=3 out='run 1|run 2' -n 2 --retry-on stdout:un --stop-on stderr:nosuch -- \
-	        sh -c 'echo "run $RETRY_ATTEMPT"; seq 20000 >&2; exit 3'
-	    {
-	        seq 20000
-	        echo 'retry: attempt 1/2 failed (exit 3), retrying in 0s'
-	        seq 20000
-	        echo 'retry: attempt 2/2 failed (exit 3), giving up: attempts exhausted'
-	    } | cmp - err
+	    printf -v many '> %d|' {1..3000}
+	    try status=3 out='run 1|run 2' \
+	        says="${many}attempt 1/2 failed (exit 3), retrying in 0s|${many}attempt 2/2 failed (exit 3), giving up: attempts exhausted" \
+	        -n 2 --retry-on stdout:un --stop-on stderr:nosuch -- sh -c 'echo "run $RETRY_ATTEMPT"; seq 3000 >&2; exit 3'
 	under -q
 	    try status=3 says='> x|> x' -q -n 2 --retry-on stderr:x -- sh -c 'echo x >&2; exit 3'
 	a line, while the command still runs
@@ -104,8 +93,7 @@ command_gone() {
 	standard input still goes to the command
 	    try out='given' "${both[@]}" -- cat <<<'given'
 	a command that is not found is told as ever
-	    try status=127 "${both[@]}" -- "$PWD/nosuch"
-	    holds err "retry: cannot run '$PWD/nosuch': No such file or directory"
+	    try status=127 says="cannot run './nosuch': No such file or directory" "${both[@]}" -- ./nosuch
 	END
 }
 
@@ -144,19 +132,14 @@ seen_by() {
 	        sh -c 'echo "$RETRY_ATTEMPT"; echo x >&2; exit 1'
 	    holds out {1..24}
 	a closed one stays closed
-	    run -3 --separate-stderr sh -c 'exec "$@" >&-' sh "$RETRY" -q -n 2 -d 0 \
-	        "${both[@]}" --retry-on 3 \
-	        sh -c '[ ! -e /proc/$$/fd/1 ] && echo closed >&2; exit 3'
-	    [ "$stderr" = $'closed\nclosed' ]
-	    run -3 --separate-stderr sh -c 'exec "$@" 2>&-' sh "$RETRY" -n 2 -d 0 \
-	        "${both[@]}" --retry-on 3 \
-	        sh -c '[ ! -e /proc/$$/fd/2 ] && echo closed; exit 3'
-	    [ "$output" = $'closed\nclosed' ]
+	    open='[ ! -e /proc/$$/fd/1 ] && echo closed >&2; [ ! -e /proc/$$/fd/2 ] && echo closed; exit 3'
+	    to '>&-' try status=3 says='> closed|> closed' -q -n 2 "${both[@]}" --retry-on 3 sh -c "$open"
+	    to '2>&-' try status=3 out='closed|closed' -n 2 "${both[@]}" --retry-on 3 sh -c "$open"
 	a terminal
-	    run -3 "$ACTOR" terminal -- "$RETRY" -q -n 2 -d 0 \
-	        --retry-on stderr:busy sh -c '[ -t 0 ] && [ -t 1 ] && [ ! -t 2 ] &&
-	        echo "out $RETRY_ATTEMPT" && echo busy >&2; exit 3'
-	    [ "$output" = $'out 1\nbusy\nout 2\nbusy' ]
+	    pty 3 -- "$RETRY" -q -n 2 -d 0 --retry-on stderr:busy sh -c '
+	        [ -t 0 ] && [ -t 1 ] && [ ! -t 2 ] && echo "out $RETRY_ATTEMPT" && echo busy >&2
+	        exit 3'
+	    holds out 'out 1' busy 'out 2' busy
 	END
 }
 
@@ -208,11 +191,11 @@ seen_by() {
 		# --stop-on wins.
 		judged stop-rule --retry-on stderr:denied --stop-on stderr:denied -- sh -c 'echo denied >&2; exit 1'
 		judged attempts --stop-on stderr:denied -- sh -c 'echo busy >&2; exit 1'
-		judged attempts --success-on 'stderr:already exists' -- sh -c 'echo no >&2; exit 4'
+		judged attempts --success-on 'stderr:already exists' -- sh -c 'echo no >&2; exit 1'
 		judged succeeded --success-on 'stderr:already exists' -- sh -c 'echo it already exists >&2; exit 4'
 		# A pattern runs to the end of its argument, commas and all.
 		judged attempts --retry-on '7,stderr:a{1,2},b' -- sh -c 'echo xaa,b >&2; exit 1'
-		judged not-retryable --retry-on 'stderr:a,7' -- sh -c 'exit 7'
+		judged not-retryable --retry-on 'stderr:a,1' -- false
 		judged attempts --retry-on stderr:one --retry-on stdout:two -- sh -c 'echo two; exit 1'
 		# There may be 64.
 		judged attempts "${options[@]}" -- sh -c 'echo word64 >&2; exit 1'
@@ -220,9 +203,10 @@ seen_by() {
 		judged not-retryable "${options[@]}" -- sh -c 'echo word65 >&2; exit 1'
 		judged succeeded "${options[@]}" --stop-on 'stderr:^word64$' -- true
 	END
-	judged attempts --retry-on 'stderr:^n+edle( here)?$' -- sh -c '
+	"$RETRY" -v -n 1 --retry-on 'stderr:^n+edle( here)?$' -- sh -c '
 		head -c 1000000 /dev/zero | tr "\0" n >&2
-		echo edle here >&2; exit 1'
+		echo edle here >&2; exit 1' 2>err || [ $? = 1 ]
+	[[ $(tail -n 1 err) == 'retry: ended after 1 attempt in '*': attempts' ]]
 	also=(touch ran)
 	table refused <<-'END'
 		"--stop-on: more than 64 patterns: 'stdout:65'" "${options[@]}" --stop-on stdout:65
@@ -234,33 +218,16 @@ seen_by() {
 }
 
 @test "each attempt is judged by its own output" {
-	rows row eval <<-'END'
-	a match of the attempt before is none
-	    try status=1 out='1|2|3' says='*|attempt 3/5 failed (exit 1), giving up: not in --retry-on stderr:temporary' \
-	        -n 5 --retry-on stderr:temporary -- sh -c '
-	        echo "$RETRY_ATTEMPT"
-	        [ "$RETRY_ATTEMPT" -eq 3 ] || echo temporary >&2
-	        exit 1'
-	nor do two attempts make one match
-	    try status=1 says='*|attempt 2/5 failed (exit 1), giving up: not in any --retry-on' \
-	        -n 5 --retry-on stderr:temporary --retry-on 9 -- sh -c '
-	        [ "$RETRY_ATTEMPT" -gt 1 ] || {
-	            printf tempo >&2
-	            exit 9
-	        }
-	        echo rary >&2
-	        exit 1'
-	--fail-on makes a failure of exit 0, with status 1
-	    try status=1 out='LOADING|LOADING' says='*|attempt 2/2 failed (exit 0), giving up: attempts exhausted' \
-	        -n 2 --fail-on stdout:^LOADING -- echo LOADING
-	    try says='' --fail-on stdout:^LOADING -- echo ready
-	--success-on makes a success of a failure
-	    try says='*|attempt 1/5 succeeded (exit 4)|*' -v --success-on 'stderr:already exists' -- \
-	        sh -c 'echo "it already exists" >&2; exit 4'
-	one that was timed out
-	    try status=124 says='> fatal|attempt 1/5 timed out *, giving up: --stop-on stderr:fatal' \
-	        -t 0.6 --stop-on stderr:fatal -- \
-	        sh -c 'echo fatal >&2; exec sleep 15'
+	local twice='[ "$RETRY_ATTEMPT" -gt 1 ] || { printf tempo >&2; exit 9; }; echo rary >&2; exit 1'
+	table try <<-'END'
+		# A match of the attempt before is none, nor do two attempts make one match.
+		status=1 out='1|2|3' says='*|attempt 3/5 failed (exit 1), giving up: not in --retry-on stderr:temporary' --retry-on stderr:temporary -- sh -c 'echo "$RETRY_ATTEMPT"; [ "$RETRY_ATTEMPT" -eq 3 ] || echo temporary >&2; exit 1'
+		status=1 says='*|attempt 2/5 failed (exit 1), giving up: not in any --retry-on' --retry-on stderr:temporary --retry-on 9 -- sh -c "$twice"
+		# --fail-on makes a failure of exit 0, --success-on a success of a failure.
+		status=1 out='LOADING|LOADING' says='*|attempt 2/2 failed (exit 0), giving up: attempts exhausted' -n 2 --fail-on stdout:^LOADING -- echo LOADING
+		says='' --fail-on stdout:^LOADING -- echo ready
+		says='*|attempt 1/5 succeeded (exit 4)|*' -v --success-on 'stderr:already exists' -- sh -c 'echo "it already exists" >&2; exit 4'
+		status=124 says='> fatal|attempt 1/5 timed out *, giving up: --stop-on stderr:fatal' -t 0.6 --stop-on stderr:fatal -- sh -c 'echo fatal >&2; exec sleep 15'
 	END
 }
 
@@ -441,45 +408,30 @@ read_once() {
 	    [ "$status" -eq 0 ]
 	    [ -e ended ]
 	    holds first 1
-	stdout
-	    exits 125 "$RETRY" "${both[@]}" echo lost >/dev/full 2>err
-	    holds err "retry: cannot write to standard output: $full"
-	stdout of an endless command
-	    exits 125 timeout --foreground 20 "$RETRY" --retry-on stdout:nosuch yes >/dev/full
-	    exits 125 timeout --foreground 20 "$RETRY" -n 1 --retry-on stdout:nosuch \
-	        sh -c 'yes | head -c 1000000 && : >removed' >/dev/full
-	    [ ! -e removed ]
-	stderr
-	    exits 125 "$RETRY" -n 2 -d 0 --retry-on stderr:lost \
-	        sh -c 'echo out; echo lost >&2; exit 3' >out 2>/dev/full
-	    holds out out # another attempt would be of no use
-	stderr of a success
-	    exits 125 "$RETRY" --preset net \
-	        sh -c 'echo out; echo lost >&2' >out 2>/dev/full
-	    holds out out
-	not stderr of a success where it is held
-	    exits 0 "$RETRY" -E --preset net \
-	        sh -c 'echo out; echo lost >&2' >out 2>/dev/full
-	    holds out out
+	END
+	local lost="cannot write to standard output: $full"
+	table <<-'END'
+		to '>/dev/full' try status=125 says="$lost" "${both[@]}" echo lost
+		# An endless command, and one that would do more; another attempt is of no use.
+		to '>/dev/full' try status=125 says="*$lost" --retry-on stdout:nosuch yes
+		to '>/dev/full' try status=125 -n 1 --retry-on stdout:nosuch sh -c 'yes | head -c 1000000 && : >removed' && [ ! -e removed ]
+		to '2>/dev/full' try status=125 out=out -n 2 --retry-on stderr:lost sh -c 'echo out; echo lost >&2; exit 3'
+		# stderr of a success counts, but not where it is held.
+		to '2>/dev/full' try status=125 out=out --preset net sh -c 'echo out; echo lost >&2'
+		to '2>/dev/full' try out=out -E --preset net sh -c 'echo out; echo lost >&2'
 	END
 }
 
 @test "streams that go to the same place arrive whole and in order" {
-	rows row eval <<-'END'
-	a pipe
-	    "$RETRY" "${both[@]}" sh -c 'seq 10000; seq 10001 20000 >&2' 2>&1 |
-	        sort -n >got
-	    seq 20000 | cmp - got
-	a command that joins them
-	    "$RETRY" -n 1 "${both[@]}" sh -c 'exec 2>&1; i=0
-	        while [ $((i += 1)) -lt 99 ]; do echo "$i"; echo "$i" >&2; done' >got
-	    for i in {1..98}; do printf '%d\n%d\n' "$i" "$i"; done | cmp - got
-	a file that is appended to
-	    echo before >file
-	    "$RETRY" -n 2 -d 0 -q --retry-on stdout:x --retry-on 3 \
-	        sh -c 'echo "x $RETRY_ATTEMPT"; exit 3' >>file || :
-	    holds file before 'x 1' 'x 2'
-	END
+	"$RETRY" "${both[@]}" sh -c 'seq 10000; seq 10001 20000 >&2' 2>&1 | sort -n >got
+	seq 20000 | cmp - got
+	printf -v turned '%s|' $(seq 98 | sed p)
+	try out="${turned%|}" -n 1 "${both[@]}" -- sh -c 'exec 2>&1; i=0
+		while [ $((i += 1)) -lt 99 ]; do echo "$i"; echo "$i" >&2; done'
+	echo before >file
+	to '>>file' try status=3 -n 2 -q --retry-on stdout:x --retry-on 3 \
+		sh -c 'echo "x $RETRY_ATTEMPT"; exit 3'
+	holds file before 'x 1' 'x 2'
 }
 
 # slow [OPTION]...: runs a command in whose output retry searches for what takes it

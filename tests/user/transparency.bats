@@ -92,18 +92,20 @@ inherits() {
 }
 
 @test "what a process inherits is as without retry" {
-	local handled how
+	local handled
 	handled=HUP,INT,QUIT,ILL,TRAP,ABRT,BUS,FPE,USR1,SEGV,USR2,PIPE,ALRM,TERM
 	handled+=,CHLD,CONT,TSTP,TTIN,TTOU,URG,XCPU,XFSZ,VTALRM,PROF,WINCH,IO
 	handled+=,PWR,SYS,RTMIN,RTMAX
-	for how in --ignore-signal=$handled --block-signal=$handled \
-	    "--ignore-signal --block-signal" --ignore-signal=CHLD \
-	    --default-signal=PIPE; do
-		row "signals: $how" inherits "$how"
-	done
+	table inherits <<-'END'
+		"--ignore-signal=$handled"
+		"--block-signal=$handled"
+		'--ignore-signal --block-signal'
+		--ignore-signal=CHLD
+		--default-signal=PIPE
+	END
 	options=(-t 20 -T 30)
-	row 'signals, with limits' inherits '--block-signal=USR1 --ignore-signal=USR2'
-	options=()
+	inherits '--block-signal=USR1 --ignore-signal=USR2'
+	options=() before=()
 	rows row eval <<-'END'
 	umask, priority, directory, group, session and limits
 	    mkdir -p some/where
@@ -144,66 +146,71 @@ looked() {
 	for fd in {0..9}; do
 		echo "$fd" >"f$fd"
 	done
+	rm -f seen
 	eval "sh -c '$look'" "$1" || :
 	cat seen seen >direct
 	rm seen
-	eval 'exits 3 "$RETRY" -n 2 -d 0 -q' "${*:2} sh -c '$look'" "$1"
-	diff direct seen
+	eval 'exits 3 "$RETRY" -n 2 -d 0 -q' "${*:2} sh -c '$look'" "$1" && diff direct seen
 }
 
 @test "descriptors are passed on as they are, closed ones closed" {
-	local closed some='3<>f3 4<f4 5>>f5 6>f6 7<>f7 8<f8 9<>f9' limits='-t 20 -T 20'
+	local some='3<>f3 4<f4 5>>f5 6>f6 7<>f7 8<f8 9<>f9' limits='-t 20 -T 20'
 	local many="<f0 >f1 2>f2 $some 10<>f10 11<>f11 12<>f12 20<>f20 63<>f63"
 	local none='<&- >&- 2>&- 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-'
-	row 'none of retry beside those above 9' looked "$many"
-	row 'with limits neither' looked "$many" "$limits"
-	for closed in '<&- >f1 2>f2' '<f0 >&- 2>f2' '<f0 >f1 2>&-'; do
-		row "$closed" looked "$closed $some" "$limits"
-	done
-	row 'nothing open at all' looked "$none"
-	row 'nothing open, with limits' looked "$none" "$limits"
+	table looked <<-'END'
+		# None of retry beside those above 9, with limits neither.
+		"$many"
+		"$many" "$limits"
+		"<&- >f1 2>f2 $some" "$limits"
+		"<f0 >&- 2>f2 $some" "$limits"
+		"<f0 >f1 2>&- $some" "$limits"
+		"$none"
+		"$none" "$limits"
+	END
 }
 
 # unseen REDIRECTIONS: with these and stderr closed messages of retry go nowhere
 unseen() {
 	touch f{3..9}
-	eval 'exits 7 "$RETRY" -v -n 2 -d 0 sh -c "echo >>ran; exit 7" <f3 >f4 2>&- \
-	    3<>f3 4<>f4 5<>f5 6<>f6 7<>f7 8>>f8 9<>f9' "$1"
-	[ "$(lines ran)" -eq 2 ]
-	[ "$(cat f?)" = '' ]
+	to "<f3 >f4 2>&- 3<>f3 4<>f4 5<>f5 6<>f6 7<>f7 8>>f8 9<>f9 $1" \
+		try status=7 runs=2 -v -n 2 -d 0 sh -c 'echo >>ran; exit 7' && [ "$(cat f?)" = '' ]
 }
 
 # hardly MOST CLOSED: nothing is different where that many descriptors are allowed
 hardly() {
-	(
-		eval "exec $2"
-		ulimit -n "$1"
-		exits 127 timeout --foreground 20 "$RETRY" -v -n 2 -d 0 \
-		    sh -c 'touch "ran.$RETRY_ATTEMPT"; exit 127'
-	)
-	[ -e ran.2 ]
+	local under=(sh -c "exec $2; ulimit -n $1; exec timeout --foreground 20 \"\$@\"" sh)
+	try status=127 runs=2 -v -n 2 -d 0 sh -c 'echo >>ran; exit 127'
 }
 
-# ordered HOW: lines of retry and of the command keep their order in ./both
+# ordered REDIRECTIONS: lines of retry and of the command keep their order in ./both
 ordered() {
-	eval 'exits 7 "$RETRY" -n 2 -d 0 sh -c "echo theirs >&2; exit 7"' "$1"both
-	holds both theirs 'retry: attempt 1/2 failed (exit 7), retrying in 0s' \
-		theirs \
-		'retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted'
+	: >both
+	to "$1" try status=7 -n 2 -d 0 sh -c 'echo theirs >&2; exit 7' &&
+		holds both theirs 'retry: attempt 1/2 failed (exit 7), retrying in 0s' \
+			theirs 'retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted'
 }
 
 @test "messages of retry change nothing else" {
-	local how most
-	for how in '' '<&- >&-'; do
-		row "stderr closed $how" unseen "$how"
-		row "10 descriptors, and stderr closed $how" hardly 10 "$how 2>&-"
-	done
-	for most in 8 11 12; do
-		row "$most descriptors, none of which open" hardly "$most" '<&- >&- 2>&-'
-	done
-	for how in '2>' '2>>' '>both 2>&1 #' '>>both 2>&1 #'; do
-		row "in order: $how" ordered "$how"
-	done
+	local fails='echo out; exit 7' counts='echo >>ran; exit 7'
+	echo precious >file
+	table <<-'END'
+		unseen ''
+		unseen '<&- >&-'
+		hardly 10 '2>&-'
+		hardly 10 '<&- >&- 2>&-'
+		hardly 8 '<&- >&- 2>&-'
+		hardly 11 '<&- >&- 2>&-'
+		hardly 12 '<&- >&- 2>&-'
+		ordered '2>both'
+		ordered '2>>both'
+		ordered '>both 2>&1'
+		ordered '>>both 2>&1'
+		# A full disk.
+		to '2>/dev/full' try status=7 out='out|out' -v -n 2 -d 0 sh -c "$fails"
+		to '2>/dev/full' try -v true
+		# A stderr that is only for reading is never written to.
+		to '2<file' try status=7 runs=2 -v -n 2 -d 0 sh -c "$counts" && holds file precious
+	END
 	rows row eval <<-'END'
 	the flags of stderr stay
 	    mkfifo pipe
@@ -213,25 +220,15 @@ ordered() {
 	    cat direct direct direct | diff - under
 	    read -r -t 20 line <&5
 	    [ "$line" = 'retry: attempt 1/3 failed (exit 3), retrying in 0s' ]
-	a stderr that is only for reading is never written to
-	    echo precious >file
+	a pipe that is only for reading is never written to
 	    mkfifo pipe
 	    exec 5<>pipe
-	    for sink in file pipe; do
-	        exits 7 "$RETRY" -v -n 2 -d 0 sh -c 'echo >>ran; exit 7' 2<"$sink"
-	    done
-	    [ "$(lines ran)" -eq 4 ]
-	    holds file precious
+	    to '2<pipe' try status=7 runs=2 -v -n 2 -d 0 sh -c 'echo >>ran; exit 7'
 	    run -1 read -r -t 0 <&5
-	a full disk
-	    exits 7 "$RETRY" -v -n 2 -d 0 sh -c 'echo out; exit 7' >out 2>/dev/full
-	    holds out out out
-	    "$RETRY" -v true 2>/dev/full
 	a stderr without a reader
 	    mkfifo pipe
 	    exec 5<>pipe 6>pipe 5>&-
-	    exits 7 "$RETRY" -v -n 3 -d 0 sh -c 'echo out; exit 7' >out 2>&6 6>&-
-	    holds out out out out
+	    to '2>&6 6>&-' try status=7 out='out|out|out' -v -n 3 -d 0 sh -c 'echo out; exit 7'
 	END
 }
 
@@ -372,68 +369,55 @@ script() {
 }
 
 @test "a command is looked for as execvp(3) does" {
-	rows row eval <<-'END'
-	in PATH, in order
-	    script one/it
-	    script two/it
-	    where=$PWD/none:$PWD/one:$PWD/two:$PATH searched 0 it a 'b c'
-	    holds out "$PWD/one/it 2 a b c"
-	not with a slash
-	    script one/sub/it
-	    where=$PWD/one:$PATH searched 127 sub/it
-	    cd one
-	    searched 0 sub/it
-	an empty element is the working directory
-	    script it
-	    for path in ":$PATH" "$PATH:" "$PATH::$PATH" ''; do
-	        where=$path searched 0 it
-	    done
-	    where=/nowhere searched 127 it
-	without PATH in the default directories
-	    unset where
-	    searched 0 sh -c 'echo found'
-	    holds out found
-	past directories, files that are not executable and bad elements
-	    script one/it 644
-	    mkdir -p two/it
-	    touch three
-	    script four/it
-	    where=$PWD/one:$PWD/two:$PWD/three:$PWD/four searched 0 it
-	    holds out "$PWD/four/it 0"
-	one that was found and cannot be executed is 126, even if it is first
-	    script one/it 644
-	    mkdir -p two/it
-	    where=$PWD/one:$PWD/none searched 126 it
-	    holds err "retry: cannot run 'it': Permission denied"
-	    where=$PWD/two searched 126 it
-	    searched 126 ./one/it/further
-	in no directory of PATH it is 127
-	    where=$PWD/one:$PWD searched 127 it
-	    holds err "retry: cannot run 'it': No such file or directory"
-	    searched 127 ''
-	a name that is too long or a link to itself is 126
-	    printf -v longest '%0255d' 0
-	    script "one/$longest"
-	    where=$(printf '/%05000d' 0):$PWD/one searched 0 "$longest"
-	    searched 126 "${longest}0"
-	    searched 126 "./${longest}0"
-	    ln -s itself itself
-	    searched 126 ./itself
-	a script whose interpreter is missing is 127
-	    printf '#!%s/nosuch\n' "$PWD" >script
-	    chmod +x script
-	    searched 127 ./script
-	    holds err "retry: cannot run './script': No such file or directory"
-	a script without a first line of its own is run by /bin/sh
-	    mkdir one
-	    echo 'echo "$0" "$#" "$@"; exit 3' >one/it
-	    : >one/empty
-	    chmod +x one/it one/empty
-	    searched 3 one/it
-	    holds out 'one/it 0'
-	    where=$PWD/one:$PATH searched 3 it a '' 'b c' $'d\ne'
-	    searched 0 one/empty a
-	    alike one/it arg
+	local no="No such file or directory" longest path
+	script one/it
+	script two/it
+	script plain/it 644
+	mkdir -p directory/it
+	touch three
+	script it
+	script one/sub/it
+	printf -v longest '%0255d' 0
+	script "one/$longest"
+	ln -s itself itself
+	printf '#!%s/nosuch\n' "$PWD" >script
+	mkdir bare
+	echo 'echo "$0" "$#" "$@"; exit 3' >bare/it
+	: >bare/empty
+	chmod +x script bare/it bare/empty
+	table <<-'END'
+		# In PATH, in order, past directories, files that are not executable and others.
+		where=$PWD/none:$PWD/one:$PWD/two:$PATH searched 0 it a 'b c' && holds out "$PWD/one/it 2 a b c"
+		where=$PWD/plain:$PWD/directory:$PWD/three:$PWD/two searched 0 it && holds out "$PWD/two/it 0"
+		# Not with a slash.
+		where=$PWD/one:$PATH searched 127 sub/it
+		(cd one && searched 0 sub/it)
+		# An empty element is the working directory; without PATH there are defaults.
+		where=:$PATH searched 0 it
+		where=$PATH: searched 0 it
+		where=$PATH::$PATH searched 0 it
+		where= searched 0 it
+		where=/nowhere searched 127 it
+		(unset where; searched 0 sh -c 'echo found' && holds out found)
+		# One that was found and cannot be executed is 126, even if it is first.
+		where=$PWD/plain:$PWD/none searched 126 it && holds err "retry: cannot run 'it': Permission denied"
+		where=$PWD/directory searched 126 it
+		searched 126 ./plain/it/further
+		# In no directory of PATH it is 127.
+		where=$PWD/three:$PWD/none searched 127 nosuch && holds err "retry: cannot run 'nosuch': $no"
+		searched 127 ''
+		# A name that is too long or a link to itself is 126.
+		where=$(printf '/%05000d' 0):$PWD/one searched 0 "$longest"
+		searched 126 "${longest}0"
+		searched 126 "./${longest}0"
+		searched 126 ./itself
+		# A script whose interpreter is missing is 127.
+		searched 127 ./script && holds err "retry: cannot run './script': $no"
+		# One without a first line of its own is run by /bin/sh.
+		searched 3 bare/it && holds out 'bare/it 0'
+		where=$PWD/bare:$PATH searched 3 it a '' 'b c' $'d\ne'
+		searched 0 bare/empty a
+		alike bare/it arg
 	END
 }
 
