@@ -15,7 +15,6 @@ minute at most. The socket FILE.socket has the last MODE, too.
     bytes           sends a whole answer byte by byte, each after 1 ms
     slow            the same, each after 100 ms
     flood           sends nonsense without end
-    digits          sends a number without end
     more            sends an answer, and more than that
     says:A|B|...    answers the first write with A, the next with B and so on,
                     over all connections; the last one remains. \\r\\n stands for
@@ -43,7 +42,7 @@ SENT = {  # what a mode sends at once, or byte by byte with a pause
     "bytes": (ANSWER, 0.001),
     "slow": (ANSWER, 0.1),
 }
-ENDLESS = {"flood": os.urandom(65536), "digits": b":" + b"1" * 65536}
+NONSENSE = os.urandom(65536)
 
 
 def say(client, texts, port):
@@ -64,8 +63,8 @@ def serve(client, name, texts, port):
             client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, abort)
         if name in ("close", "reset"):
             return
-        while name in ENDLESS:
-            client.sendall(ENDLESS[name])
+        while name == "flood":
+            client.sendall(NONSENSE)
         if name == "says":
             say(client, texts, port)
         client.recv(65536)
