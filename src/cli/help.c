@@ -199,7 +199,7 @@ help_presets(void)
 	struct preset preset;
 
 	for (size_t i = 0; preset_at(i, &preset); i++) {
-		bool tool = preset.programs != NULL;
+		bool tool = *preset.programs != '\0';
 
 		writer_put(&writer, preset.name);
 		writer_pad(&writer, LIST_COLUMN);

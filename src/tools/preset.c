@@ -1,6 +1,5 @@
 #include "tools/preset.h"
 
-#include <ctype.h>
 #include <string.h>
 #include "tools/command_line.h"
 
@@ -290,100 +289,75 @@
 /* How uv begins a line of an error, and the lines of the chain of causes. */
 #define UV_LINE "^(error: |  Caused by: |  [^ -~]+ )"
 
-/*
- * A row is a list of fields, and begins with NAME. The rows are sorted by their
- * names. preset.h says what each field means. A field that a row does not need
- * is left out:
- *
- *	PROGRAMS	the name
- *	CODES		SLOW_TOO
- *	the others	NULL
- */
-#define NAME "\0A"
-#define KNOWS "\0B"
-#define PROGRAMS "\0C"
-#define CODES "\0D"
-#define OWN "\0E"
-#define ERR_FATAL "\0F"
-#define ERR_TRANSIENT "\0G"
-#define ERR_FAILED "\0H"
-#define OUT_FATAL "\0I"
-#define OUT_TRANSIENT "\0J"
-#define OUT_FAILED "\0K"
-#define WAIT "\0L"
-#define SOURCE "\0M"
-#define FATAL "\0f" /* on both streams */
-#define TRANSIENT "\0g"
+/* What both streams mean. */
+#define FATAL(lines) .err.fatal = lines, .out.fatal = lines
+#define TRANSIENT(lines) .err.transient = lines, .out.transient = lines
 
 /*
- * All rows, in one text, which needs no relocation at start-up: fields that
- * begin with NUL and a letter, which tells the place in struct preset; behind
- * the last one are two NUL.
+ * The rows are sorted by their names. A row without codes has SLOW_TOO, and one
+ * without programs has its name; "" means that there are none.
  */
-_Static_assert(
-    offsetof(struct preset, source) == ('M' - 'A') * sizeof(const char *),
-    "each letter is the place of a text");
 /* clang-format off */
-static const char tools[] =
+static const struct preset tools[] = {
 	/*
 	 * 4 means that a host was not reached, or that a file is not understood:
 	 * the latter is said on stderr. A module that failed says why in its
 	 * msg, which is not what a command of the user has printed.
 	 */
-	NAME "ansible"
-	KNOWS "hosts that are not reached, modules without network"
-	PROGRAMS "ansible ansible-playbook ansible-pull ansible-console"
-	CODES SLOW_TOO ",4"
-	ERR_FATAL "^ERROR! |^\\[ERROR\\]: ([^T]|T[^a])"
-	OUT_FATAL "via ssh: .*(Permission denied|Host key verif|"
+	{ .name = "ansible",
+	  .knows = "hosts that are not reached, modules without network",
+	  .programs = "ansible ansible-playbook ansible-pull ansible-console",
+	  .codes = SLOW_TOO ",4",
+	  .err.fatal = "^ERROR! |^\\[ERROR\\]: ([^T]|T[^a])",
+	  .out.fatal = "via ssh: .*(Permission denied|Host key verif|"
 	    "[Aa]uthentication fail)|Invalid/incorrect password|"
-	    "credentials were rejected"
-	OUT_TRANSIENT "\\bstatus(_code)?\"?: " AGAIN "|"
+	    "credentials were rejected",
+	  .out.transient = "\\bstatus(_code)?\"?: " AGAIN "|"
 	    "\\b(msg|response)\"?: \"?([^\"\\\\]|\\\\.)*(HTTP Error " AGAIN
 	    "|urlopen error timed out|Connection failure: [^F]|"
 	    "EOF occurred in violation|Could not get lock|Failed to lock apt|"
 	    "Status code: " AGAIN "|[Cc]url error \\(?" CURL_AGAIN "|"
 	    "Failed to fetch [^ \"]+ +(Temporary failure resolving|Could not "
 	    "connect to|Connection (failed|timeout)|Undetermined Error)|"
-	    GIT_AGAIN "|" NET_AGAIN ")"
-	SOURCE "Ansible's task_queue_manager.py, urls.py; captures"
+	    GIT_AGAIN "|" NET_AGAIN ")",
+	  .source = "Ansible's task_queue_manager.py, urls.py; captures" },
 
-	NAME "ansible-galaxy"
-	KNOWS "errors of the network and of the server"
-	ERR_FATAL "HTTP (Code|Error):? " NEVER "|" TLS_NEVER "|" FULL
-	ERR_TRANSIENT "HTTP (Code|Error):? " AGAIN "|"
+	{ .name = "ansible-galaxy",
+	  .knows = "errors of the network and of the server",
+	  .err.fatal = "HTTP (Code|Error):? " NEVER "|" TLS_NEVER "|" FULL,
+	  .err.transient = "HTTP (Code|Error):? " AGAIN "|"
 	    "urlopen error (timed out|_ssl)|EOF occurred in violation|"
-	    "IncompleteRead|" NET_AGAIN "|" GIT_AGAIN
-	SOURCE "ansible-core's galaxy/api.py; captures"
+	    "IncompleteRead|" NET_AGAIN "|" GIT_AGAIN,
+	  .source = "ansible-core's galaxy/api.py; captures" },
 
 	/*
 	 * "no such package" follows where an index could not be fetched, so it
 	 * does not stop. apk 2 has no words for a status but the remote error.
 	 */
-	NAME "apk"
-	KNOWS "a locked database, errors of the network"
-	ERR_FATAL "HTTP " NEVER "|server (hostname mismatch|certificate)|"
-	    "UNTRUSTED signature|BAD signature|" NET_NEVER
-	ERR_TRANSIENT "\\(try again later\\)|"
+	{ .name = "apk",
+	  .knows = "a locked database, errors of the network",
+	  .err.fatal = "HTTP " NEVER "|server (hostname mismatch|certificate)|"
+	    "UNTRUSTED signature|BAD signature|" NET_NEVER,
+	  .err.transient = "\\(try again later\\)|"
 	    "Unable to lock database: (Resource temp|Try)|"
 	    "network (error \\(check|connection aborted)|"
 	    "could not connect to server|remote server returned error|"
 	    "HTTP " AGAIN "|HTTP: unrecognized|DNS: (no |name |non-)|"
 	    "DNS (lookup )?error|Host is unreachable|unexpected end of file|"
-	    "operation timed out|: I/O error|" UNREACHED
-	SOURCE "apk-tools 2 and 3, print.c; not run"
+	    "operation timed out|: I/O error|" UNREACHED,
+	  .source = "apk-tools 2 and 3, print.c; not run" },
 
 	/*
 	 * If only lists fail, apt-get update prints W: and exits with 0. apt 3
 	 * writes TooManyRequests before a 429 or 503.
 	 */
-	NAME "apt"
-	KNOWS "a held lock, mirrors that are down, but not a 404"
-	PROGRAMS "apt apt-get aptitude"
-	ERR_FATAL "  " NEVER "  |Unable to locate package|"
+	{ .name = "apt",
+	  .knows = "a held lock, mirrors that are down, but not a 404",
+	  .programs = "apt apt-get aptitude",
+	  .err.fatal = "  " NEVER "  |Unable to locate package|"
 	    "no installation candidate|are you root|NO_PUBKEY|is not signed|"
-	    "unmet dependencies|dpkg was interrupted|enough free space|" FULL
-	ERR_TRANSIENT "Could not get lock |is another process using it|"
+	    "unmet dependencies|dpkg was interrupted|enough free space|" FULL,
+	  .err.transient = "Could not get lock |is another process using it|"
 	    "locked by another process|" UNREACHED "|(Could not|"
 	    "Unable to) connect to |Could not resolve '|"
 	    "Temporary failure resolving|Connection (failed|timeout|closed)|"
@@ -392,34 +366,34 @@ static const char tools[] =
 	    "unexpected eof while reading|non-properly terminated|"
 	    "Error in the (pull|push) function|SSL_ERROR_SYSCALL|"
 	    "^[EW]: Failed to fetch .*  Undetermined Error|"
-	    "^E: Release file for .* is not valid yet \\("
-	ERR_FAILED "^W: (Failed to fetch |Some index files failed)"
-	SOURCE "apt-get(8); apt's methods/; captures"
+	    "^E: Release file for .* is not valid yet \\(",
+	  .err.failed = "^W: (Failed to fetch |Some index files failed)",
+	  .source = "apt-get(8); apt's methods/; captures" },
 
 	/* aria2c prints errors on stdout. 1 is any error of the network. */
-	NAME "aria2c"
-	KNOWS "errors of the network, HTTP 429 or 5xx"
-	CODES SLOW_TOO ",2,5,6,19,29"
-	OUT_TRANSIENT "errorCode=(1 (Failed to (establish connection|receive|"
-	    "send|poll|connect)|Got EOF from|Could not get data|SSL/TLS "
-	    "handshake failure: .*(in the pull function|in the push function|"
-	    "non-properly terminated|unexpected eof|[Cc]onnection reset))|"
-	    "(1|22) .* status=" AGAIN ")"
-	SOURCE "aria2c(1), EXIT STATUS; captures"
+	{ .name = "aria2c",
+	  .knows = "errors of the network, HTTP 429 or 5xx",
+	  .codes = SLOW_TOO ",2,5,6,19,29",
+	  .out.transient = "errorCode=(1 (Failed to (establish connection|"
+	    "receive|send|poll|connect)|Got EOF from|Could not get data|"
+	    "SSL/TLS handshake failure: .*(in the pull function|"
+	    "in the push function|non-properly terminated|unexpected eof|"
+	    "[Cc]onnection reset))|(1|22) .* status=" AGAIN ")",
+	  .source = "aria2c(1), EXIT STATUS; captures" },
 
 	/*
 	 * LimitExceededException is more often a quota than a rate limit. An
 	 * answer without a header that the service always sends is that of a
 	 * proxy, or cut short: 'LastModified'.
 	 */
-	NAME "aws"
-	KNOWS "throttling, errors of the service"
-	ERR_FATAL "An error occurred \\((" NEVER "|AccessDenied|ExpiredToken|"
-	    "NoSuch|AuthFailure|InvalidClientTokenId|InvalidAccessKeyId|"
-	    "SignatureDoesNotMatch|UnrecognizedClient|UnauthorizedOperation|"
-	    "Validation)|Unable to locate credentials|^aws: error: |"
-	    URLLIB3_NEVER
-	ERR_TRANSIENT "Could not connect to the endpoint URL|"
+	{ .name = "aws",
+	  .knows = "throttling, errors of the service",
+	  .err.fatal = "An error occurred \\((" NEVER "|AccessDenied|"
+	    "ExpiredToken|NoSuch|AuthFailure|InvalidClientTokenId|"
+	    "InvalidAccessKeyId|SignatureDoesNotMatch|UnrecognizedClient|"
+	    "UnauthorizedOperation|Validation)|Unable to locate credentials|"
+	    "^aws: error: |" URLLIB3_NEVER,
+	  .err.transient = "Could not connect to the endpoint URL|"
 	    "Failed to connect to proxy URL|(Connect|"
 	    "Read) timeout on endpoint URL|"
 	    "Connection was closed before we received|"
@@ -433,152 +407,158 @@ static const char tools[] =
 	    "TransactionInProgress|Internal(Error|Failure|Server|Service)|"
 	    "Service(Unavailable|Exception)|Unavailable|ServerException|"
 	    "DependencyTimeout|ModelTimeout|KMSInternal|OperationAborted|"
-	    "ConcurrentModification)"
-	SOURCE "AWS CLI user guide, Return codes; botocore; captures"
+	    "ConcurrentModification)",
+	  .source = "AWS CLI user guide, Return codes; botocore; captures" },
 
-	NAME "az"
-	KNOWS "throttling, errors of the service and the network"
-	ERR_FATAL "run 'az login'|AADSTS[57][0-9]+|"
+	{ .name = "az",
+	  .knows = "throttling, errors of the service and the network",
+	  .err.fatal = "run 'az login'|AADSTS[57][0-9]+|"
 	    "\\((Authorization|Authentication|InvalidAuthentication|"
 	    "ResourceNotFound|ResourceGroupNotFound|SubscriptionNotFound|"
-	    "Invalid|Quota)[A-Za-z]*\\)|" URLLIB3_NEVER
-	ERR_TRANSIENT URLLIB3_AGAIN "|\\('Connection (broken|aborted)|"
+	    "Invalid|Quota)[A-Za-z]*\\)|" URLLIB3_NEVER,
+	  .err.transient = URLLIB3_AGAIN "|\\('Connection (broken|aborted)|"
 	    "Max retries exceeded with url|\\((TooManyRequests|ServerTimeout|"
 	    "InternalServerError|ServiceUnavailable|GatewayTimeout|"
 	    "RetryableError|OperationPreempted|AnotherOperationInProgress)\\)|"
 	    "invalid status (code )?'(" AGAIN_REASON ")'|^ERROR: ("
-	    AGAIN_REASON ")"
-	SOURCE "azure-core's exceptions, Azure REST errors; not run"
+	    AGAIN_REASON ")",
+	  .source = "azure-core's exceptions, Azure REST errors; not run" },
 
 	/* Names of its own errors are in camel case, those of TLS are not. */
-	NAME "bun"
-	KNOWS "errors of the network and of the registry"
-	PROGRAMS "bun bunx"
-	ERR_FATAL "^error: (Unsupported|Invalid|TooManyRedirects|Integrity)"
-	ERR_TRANSIENT "^error: (GET .* - " AGAIN "|[A-Za-z]+ downloading "
+	{ .name = "bun",
+	  .knows = "errors of the network and of the registry",
+	  .programs = "bun bunx",
+	  .err.fatal = "^error: (Unsupported|Invalid|TooManyRedirects|"
+	    "Integrity)",
+	  .err.transient = "^error: (GET .* - " AGAIN "|[A-Za-z]+ downloading "
 	    "(package manifest|tarball) |[A-Za-z]+: Failed to download )|"
-	    "^(error: )?" AGAIN " [A-Z][A-Za-z ]+: https?://"
-	SOURCE "bun's package manager; captures"
+	    "^(error: )?" AGAIN " [A-Z][A-Za-z ]+: https?://",
+	  .source = "bun's package manager; captures" },
 
 	/* A gem that is cut short reads as a broken one: Bundler removes it. */
-	NAME "bundle"
-	KNOWS "errors of the network and of the server of gems"
-	PROGRAMS "bundle bundler"
-	ERR_FATAL TLS_NEVER "|Could not verify the SSL certificate|" FULL
-	ERR_TRANSIENT RUBYGEMS_AGAIN "|" GIT_AGAIN
+	{ .name = "bundle",
+	  .knows = "errors of the network and of the server of gems",
+	  .programs = "bundle bundler",
+	  .err.fatal = TLS_NEVER "|Could not verify the SSL certificate|" FULL,
+	  .err.transient = RUBYGEMS_AGAIN "|" GIT_AGAIN
 	    "|(is.not.an.octal.string|package.metadata.is.missing).in.*cache"
-	    ".*\\.gem"
-	SOURCE "Bundler's fetcher, source/rubygems.rb; RubyGems' "
-	    "remote_fetcher.rb; captures"
+	    ".*\\.gem",
+	  .source = "Bundler's fetcher, source/rubygems.rb; RubyGems' "
+	    "remote_fetcher.rb; captures" },
 
-	NAME "cargo"
-	KNOWS "errors of the network and of the registry"
-	ERR_FATAL "^error: (could not compile|test failed|"
+	{ .name = "cargo",
+	  .knows = "errors of the network and of the registry",
+	  .err.fatal = "^error: (could not compile|test failed|"
 	    "no matching package)|^(  |error: failed to get 200 ).*, got " NEVER
 	    "|: got " NEVER "; class|"
 	    "http status code: " NEVER "|^  \\[35\\] .*(" TLS_NEVER
-	    ")|class=Ssl .*code=Certificate|" FULL
-	ERR_TRANSIENT "^(error: |  )failed to get 200 response .*, got " AGAIN
-	    "|^  (failed to get successful .*, got " AGAIN "|\\["
+	    ")|class=Ssl .*code=Certificate|" FULL,
+	  .err.transient = "^(error: |  )failed to get 200 response .*, got "
+	    AGAIN "|^  (failed to get successful .*, got " AGAIN "|\\["
 	    CURL_AGAIN "\\] |network failure seems to have happened|"
 	    "failed to get a 200 OK response, got " AGAIN "|"
 	    "failed to (connect to|resolve address for) |"
 	    "the remote server responded with an error \\(status " AGAIN
 	    ")|class=Net |(" UNREACHED ").*class=Os |http status code: " AGAIN
-	    "|" GIT_AGAIN
-	SOURCE "cargo's util/network/, libgit2; captures"
+	    "|" GIT_AGAIN,
+	  .source = "cargo's util/network/, libgit2; captures" },
 
 	/*
 	 * Symfony's console breaks a line at any character: the beginning of
 	 * the message is whole, but (HTTP/1.1 503 Service Unavailable) may not.
 	 */
-	NAME "composer"
-	KNOWS "errors of the network and of the repository"
-	ERR_FATAL "requirements could not be resolved|HTTP/[0-9.]+ " NEVER
-	    "|" TLS_NEVER "|" FULL
-	ERR_TRANSIENT "curl error " CURL_AGAIN " while downloading|"
+	{ .name = "composer",
+	  .knows = "errors of the network and of the repository",
+	  .err.fatal = "requirements could not be resolved|HTTP/[0-9.]+ " NEVER
+	    "|" TLS_NEVER "|" FULL,
+	  .err.transient = "curl error " CURL_AGAIN " while downloading|"
 	    "\\(HTTP/[0-9.]+ " AGAIN "|^ *[HTP/1-3. ]{0,9}" AGAIN
 	    " [A-Za-z ]*\\)|^ *[0-9]{0,2} ?(" AGAIN_REASON ")\\)|"
 	    "Failed to open stream: (Connection |No route|Network |"
-	    "php_network_get)|^ *php_network_getaddresses|" GIT_AGAIN
-	SOURCE "Composer's CurlDownloader.php, RemoteFilesystem.php; captures"
+	    "php_network_get)|^ *php_network_getaddresses|" GIT_AGAIN,
+	  .source = "Composer's CurlDownloader.php, RemoteFilesystem.php; "
+	    "captures" },
 
 	/* 000 is a connection that failed. mamba names libcurl's errors. */
-	NAME "conda"
-	KNOWS "errors of the network and of the channel"
-	PROGRAMS "conda mamba micromamba"
-	ERR_FATAL TLS_NEVER "|PackagesNotFoundError|ResolvePackageNotFound|"
-	    "LibMambaUnsatisfiable|HTTP " NEVER " [A-Z ]+ for |" FULL
-	ERR_TRANSIENT "HTTP (000|" AGAIN ") [A-Za-z ]* for |"
+	{ .name = "conda",
+	  .knows = "errors of the network and of the channel",
+	  .programs = "conda mamba micromamba",
+	  .err.fatal = TLS_NEVER "|PackagesNotFoundError|"
+	    "ResolvePackageNotFound|LibMambaUnsatisfiable|HTTP " NEVER
+	    " [A-Z ]+ for |" FULL,
+	  .err.transient = "HTTP (000|" AGAIN ") [A-Za-z ]* for |"
 	    "Downloaded bytes did not match|LockError: |"
 	    "Download error \\(" CURL_AGAIN "\\)|status: " AGAIN "|"
-	    "Connection broken: |ConnectionPool\\(.*\\bEOF\\b|" PYTHON_AGAIN
-	SOURCE "conda's exceptions.py, libmamba's downloader.cpp; not run"
+	    "Connection broken: |ConnectionPool\\(.*\\bEOF\\b|" PYTHON_AGAIN,
+	  .source = "conda's exceptions.py, libmamba's downloader.cpp; not "
+	    "run" },
 
-	NAME "crane"
-	KNOWS "a registry that fails, but not a pull limit"
-	PROGRAMS "crane gcrane"
-	ERR_FATAL "\\b(UNAUTHORIZED|DENIED|MANIFEST_UNKNOWN|NAME_UNKNOWN|"
-	    "NAME_INVALID): |pull rate limit|" GO_NEVER "|" FULL
-	ERR_TRANSIENT GO_AGAIN "|" GO_STATUS_AGAIN
+	{ .name = "crane",
+	  .knows = "a registry that fails, but not a pull limit",
+	  .programs = "crane gcrane",
+	  .err.fatal = "\\b(UNAUTHORIZED|DENIED|MANIFEST_UNKNOWN|NAME_UNKNOWN|"
+	    "NAME_INVALID): |pull rate limit|" GO_NEVER "|" FULL,
+	  .err.transient = GO_AGAIN "|" GO_STATUS_AGAIN
 	    "|\\b(TOOMANYREQUESTS|UNAVAILABLE|UNKNOWN): |unexpected EOF|"
-	    "error verifying size"
-	WAIT REGISTRY_WAIT
-	SOURCE "go-containerregistry's remote/transport/error.go; not run"
+	    "error verifying size",
+	  .wait = REGISTRY_WAIT,
+	  .source = "go-containerregistry's remote/transport/error.go; not "
+	    "run" },
 
 	/* 35 and 56 have permanent causes, too. */
-	NAME "curl"
-	KNOWS "no connection, a transfer cut short, HTTP 429 or 5xx"
-	CODES SLOW_TOO ",5-7,12,16,18,28,35,52,55,56,92,95,96"
-	ERR_FATAL "^curl: \\(35\\) .*(wrong version number|"
+	{ .name = "curl",
+	  .knows = "no connection, a transfer cut short, HTTP 429 or 5xx",
+	  .codes = SLOW_TOO ",5-7,12,16,18,28,35,52,55,56,92,95,96",
+	  .err.fatal = "^curl: \\(35\\) .*(wrong version number|"
 	    "unexpected TLS packet|unsupported protocol|"
 	    "no protocols available|handshake failure|"
 	    "alert (protocol version|handshake))|"
-	    "^curl: \\(56\\) .*(response|code) (4(0[0-79]|1[0-9])|50[15])\\b"
-	ERR_TRANSIENT "^(curl: \\(22\\)|\\*) The requested URL returned error: "
-	    AGAIN
-	SOURCE "curl(1), EXIT CODES"
+	    "^curl: \\(56\\) .*(response|code) (4(0[0-79]|1[0-9])|50[15])\\b",
+	  .err.transient = "^(curl: \\(22\\)|"
+	    "\\*) The requested URL returned error: " AGAIN,
+	  .source = "curl(1), EXIT CODES" },
 
-	NAME "deno"
-	KNOWS "modules and packages that cannot be loaded"
-	ERR_FATAL "failed: " NEVER "|(Import|error sending request) .*("
-	    TLS_NEVER ")"
-	ERR_TRANSIENT "(failed|Bad response): " AGAIN "|^ +[0-9]+: .*("
+	{ .name = "deno",
+	  .knows = "modules and packages that cannot be loaded",
+	  .err.fatal = "failed: " NEVER "|(Import|error sending request) .*("
+	    TLS_NEVER ")",
+	  .err.transient = "(failed|Bad response): " AGAIN "|^ +[0-9]+: .*("
 	    RUST_AGAIN ")|^[^ ]*error[^ ]*: (Import|Failed|JSR|npm|"
-	    "error sending request|Error getting|Could not) .*(" RUST_AGAIN ")"
-	SOURCE "reqwest's and hyper's errors; captures"
+	    "error sending request|Error getting|Could not) .*(" RUST_AGAIN ")",
+	  .source = "reqwest's and hyper's errors; captures" },
 
 	/* A repository that may be skipped fails with status 0. */
-	NAME "dnf"
-	KNOWS "a held lock, mirrors that are down, but not a 404"
-	PROGRAMS "dnf dnf5 yum microdnf"
-	CODES SLOW_TOO ",200"
-	ERR_FATAL "No match for argument|Unable to find a match|"
+	{ .name = "dnf",
+	  .knows = "a held lock, mirrors that are down, but not a 404",
+	  .programs = "dnf dnf5 yum microdnf",
+	  .codes = SLOW_TOO ",200",
+	  .err.fatal = "No match for argument|Unable to find a match|"
 	    "superuser privileges|GPG check FAILED|(Curl error \\(35\\)|"
-	    "\\] curl#35 - ).*(" TLS_NEVER ")|" FULL
-	ERR_TRANSIENT "Curl error \\(" CURL_AGAIN "\\)|Status code: " AGAIN
+	    "\\] curl#35 - ).*(" TLS_NEVER ")|" FULL,
+	  .err.transient = "Curl error \\(" CURL_AGAIN "\\)|Status code: " AGAIN
 	    "|\\[Errno 12\\] Timeout|HTTPS? Error " AGAIN
 	    "|: \\[Errno 14\\] curl#" CURL_AGAIN " - |"
-	    "^Existing lock .*: another copy is running as pid [0-9]"
-	ERR_FAILED "^Ignoring repositories: "
-	SOURCE "dnf(8), EXIT CODES; librepo; captures"
+	    "^Existing lock .*: another copy is running as pid [0-9]",
+	  .err.failed = "^Ignoring repositories: ",
+	  .source = "dnf(8), EXIT CODES; librepo; captures" },
 
 	/*
 	 * dig exits with 0 after any answer. Of getent, 2 means that nothing
 	 * was found, which a resolver that starts says, too; 9 is dig's.
 	 */
-	NAME "dns"
-	KNOWS "no answer, SERVFAIL, but not NXDOMAIN"
-	PROGRAMS "dig getent host nslookup"
-	CODES SLOW_TOO ",2,9"
-	ERR_TRANSIENT "^dig: couldn't get address for "
-	OUT_FATAL "not found: [35]\\(|^\\*\\* server can't find .*: (NXDOMAIN|"
-	    "REFUSED)|^\\*\\*\\* Can't find .*: No answer"
-	OUT_TRANSIENT "^;; ->>HEADER<<- .* status: SERVFAIL|"
+	{ .name = "dns",
+	  .knows = "no answer, SERVFAIL, but not NXDOMAIN",
+	  .programs = "dig getent host nslookup",
+	  .codes = SLOW_TOO ",2,9",
+	  .err.transient = "^dig: couldn't get address for ",
+	  .out.fatal = "not found: [35]\\(|"
+	    "^\\*\\* server can't find .*: (NXDOMAIN|REFUSED)|"
+	    "^\\*\\*\\* Can't find .*: No answer",
+	  .out.transient = "^;; ->>HEADER<<- .* status: SERVFAIL|"
 	    "not found: 2\\(SERVFAIL|^\\*\\* server can't find .*: SERVFAIL|"
-	    "^;; communications error to |no servers could be reached"
-	OUT_FAILED "^;; ->>HEADER<<- .* status: SERVFAIL"
-	SOURCE "dig(1), RETURN CODES; getent(1), EXIT STATUS; captures"
+	    "^;; communications error to |no servers could be reached",
+	  .out.failed = "^;; ->>HEADER<<- .* status: SERVFAIL",
+	  .source = "dig(1), RETURN CODES; getent(1), EXIT STATUS; captures" },
 
 	/*
 	 * A proxy between client and daemon answers with a status phrase,
@@ -587,17 +567,17 @@ static const char tools[] =
 	 * blob" if the registry does not yet find what it has just stored.
 	 * "parse error response" is of a build's cache in GitHub Actions.
 	 */
-	NAME "docker"
-	KNOWS "no daemon, a registry that fails, but not a pull limit"
-	PROGRAMS "docker docker-compose podman buildah skopeo"
-	ERR_FATAL "permission denied while trying to connect|access denied|"
-	    "access to the resource is denied|[Uu]nauthorized|"
+	{ .name = "docker",
+	  .knows = "no daemon, a registry that fails, but not a pull limit",
+	  .programs = "docker docker-compose podman buildah skopeo",
+	  .err.fatal = "permission denied while trying to connect|"
+	    "access denied|access to the resource is denied|[Uu]nauthorized|"
 	    "daemon: ([Dd]enied|[Ff]orbidden)|manifest (unknown|"
 	    "for .* not found)|pull rate limit|invalid reference format|"
 	    "[Nn]o such (image|container|volume|network)|"
 	    "name .* is already in use|OCI runtime|"
-	    "port is already allocated|" GO_NEVER "|" FULL
-	ERR_TRANSIENT "^((docker|"
+	    "port is already allocated|" GO_NEVER "|" FULL,
+	  .err.transient = "^((docker|"
 	    "ERROR): )?(Cannot connect to the Docker daemon|"
 	    "failed to connect to the docker API) at |"
 	    "^Error: unable to connect to Podman.* no such file or directory|"
@@ -611,350 +591,360 @@ static const char tools[] =
 	    "HTTPConnectionPool\\(.*Read timed out|"
 	    "Couldn't connect to Docker daemon at |"
 	    "^(ERROR: )?failed to solve: (Unavailable|DeadlineExceeded|"
-	    "Aborted): |filesystem layer verification failed for digest "
-	WAIT REGISTRY_WAIT
-	SOURCE "Docker's client/request.go; go-actions-cache's cache.go; "
-	    "moby issue 36823; captures"
+	    "Aborted): |filesystem layer verification failed for digest ",
+	  .wait = REGISTRY_WAIT,
+	  .source = "Docker's client/request.go; go-actions-cache's cache.go; "
+	    "moby issue 36823; captures" },
 
 	/* NU1301: a source of packages could not be read. */
-	NAME "dotnet"
-	KNOWS "sources of packages that are not reached"
-	PROGRAMS "dotnet nuget msbuild"
-	FATAL "not indicate success: " NEVER "|NU1301: .*local source|"
+	{ .name = "dotnet",
+	  .knows = "sources of packages that are not reached",
+	  .programs = "dotnet nuget msbuild",
+	  FATAL("not indicate success: " NEVER "|NU1301: .*local source|"
 	    "remote certificate|RemoteCertificate|UntrustedRoot|"
-	    "frame size or a corrupted frame"
-	TRANSIENT "\\bNU1301: |not indicate success: " AGAIN "|^error: .*("
+	    "frame size or a corrupted frame"),
+	  TRANSIENT("\\bNU1301: |not indicate success: " AGAIN "|^error: .*("
 	    "response ended prematurely|error occurred while sending|"
 	    "from the transport connection|HttpClient\\.Timeout|" UNREACHED
-	    "|" UNRESOLVED ")|HTTP request to .* has timed out"
-	SOURCE "NuGet's error reference, NU1301; HttpClient; not run"
+	    "|" UNRESOLVED ")|HTTP request to .* has timed out"),
+	  .source = "NuGet's error reference, NU1301; HttpClient; not run" },
 
 	/* With a certificate that is not valid, too, the deadline passes. */
-	NAME "etcdctl"
-	KNOWS "a cluster that is not reached or has no leader"
-	ERR_FATAL GO_NEVER "|permission denied|authentication failed|"
-	    "user name is empty|database space exceeded"
-	ERR_TRANSIENT "^Error: +(context deadline exceeded|unhealthy cluster|"
-	    "client: etcd cluster is unavailable|etcdserver: (request timed "
-	    "out|leader changed|no leader|too many requests|not |server "
-	    "stopped|unhealthy)|rpc error: code = (Unavailable|"
-	    "DeadlineExceeded))|code = Unavailable |is unhealthy: "
-	SOURCE "etcd's rpctypes/error.go; captures"
+	{ .name = "etcdctl",
+	  .knows = "a cluster that is not reached or has no leader",
+	  .err.fatal = GO_NEVER "|permission denied|authentication failed|"
+	    "user name is empty|database space exceeded",
+	  .err.transient = "^Error: +(context deadline exceeded|"
+	    "unhealthy cluster|client: etcd cluster is unavailable|"
+	    "etcdserver: (request timed out|leader changed|no leader|"
+	    "too many requests|not |server stopped|unhealthy)|"
+	    "rpc error: code = (Unavailable|DeadlineExceeded))|"
+	    "code = Unavailable |is unhealthy: ",
+	  .source = "etcd's rpctypes/error.go; captures" },
 
 	/* 1 may also be the command's own status, unless -E changes it. */
-	NAME "flock"
-	KNOWS "a lock that another process holds"
-	CODES SLOW ",1"
-	SOURCE "flock(1), EXIT STATUS"
+	{ .name = "flock",
+	  .knows = "a lock that another process holds",
+	  .codes = SLOW ",1",
+	  .source = "flock(1), EXIT STATUS" },
 
 	/*
 	 * "gcloud auth login" does not stop: gcloud also advises it if it did
 	 * not reach the server of tokens.
 	 */
-	NAME "gcloud"
-	KNOWS "UNAVAILABLE, ABORTED, DEADLINE_EXCEEDED"
-	PROGRAMS "gcloud gsutil bq"
-	ERR_FATAL "PERMISSION_DENIED|UNAUTHENTICATED|NOT_FOUND|"
+	{ .name = "gcloud",
+	  .knows = "UNAVAILABLE, ABORTED, DEADLINE_EXCEEDED",
+	  .programs = "gcloud gsutil bq",
+	  .err.fatal = "PERMISSION_DENIED|UNAUTHENTICATED|NOT_FOUND|"
 	    "INVALID_ARGUMENT|ALREADY_EXISTS|invalid_grant|"
 	    "not currently have an active account|Reauthentication failed|"
-	    URLLIB3_NEVER "|" NET_NEVER
-	ERR_TRANSIENT "\\b(UNAVAILABLE|ABORTED|DEADLINE_EXCEEDED)\\b|"
+	    URLLIB3_NEVER "|" NET_NEVER,
+	  .err.transient = "\\b(UNAVAILABLE|ABORTED|DEADLINE_EXCEEDED)\\b|"
 	    "rateLimitExceeded|service is currently unavailable|(HTTPError|"
 	    "ServiceException:|code=|ResponseError:|<title>) ?" AGAIN
 	    "|Unable to find the server at |"
 	    "auth tokens: .*Max retries exceeded with url|" URLLIB3_AGAIN "|"
-	    NET_AGAIN
-	SOURCE "google.rpc.Code; Cloud APIs, Errors; gcloud 528 on loopback"
+	    NET_AGAIN,
+	  .source = "google.rpc.Code; Cloud APIs, Errors; gcloud 528 on "
+	    "loopback" },
 
 	/* A gem that is broken stays in its cache, from which it is read again. */
-	NAME "gem"
-	KNOWS "errors of the network and of the server of gems"
-	ERR_FATAL TLS_NEVER "|" FULL
-	ERR_TRANSIENT RUBYGEMS_AGAIN
-	SOURCE "RubyGems' remote_fetcher.rb; captures"
+	{ .name = "gem",
+	  .knows = "errors of the network and of the server of gems",
+	  .err.fatal = TLS_NEVER "|" FULL,
+	  .err.transient = RUBYGEMS_AGAIN,
+	  .source = "RubyGems' remote_fetcher.rb; captures" },
 
 	/* The primary rate limit lasts an hour, the secondary is short. */
-	NAME "gh"
-	KNOWS "errors of the server, the secondary rate limit"
-	ERR_FATAL "HTTP (401|404|410|422)\\b|gh auth login|" GO_NEVER
-	ERR_TRANSIENT "HTTP " AGAIN "|" GO_STATUS_AGAIN
+	{ .name = "gh",
+	  .knows = "errors of the server, the secondary rate limit",
+	  .err.fatal = "HTTP (401|404|410|422)\\b|gh auth login|" GO_NEVER,
+	  .err.transient = "HTTP " AGAIN "|" GO_STATUS_AGAIN
 	    "|error connecting to |secondary rate limit|"
 	    "abuse detection mechanism|Something went wrong while executing|"
 	    "^unexpected (EOF|end of JSON input)$|: unexpected EOF$|" GO_AGAIN
-	    "|" GIT_AGAIN
-	SOURCE "gh help exit-codes; GitHub REST API, Rate limits; captures"
+	    "|" GIT_AGAIN,
+	  .source = "gh help exit-codes; GitHub REST API, Rate limits; "
+	    "captures" },
 
-	NAME "git"
-	KNOWS "a lost connection, a lock file, but not a rejected push"
-	ERR_FATAL SSH_NEVER "|Authentication failed|could not read (Username|"
-	    "Password)|repository '.*' not found|Repository not found|"
-	    "not appear to be a git repository|returned error: " NEVER
-	    "|HTTP 413|\\[rejected\\]|hook declined|certificate (problem|"
-	    "verification failed)|" FULL
-	ERR_TRANSIENT UNREACHED "|" UNRESOLVED "|" SSH_AGAIN "|" SSH_DROPPED
-	    "|" LIBCURL_AGAIN "|" AGAIN_REASON "|no such host|i/o timeout|"
-	    "[\"\\\\]: EOF\\b|RPC failed; curl " CURL_AGAIN " |early EOF|"
-	    "unexpected disconnect while|hung up (unexpectedly|upon initial)|"
-	    "^fatal: (git fetch-pack: )?expected (flush|response end|shallow|"
-	    "ACK/NAK)|(\\.lock'|lock config file .*): File exists|"
-	    "is at [0-9a-f]+ but expected|Rate limit exceeded: http"
-	SOURCE "git's remote-curl.c, connect.c, lockfile.c; captures"
+	{ .name = "git",
+	  .knows = "a lost connection, a lock file, but not a rejected push",
+	  .err.fatal = SSH_NEVER "|Authentication failed|"
+	    "could not read (Username|Password)|repository '.*' not found|"
+	    "Repository not found|not appear to be a git repository|"
+	    "returned error: " NEVER "|HTTP 413|\\[rejected\\]|hook declined|"
+	    "certificate (problem|verification failed)|" FULL,
+	  .err.transient = UNREACHED "|" UNRESOLVED "|" SSH_AGAIN "|"
+	    SSH_DROPPED "|" LIBCURL_AGAIN "|" AGAIN_REASON "|no such host|"
+	    "i/o timeout|[\"\\\\]: EOF\\b|RPC failed; curl " CURL_AGAIN " |"
+	    "early EOF|unexpected disconnect while|hung up (unexpectedly|"
+	    "upon initial)|^fatal: (git fetch-pack: )?expected (flush|"
+	    "response end|shallow|ACK/NAK)|(\\.lock'|"
+	    "lock config file .*): File exists|is at [0-9a-f]+ but expected|"
+	    "Rate limit exceeded: http",
+	  .source = "git's remote-curl.c, connect.c, lockfile.c; captures" },
 
-	NAME "glab"
-	KNOWS "errors of the server, HTTP 429 or 5xx"
-	ERR_FATAL "HTTP (401|403|404|410|422)\\b|glab auth login|" GO_NEVER
-	ERR_TRANSIENT "HTTP " AGAIN "|(GET|POST|PUT|DELETE) https?://[^ ]*: "
-	    AGAIN "|giving up after [0-9]+ attempt|error connecting to |"
-	    "^unexpected EOF$|: unexpected EOF$|" GO_AGAIN
-	SOURCE "glab's api package, go-gitlab, retryablehttp; captures"
+	{ .name = "glab",
+	  .knows = "errors of the server, HTTP 429 or 5xx",
+	  .err.fatal = "HTTP (401|403|404|410|422)\\b|glab auth login|"
+	    GO_NEVER,
+	  .err.transient = "HTTP " AGAIN "|(GET|POST|PUT|"
+	    "DELETE) https?://[^ ]*: " AGAIN "|giving up after [0-9]+ attempt|"
+	    "error connecting to |^unexpected EOF$|: unexpected EOF$|" GO_AGAIN,
+	  .source = "glab's api package, go-gitlab, retryablehttp; captures" },
 
-	NAME "go"
-	KNOWS "errors of the network and of the module proxy"
-	ERR_FATAL NEVER_REASON "|checksum mismatch|SECURITY ERROR|"
+	{ .name = "go",
+	  .knows = "errors of the network and of the module proxy",
+	  .err.fatal = NEVER_REASON "|checksum mismatch|SECURITY ERROR|"
 	    "unknown revision|x509: |gave HTTP response to HTTPS|"
-	    "no matching versions|" FULL
-	ERR_TRANSIENT "reading https?://.*: " AGAIN "|" GO_AGAIN "|"
+	    "no matching versions|" FULL,
+	  .err.transient = "reading https?://.*: " AGAIN "|" GO_AGAIN "|"
 	    "read \"https?:.*\\b(EOF|reset|timeout)\\b|stream error: stream|"
-	    "^go: .*@v[^ :]*: unexpected EOF$|" GIT_AGAIN
-	SOURCE "go help module-private, net/http; captures"
+	    "^go: .*@v[^ :]*: unexpected EOF$|" GIT_AGAIN,
+	  .source = "go help module-private, net/http; captures" },
 
 	/*
 	 * The wrapper, gradlew, ends with an exception in main. Why a task failed
 	 * stands at the start of a line; why a transfer failed stands deeper.
 	 */
-	NAME "gradle"
-	KNOWS "a failed transfer, but not a failed test"
-	PROGRAMS "gradle gradlew"
-	ERR_FATAL "status code " NEVER "|Compilation failed|"
-	    "There were failing tests|^ *> .*(" TLS_NEVER ")|" FULL
-	ERR_TRANSIENT "Received status code " AGAIN "|"
+	{ .name = "gradle",
+	  .knows = "a failed transfer, but not a failed test",
+	  .programs = "gradle gradlew",
+	  .err.fatal = "status code " NEVER "|Compilation failed|"
+	    "There were failing tests|^ *> .*(" TLS_NEVER ")|" FULL,
+	  .err.transient = "Received status code " AGAIN "|"
 	    "(^ +> |^Exception in thread \"main\" ).*(" JAVA_AGAIN
 	    "|response code: " AGAIN "|failed: timeout)|"
 	    "^( *> )?(Timeout waiting to lock .* in use by another |"
-	    "Gradle build daemon disappeared unexpectedly )"
-	SOURCE "Gradle's HTTP resource transport, HttpClient; captures"
+	    "Gradle build daemon disappeared unexpectedly )",
+	  .source = "Gradle's HTTP resource transport, HttpClient; captures" },
 
 	/*
 	 * A release "in progress" may be one whose helm was killed. What went
 	 * wrong with a repository is said on stdout by helm repo update.
 	 */
-	NAME "helm"
-	KNOWS "a cluster or repository that is not reached"
-	ERR_FATAL "x509: |[Uu]nauthorized|[Ff]orbidden|provide credentials|"
-	    "cannot re-use a name|another operation .* is in progress|"
-	    "gave HTTP response to HTTPS|YAML parse error|pull rate limit|"
-	    NEVER_REASON
-	ERR_TRANSIENT "^Error: .*(" GO_AGAIN "|Kubernetes cluster unreachable|"
-	    ": " AGAIN " |status code " AGAIN "|unexpected EOF|"
-	    "toomanyrequests|etcdserver: )|the object has been modified"
-	OUT_FATAL "^\\s.*(x509: |gave HTTP response to HTTPS)"
-	OUT_TRANSIENT "^\\s(failed to fetch .* : " AGAIN " |" GO_AGAIN ")"
-	WAIT REGISTRY_WAIT
-	SOURCE "Helm's getter, registry and kube packages; not run"
+	{ .name = "helm",
+	  .knows = "a cluster or repository that is not reached",
+	  .err.fatal = "x509: |[Uu]nauthorized|[Ff]orbidden|"
+	    "provide credentials|cannot re-use a name|"
+	    "another operation .* is in progress|gave HTTP response to HTTPS|"
+	    "YAML parse error|pull rate limit|" NEVER_REASON,
+	  .err.transient = "^Error: .*(" GO_AGAIN "|"
+	    "Kubernetes cluster unreachable|: " AGAIN " |status code " AGAIN "|"
+	    "unexpected EOF|toomanyrequests|etcdserver: )|"
+	    "the object has been modified",
+	  .out.fatal = "^\\s.*(x509: |gave HTTP response to HTTPS)",
+	  .out.transient = "^\\s(failed to fetch .* : " AGAIN " |" GO_AGAIN ")",
+	  .wait = REGISTRY_WAIT,
+	  .source = "Helm's getter, registry and kube packages; not run" },
 
-	NAME "hg"
-	KNOWS "a lost connection, a held lock, HTTP 429 or 5xx"
-	PROGRAMS "hg chg"
-	ERR_FATAL "^abort: (HTTP Error " NEVER "|authorization failed|"
+	{ .name = "hg",
+	  .knows = "a lost connection, a held lock, HTTP 429 or 5xx",
+	  .programs = "hg chg",
+	  .err.fatal = "^abort: (HTTP Error " NEVER "|authorization failed|"
 	    "http authorization required|push creates new remote)|"
 	    "^remote: .*Permission denied|^remote: Host key verif|"
-	    URLLIB3_NEVER "|" FULL
-	ERR_TRANSIENT "^abort: (HTTP Error " AGAIN "|error: bad HTTP status "
-	    "line: ''|error: timed out|connection ended unexpectedly|"
-	    "HTTP request error|stream ended unexpectedly|.*timed out waiting "
-	    "for lock)|^(abort|remote): .*(" UNREACHED "|" UNRESOLVED ")|"
+	    URLLIB3_NEVER "|" FULL,
+	  .err.transient = "^abort: (HTTP Error " AGAIN "|"
+	    "error: bad HTTP status line: ''|error: timed out|"
+	    "connection ended unexpectedly|HTTP request error|"
+	    "stream ended unexpectedly|.*timed out waiting for lock)|^(abort|"
+	    "remote): .*(" UNREACHED "|" UNRESOLVED ")|"
 	    "^remote: Connection (closed|reset) by |^TimeoutError\\b|"
-	    "may be an intermittent network failure|" URLLIB3_AGAIN
-	SOURCE "Mercurial's httppeer.py, error.py; captures"
+	    "may be an intermittent network failure|" URLLIB3_AGAIN,
+	  .source = "Mercurial's httppeer.py, error.py; captures" },
 
 	/* 5 alone is an error of the server, 4 is one of the request. */
-	NAME "httpie"
-	KNOWS "errors of the network, HTTP 429 or 5xx"
-	PROGRAMS "http https xh xhs"
-	CODES SLOW_TOO ",5"
-	ERR_FATAL "^[a-z]+: [A-Za-z.]+: HTTP 50[15]\\b|" URLLIB3_NEVER "|"
-	    TLS_NEVER
-	ERR_TRANSIENT "^[a-z]+: [A-Za-z.]+: HTTP " AGAIN "|"
+	{ .name = "httpie",
+	  .knows = "errors of the network, HTTP 429 or 5xx",
+	  .programs = "http https xh xhs",
+	  .codes = SLOW_TOO ",5",
+	  .err.fatal = "^[a-z]+: [A-Za-z.]+: HTTP 50[15]\\b|" URLLIB3_NEVER "|"
+	    TLS_NEVER,
+	  .err.transient = "^[a-z]+: [A-Za-z.]+: HTTP " AGAIN "|"
 	    "[Rr]equest timed out|\\('Connection aborted|"
 	    "Incomplete download: |" URLLIB3_AGAIN "|" RUST_AGAIN "|"
-	    UNRESOLVED
-	SOURCE "HTTPie's status.py; xh's main.rs, hyper; captures"
+	    UNRESOLVED,
+	  .source = "HTTPie's status.py; xh's main.rs, hyper; captures" },
 
-	NAME "kubectl"
-	KNOWS "a server not reached or overloaded, a conflict"
-	PROGRAMS "kubectl oc"
-	ERR_FATAL "^Error from server \\((Forbidden|NotFound|Unauthorized|"
+	{ .name = "kubectl",
+	  .knows = "a server not reached or overloaded, a conflict",
+	  .programs = "kubectl oc",
+	  .err.fatal = "^Error from server \\((Forbidden|NotFound|Unauthorized|"
 	    "Invalid|BadRequest|AlreadyExists|MethodNotAllowed)\\)|" GO_NEVER
 	    "|must be logged in to the server|^error: unknown (flag|command|"
 	    "shorthand)|^command terminated with exit code|"
 	    "getting credentials: .*not found|"
 	    "^Unable to connect to the server: (Forbidden|Proxy Auth|"
-	    "Unauthorized|Bad Request|Not Found)"
-	ERR_TRANSIENT "^Unable to connect to the server: |"
+	    "Unauthorized|Bad Request|Not Found)",
+	  .err.transient = "^Unable to connect to the server: |"
 	    "^The connection to the server .* was refused|"
 	    "^Error from server \\((TooManyRequests|ServiceUnavailable|"
 	    "Timeout|ServerTimeout|InternalError)\\)|"
 	    "the object has been modified|^Error from server: (etcdserver: |"
 	    "error dialing backend: |leader changed$|rpc error: code = "
 	    "(Unavailable|DeadlineExceeded|Aborted) )|^(error|"
-	    "Error from server|from server for|unable to recognize)[: ].*(" GO_AGAIN
-	    "|status code " AGAIN
+	    "Error from server|from server for|unable to recognize)[: ].*("
+	    GO_AGAIN "|status code " AGAIN
 	    "|unexpected EOF|an error on the server \\(|"
 	    "client rate limiter Wait returned|"
 	    "currently unable to handle the request|"
 	    "unable to return a response in the time|"
-	    "has received too many requests|watch closed before)"
-	SOURCE "Kubernetes API conventions, HTTP status; captures"
+	    "has received too many requests|watch closed before)",
+	  .source = "Kubernetes API conventions, HTTP status; captures" },
 
 	/* -1 to -5 are libldap's own: SERVER_DOWN and TIMEOUT. */
-	NAME "ldapsearch"
-	KNOWS "a server that is not reached, busy or unavailable"
-	PROGRAMS
+	{ .name = "ldapsearch",
+	  .knows = "a server that is not reached, busy or unavailable",
+	  .programs =
 	    "ldapsearch ldapadd ldapcompare ldapdelete ldapexop ldapmodify "
-	    "ldapmodrdn ldappasswd ldapwhoami"
-	CODES SLOW_TOO ",51,52"
-	ERR_FATAL "certificate is NOT trusted|Invalid credentials|" TLS_NEVER
-	ERR_TRANSIENT "^ldap_.*\\((-1|-5|51|52)\\)$|Cannot contact any KDC"
-	SOURCE "ldap.h of OpenLDAP, ldap_error(3); captures"
+	    "ldapmodrdn ldappasswd ldapwhoami",
+	  .codes = SLOW_TOO ",51,52",
+	  .err.fatal = "certificate is NOT trusted|Invalid credentials|"
+	    TLS_NEVER,
+	  .err.transient = "^ldap_.*\\((-1|-5|51|52)\\)$|"
+	    "Cannot contact any KDC",
+	  .source = "ldap.h of OpenLDAP, ldap_error(3); captures" },
 
 	/* A transfer that is cut has an empty reason. */
-	NAME "lftp"
-	KNOWS "errors of the network, HTTP 429 or 5xx"
-	PROGRAMS "lftp lftpget"
-	ERR_FATAL "Access failed: " NEVER "|Login failed|"
-	    "Certificate verification: |unexpected TLS packet"
-	ERR_TRANSIENT "Fatal error: max-retries exceeded|Access failed: " AGAIN
-	    "|non-properly terminated|in the (pull|push) function|"
+	{ .name = "lftp",
+	  .knows = "errors of the network, HTTP 429 or 5xx",
+	  .programs = "lftp lftpget",
+	  .err.fatal = "Access failed: " NEVER "|Login failed|"
+	    "Certificate verification: |unexpected TLS packet",
+	  .err.transient = "Fatal error: max-retries exceeded|Access failed: "
+	    AGAIN "|non-properly terminated|in the (pull|push) function|"
 	    UNRESOLVED "|" UNREACHED "|^(get1?|mget|pget|put|mput|cat|"
-	    "mirror): .*: $"
-	SOURCE "lftp(1), net:max-retries; captures"
+	    "mirror): .*: $",
+	  .source = "lftp(1), net:max-retries; captures" },
 
 	/*
 	 * Warnings about a list of versions that is not needed do not count, nor
 	 * lines of a task or of what mise exec runs. Of several tools that failed
 	 * each has a line of its own.
 	 */
-	NAME "mise"
-	KNOWS "errors of the network, HTTP 429 or 5xx"
-	ERR_FATAL MISE_LINE "(error \\(" NEVER "|" TLS_NEVER "|status " NEVER
-	    ")|" FULL
-	ERR_TRANSIENT MISE_LINE "(error \\(" AGAIN "|" RUST_AGAIN
-	    "|status " AGAIN "|" GIT_AGAIN ")"
-	SOURCE "mise's errors.rs, reqwest, hyper; captures"
+	{ .name = "mise",
+	  .knows = "errors of the network, HTTP 429 or 5xx",
+	  .err.fatal = MISE_LINE "(error \\(" NEVER "|" TLS_NEVER "|status "
+	    NEVER ")|" FULL,
+	  .err.transient = MISE_LINE "(error \\(" AGAIN "|" RUST_AGAIN
+	    "|status " AGAIN "|" GIT_AGAIN ")",
+	  .source = "mise's errors.rs, reqwest, hyper; captures" },
 
-	NAME "mongosh"
-	KNOWS "no connection, no primary"
-	PROGRAMS "mongosh mongodump mongoexport mongoimport mongorestore"
-	ERR_FATAL "Authentication ?[Ff]ailed|not authorized|"
-	    "requires authentication|" TLS_NEVER
-	ERR_TRANSIENT "^Mongo(Network(Timeout)?|ServerSelection|"
+	{ .name = "mongosh",
+	  .knows = "no connection, no primary",
+	  .programs = "mongosh mongodump mongoexport mongoimport mongorestore",
+	  .err.fatal = "Authentication ?[Ff]ailed|not authorized|"
+	    "requires authentication|" TLS_NEVER,
+	  .err.transient = "^Mongo(Network(Timeout)?|ServerSelection|"
 	    "PoolCleared[A-Za-z]*|TopologyClosed)Error\\b|"
 	    "server selection error: |^Mongo[A-Za-z]*Error\\[(NotWritable|"
 	    "NotPrimary|PrimarySteppedDown|InterruptedAtShutdown|"
 	    "InterruptedDueToRepl|ShutdownInProgress|HostUnreachable|"
 	    "HostNotFound|NetworkTimeout|SocketException|ExceededTimeLimit|"
 	    "WriteConflict|LockTimeout)|^Mongo[A-Za-z]*Error: (not (primary|"
-	    "master)|node is recovering)"
-	SOURCE "MongoDB drivers, retryable errors; captures"
+	    "master)|node is recovering)",
+	  .source = "MongoDB drivers, retryable errors; captures" },
 
-	NAME "mount"
-	KNOWS "a server that is not reached, a busy target"
-	PROGRAMS "mount umount"
-	ERR_FATAL "[Aa]ccess denied|Permission denied|wrong fs|"
+	{ .name = "mount",
+	  .knows = "a server that is not reached, a busy target",
+	  .programs = "mount umount",
+	  .err.fatal = "[Aa]ccess denied|Permission denied|wrong fs|"
 	    "Operation not permitted|must be superuser|No such |"
-	    "does not exist|already mounted"
-	ERR_TRANSIENT "^mount(\\.[a-z0-9]+)?: .*(" UNREACHED "|" UNRESOLVED
+	    "does not exist|already mounted",
+	  .err.transient = "^mount(\\.[a-z0-9]+)?: .*(" UNREACHED "|" UNRESOLVED
 	    "|Resource temporarily|RPC: Timed out)|"
 	    "^mount error\\((101|104|11[0-35])\\)|"
 	    "^mount error: could not resolve address|"
-	    "^umount(\\.[a-z0-9]+)?: .*is busy"
-	SOURCE "mount(8), nfs(5), errno(3)"
+	    "^umount(\\.[a-z0-9]+)?: .*is busy",
+	  .source = "mount(8), nfs(5), errno(3)" },
 
 	/*
 	 * A transfer that failed without a status failed in the network; its
 	 * cause follows for dependencies, but not for plugins.
 	 */
-	NAME "mvn"
-	KNOWS "a failed transfer, but not a failed test"
-	PROGRAMS "mvn mvnw mvnd"
-	OUT_FATAL "status( code)?: " NEVER "|COMPILATION ERROR|"
+	{ .name = "mvn",
+	  .knows = "a failed transfer, but not a failed test",
+	  .programs = "mvn mvnw mvnd",
+	  .out.fatal = "status( code)?: " NEVER "|COMPILATION ERROR|"
 	    "There are test failures|Could not transfer .*(" TLS_NEVER
 	    "|Certificate for <|fatal alert: .*(cert|handshake_f|protocol_v)|"
-	    "(Return code is:|Error code) " NEVER ")|" FULL
-	OUT_TRANSIENT "Could not transfer .*(status( code)?:? " AGAIN "|"
+	    "(Return code is:|Error code) " NEVER ")|" FULL,
+	  .out.transient = "Could not transfer .*(status( code)?:? " AGAIN "|"
 	    "(Return code is:|Error code) " AGAIN "|"
 	    "transfer failed for [^ ]+($|:? [^,s])|timed out|Truncated chunk|"
 	    "end of ZLIB input|Checksum validation failed|" JAVA_AGAIN ")|"
 	    "^\\[ERROR\\] .*Failed to (deploy|retrieve) .*(status( code)?:? "
-	    AGAIN "|" JAVA_AGAIN ")"
-	SOURCE "Maven Resolver, HttpClient; captures"
+	    AGAIN "|" JAVA_AGAIN ")",
+	  .source = "Maven Resolver, HttpClient; captures" },
 
 	/* 1226 is a quota for an hour, except for connections at a time. */
-	NAME "mysql"
-	KNOWS "no connection, too many connections, deadlocks"
-	PROGRAMS
+	{ .name = "mysql",
+	  .knows = "no connection, too many connections, deadlocks",
+	  .programs =
 	    "mysql mysqldump mysqladmin mysqlimport mysqlcheck mariadb "
-	    "mariadb-dump mariadb-admin mariadb-import mariadb-check"
-	ERR_FATAL "Access denied for user|([Ee]rror|ERROR):? (1044|1045|1049|"
-	    "1064|1130|1142|1146|1153|1698)\\b|through socket '.*' \\(13\\b|"
-	    FULL
-	ERR_TRANSIENT "([Ee]rror|ERROR):? (1020|1040|1053|1159|1161|1203|1205|"
-	    "1213|1637|1689|1927|2002|2003|2005|2006|2013|2055|3572|4031)\\b|"
-	    "'max_user_connections' resource|Can't connect to |"
+	    "mariadb-dump mariadb-admin mariadb-import mariadb-check",
+	  .err.fatal = "Access denied for user|([Ee]rror|ERROR):? (1044|1045|"
+	    "1049|1064|1130|1142|1146|1153|1698)\\b|"
+	    "through socket '.*' \\(13\\b|" FULL,
+	  .err.transient = "([Ee]rror|ERROR):? (1020|1040|1053|1159|1161|1203|"
+	    "1205|1213|1637|1689|1927|2002|2003|2005|2006|2013|2055|3572|"
+	    "4031)\\b|'max_user_connections' resource|Can't connect to |"
 	    "Lost connection to |server has gone away|Too many connections|"
 	    "try restarting transaction|WSREP has not yet prepared|"
 	    "(SSL|TLS)[a-zA-Z/ ]* error: .*(unexpected eof|Connection reset|"
-	    "non-properly|lib\\(0\\))"
-	SOURCE "MySQL manual, Server and Client Error Messages; captures"
+	    "non-properly|lib\\(0\\))",
+	  .source = "MySQL manual, Server and Client Error Messages; "
+	    "captures" },
 
 	/* nc without -v says nothing if it does not get a connection. */
-	NAME "nc"
-	KNOWS "no connection, no name"
-	PROGRAMS "nc ncat netcat"
-	CODES SLOW_TOO ",1"
-	ERR_FATAL "^usage: |invalid option|port (number|range) |"
+	{ .name = "nc",
+	  .knows = "no connection, no name",
+	  .programs = "nc ncat netcat",
+	  .codes = SLOW_TOO ",1",
+	  .err.fatal = "^usage: |invalid option|port (number|range) |"
 	    "Address already in use|Permission denied|not permitted|"
 	    "Certificate verif|wrong version number|"
-	    "cannot use |must (specify|be) |requires an argument"
-	ERR_TRANSIENT "^Ncat: Could not resolve hostname|" UNRESOLVED
-	SOURCE "nc(1), ncat(1), EXIT CODES; captures"
+	    "cannot use |must (specify|be) |requires an argument",
+	  .err.transient = "^Ncat: Could not resolve hostname|" UNRESOLVED,
+	  .source = "nc(1), ncat(1), EXIT CODES; captures" },
 
-	NAME "net"
-	KNOWS "no connection, no name, HTTP 429 or 5xx in any words"
-	PROGRAMS ""
-	ERR_FATAL NET_NEVER
-	ERR_TRANSIENT NET_AGAIN
-	SOURCE "errno(3), gai_strerror(3), RFC 9110; captures"
+	{ .name = "net",
+	  .knows = "no connection, no name, HTTP 429 or 5xx in any words",
+	  .programs = "",
+	  .err.fatal = NET_NEVER,
+	  .err.transient = NET_AGAIN,
+	  .source = "errno(3), gai_strerror(3), RFC 9110; captures" },
 
-	NAME "npm"
-	KNOWS "errors of the network and of the registry"
-	PROGRAMS "npm npx"
-	ERR_FATAL NPM_NEVER
-	ERR_TRANSIENT NPM_AGAIN "|^npm (WARN|warn) audit (" AGAIN " |request "
-	    "to .*(" NODE_AGAIN "))"
-	SOURCE "npm's error-message.js, Node's errors; captures"
+	{ .name = "npm",
+	  .knows = "errors of the network and of the registry",
+	  .programs = "npm npx",
+	  .err.fatal = NPM_NEVER,
+	  .err.transient = NPM_AGAIN "|^npm (WARN|warn) audit (" AGAIN " |"
+	    "request to .*(" NODE_AGAIN "))",
+	  .source = "npm's error-message.js, Node's errors; captures" },
 
-	NAME "oras"
-	KNOWS "a registry that fails, but not a pull limit"
-	ERR_FATAL "response status code " NEVER "|pull rate limit|" GO_NEVER
-	    "|" FULL
-	ERR_TRANSIENT GO_AGAIN "|" GO_STATUS_AGAIN
-	    "|toomanyrequests|unexpected EOF|context deadline exceeded"
-	WAIT REGISTRY_WAIT
-	SOURCE "oras-go's registry/remote/errcode; captures"
+	{ .name = "oras",
+	  .knows = "a registry that fails, but not a pull limit",
+	  .err.fatal = "response status code " NEVER "|pull rate limit|"
+	    GO_NEVER "|" FULL,
+	  .err.transient = GO_AGAIN "|" GO_STATUS_AGAIN
+	    "|toomanyrequests|unexpected EOF|context deadline exceeded",
+	  .wait = REGISTRY_WAIT,
+	  .source = "oras-go's registry/remote/errcode; captures" },
 
-	NAME "pg_isready"
-	KNOWS "a server that starts or does not answer"
-	CODES SLOW_TOO ",1,2"
-	SOURCE "pg_isready(1), EXIT STATUS"
+	{ .name = "pg_isready",
+	  .knows = "a server that starts or does not answer",
+	  .codes = SLOW_TOO ",1,2",
+	  .source = "pg_isready(1), EXIT STATUS" },
 
-	NAME "ping"
-	KNOWS "no answer, a name that cannot be resolved"
-	CODES SLOW_TOO ",1"
-	ERR_FATAL "Operation not permitted|invalid argument"
-	ERR_TRANSIENT UNRESOLVED "|Network is unreachable|No route to host|"
-	    "^ping: bad address "
-	SOURCE "ping(8): 1 where no reply came; captures"
+	{ .name = "ping",
+	  .knows = "no answer, a name that cannot be resolved",
+	  .codes = SLOW_TOO ",1",
+	  .err.fatal = "Operation not permitted|invalid argument",
+	  .err.transient = UNRESOLVED "|Network is unreachable|"
+	    "No route to host|^ping: bad address ",
+	  .source = "ping(8): 1 where no reply came; captures" },
 
 	/*
 	 * "from versions: none" is printed if the index is down, if it
@@ -962,88 +952,91 @@ static const char tools[] =
 	 * does say on stdout that a certificate is not accepted. A progress bar
 	 * without an eta is one of a file that has not arrived as a whole.
 	 */
-	NAME "pip"
-	KNOWS "errors of the network and of the index"
-	PROGRAMS "pip pipx"
-	ERR_FATAL "\\(from versions: [0-9]|HTTP error " NEVER "|" NEVER
+	{ .name = "pip",
+	  .knows = "errors of the network and of the index",
+	  .programs = "pip pipx",
+	  .err.fatal = "\\(from versions: [0-9]|HTTP error " NEVER "|" NEVER
 	    " Client Error|401 Error, Cred|ResolutionImpossible|"
 	    "externally-managed|Permission denied|"
-	    "Tunnel connection failed: 40[37]|" TLS_NEVER "|" FULL
-	ERR_TRANSIENT "\\(from versions: none\\)|HTTP error " AGAIN "|" AGAIN
-	    " (Client|Server) Error|" PYTHON_AGAIN "|"
+	    "Tunnel connection failed: 40[37]|" TLS_NEVER "|" FULL,
+	  .err.transient = "\\(from versions: none\\)|HTTP error " AGAIN "|"
+	    AGAIN " (Client|Server) Error|" PYTHON_AGAIN "|"
 	    "ConnectionPool\\(.*Max retries exceeded|"
 	    "^ERROR: .*(Connection (broken|aborted)|IncompleteRead|"
 	    "Read timed out)|^ERROR: Could not install packages due to an "
 	    "(OS|Environment)Error: \\[Errno 1(0[1-4]|1[0-3])\\]|"
 	    "^error: (incomplete-download|proxy-connection|"
 	    "connection-(failed|timeout))|not enough bytes were received|"
-	    GIT_AGAIN
-	OUT_FATAL "confirming the ssl certificate: .*(" TLS_NEVER
-	    "|doesn't match)|^ *Could not fetch URL [^ ]*: " NEVER " "
-	OUT_TRANSIENT " eta -:--:--"
-	SOURCE "pip's index/collector.py, network/; captures"
+	    GIT_AGAIN,
+	  .out.fatal = "confirming the ssl certificate: .*(" TLS_NEVER
+	    "|doesn't match)|^ *Could not fetch URL [^ ]*: " NEVER " ",
+	  .out.transient = " eta -:--:--",
+	  .source = "pip's index/collector.py, network/; captures" },
 
 	/*
 	 * Only what playwright install says counts: a test that failed is a
 	 * result. A download that failed says why on stderr.
 	 */
-	NAME "playwright"
-	KNOWS "browsers that cannot be fetched, but not a failed test"
-	PROGRAMS "playwright npx/playwright"
-	ERR_FATAL NPM_NEVER "|^Error: (Download failed: server returned code "
-	    "(4(0[0-79]|1[0-9])|50[15])\\b|.*(" TLS_NEVER "))|" FULL
-	ERR_TRANSIENT NPM_AGAIN
-	OUT_TRANSIENT "^Error: Download failure, code=1$"
-	SOURCE "playwright-core's registry, npm's error-message.js; captures"
+	{ .name = "playwright",
+	  .knows = "browsers that cannot be fetched, but not a failed test",
+	  .programs = "playwright npx/playwright",
+	  .err.fatal = NPM_NEVER "|"
+	    "^Error: (Download failed: server returned code (4(0[0-79]|1[0-9])|"
+	    "50[15])\\b|.*(" TLS_NEVER "))|" FULL,
+	  .err.transient = NPM_AGAIN,
+	  .out.transient = "^Error: Download failure, code=1$",
+	  .source = "playwright-core's registry, npm's error-message.js; "
+	    "captures" },
 
 	/* pnpm prints errors on stdout; what npm does for it is on stderr. */
-	NAME "pnpm"
-	KNOWS "errors of the network and of the registry"
-	PROGRAMS "pnpm pnpx"
-	ERR_FATAL NPM_NEVER "|" TLS_NEVER
-	ERR_TRANSIENT NPM_AGAIN "|" COREPACK_AGAIN
-	OUT_FATAL "ERR_PNPM_(FETCH_" NEVER "|NO_MATCHING_VERSION|"
+	{ .name = "pnpm",
+	  .knows = "errors of the network and of the registry",
+	  .programs = "pnpm pnpx",
+	  .err.fatal = NPM_NEVER "|" TLS_NEVER,
+	  .err.transient = NPM_AGAIN "|" COREPACK_AGAIN,
+	  .out.fatal = "ERR_PNPM_(FETCH_" NEVER "|NO_MATCHING_VERSION|"
 	    "OUTDATED_LOCKFILE)|ERR_PNPM_.*(reason: |fetch failed).*("
-	    TLS_NEVER ")"
-	OUT_TRANSIENT "ERR_PNPM_((META_)?FETCH_FAIL|FETCH_" AGAIN
+	    TLS_NEVER ")",
+	  .out.transient = "ERR_PNPM_((META_)?FETCH_FAIL|FETCH_" AGAIN
 	    "|BAD_TARBALL_SIZE|(BROKEN_METADATA_JSON|TARBALL_EXTRACT).*("
 	    NODE_AGAIN "|timeout|Unexpected end of JSON))|^[^!-~]*(" NODE_AGAIN
-	    ")[^!-~][^!-~]|" GIT_AGAIN
-	SOURCE "pnpm documentation, Error Codes; Node's errors; captures"
+	    ")[^!-~][^!-~]|" GIT_AGAIN,
+	  .source = "pnpm documentation, Error Codes; Node's errors; "
+	    "captures" },
 
 	/* It says only with -v why it could not connect. */
-	NAME "poetry"
-	KNOWS "errors of the network and of the index"
-	FATAL TLS_NEVER "|version solving failed|" NEVER " Client Error|"
-	    "HTTP Error " NEVER
-	TRANSIENT "^ *(All attempts to connect to|" AGAIN " (Client|Server) "
+	{ .name = "poetry",
+	  .knows = "errors of the network and of the index",
+	  FATAL(TLS_NEVER "|version solving failed|" NEVER " Client Error|"
+	    "HTTP Error " NEVER),
+	  TRANSIENT("^ *(All attempts to connect to|" AGAIN " (Client|Server) "
 	    "Error: |HTTP Error " AGAIN "|HTTPS?ConnectionPool\\(|"
-	    "\\('Connection (aborted|broken)|unexpected http resp " AGAIN ")"
-	SOURCE "poetry's authenticator.py, uploader.py; captures"
+	    "\\('Connection (aborted|broken)|unexpected http resp " AGAIN ")"),
+	  .source = "poetry's authenticator.py, uploader.py; captures" },
 
 	/*
 	 * 3 is an error that is not a hook's, which is shown on stdout. pip's
 	 * words are as ambiguous as in its row.
 	 */
-	NAME "pre-commit"
-	KNOWS "a repository that cannot be fetched, but not a hook"
-	OWN "3"
-	OUT_TRANSIENT "^    (.*(" GIT_AGAIN "|early EOF|\\(from versions: none\\)"
-	    ")|ssh: (Could not resolve hostname |connect to host .*: (Conn|"
-	    "Operation timed out|No route|Network is))|"
-	    "Connection (closed|reset) by )"
-	SOURCE "pre-commit's error_handler.py, git; captures"
+	{ .name = "pre-commit",
+	  .knows = "a repository that cannot be fetched, but not a hook",
+	  .own = "3",
+	  .out.transient = "^    (.*(" GIT_AGAIN "|early EOF|"
+	    "\\(from versions: none\\))|ssh: (Could not resolve hostname |"
+	    "connect to host .*: (Conn|Operation timed out|No route|"
+	    "Network is))|Connection (closed|reset) by )",
+	  .source = "pre-commit's error_handler.py, git; captures" },
 
 	/* A pooler's "query_wait_timeout" and "max_client_conn", too. */
-	NAME "psql"
-	KNOWS "a server that starts or is full, deadlocks"
-	PROGRAMS
+	{ .name = "psql",
+	  .knows = "a server that starts or is full, deadlocks",
+	  .programs =
 	    "psql pg_dump pg_dumpall pg_restore pg_basebackup createdb "
-	    "createuser dropdb dropuser clusterdb vacuumdb reindexdb pgbench"
-	ERR_FATAL "authentication failed|no pg_hba\\.conf entry|(role|"
+	    "createuser dropdb dropuser clusterdb vacuumdb reindexdb pgbench",
+	  .err.fatal = "authentication failed|no pg_hba\\.conf entry|(role|"
 	    "database) \".*\" does not exist|[Pp]ermission denied|"
-	    "syntax error|certificate verify failed|" FULL
-	ERR_TRANSIENT UNREACHED "|" UNRESOLVED "|timeout expired|"
+	    "syntax error|certificate verify failed|" FULL,
+	  .err.transient = UNREACHED "|" UNRESOLVED "|timeout expired|"
 	    "too many (clients already|connections for (role|database) )|"
 	    "remaining connection slots|exceeds max_wal_senders|"
 	    "no more connections allowed|query_wait_timeout|"
@@ -1056,263 +1049,246 @@ static const char tools[] =
 	    "canceling statement due to (lock timeout|conflict)|"
 	    "could not obtain lock on |is being accessed by other users|"
 	    "replication slot \".*\" is active|: (session is read-only|"
-	    "server is in hot standby mode)"
-	SOURCE "PostgreSQL manual, Error Codes 08, 40, 53, 55, 57; captures"
+	    "server is in hot standby mode)",
+	  .source = "PostgreSQL manual, Error Codes 08, 40, 53, 55, 57; "
+	    "captures" },
 
-	NAME "rclone"
-	KNOWS "status 5, no connection, HTTP 429 or 5xx"
-	CODES SLOW_TOO ",5"
-	ERR_FATAL GO_NEVER "|unable to authenticate|key mismatch|" FULL
-	ERR_TRANSIENT GO_AGAIN "|" GO_STATUS_AGAIN "|(HTTP [Ee]rror:?|"
+	{ .name = "rclone",
+	  .knows = "status 5, no connection, HTTP 429 or 5xx",
+	  .codes = SLOW_TOO ",5",
+	  .err.fatal = GO_NEVER "|unable to authenticate|key mismatch|" FULL,
+	  .err.transient = GO_AGAIN "|" GO_STATUS_AGAIN "|(HTTP [Ee]rror:?|"
 	    "CopyURL failed:|googleapi: Error) " AGAIN "|: " AGAIN " ("
 	    AGAIN_REASON ")|rateLimitExceeded|userRateLimitExceeded|"
 	    "too_many_requests|\\b(SlowDown|RequestTimeout|InternalError): |"
-	    "ssh: handshake failed: (EOF|read tcp)|unexpected EOF"
-	SOURCE "rclone documentation, List of exit codes; captures"
+	    "ssh: handshake failed: (EOF|read tcp)|unexpected EOF",
+	  .source = "rclone documentation, List of exit codes; captures" },
 
 	/* An error reply is printed on stdout, and the status is 0. */
-	NAME "redis"
-	KNOWS "no connection, and the replies LOADING, BUSY and the like"
-	PROGRAMS "redis-cli valkey-cli"
-	ERR_FATAL REDIS_NEVER "|^AUTH failed: (WRONGPASS|NOAUTH|ERR invalid)"
-	ERR_TRANSIENT REDIS_AGAIN "|^Could not connect to (Redis|Valkey) at |"
-	    "^Error: (Server closed|Connection)|^AUTH failed: ERR max number"
-	OUT_FATAL REDIS_NEVER
-	OUT_TRANSIENT REDIS_AGAIN
-	OUT_FAILED REDIS_AGAIN "|" REDIS_NEVER
-	SOURCE "Redis' server.c, redis-cli.c; captures"
+	{ .name = "redis",
+	  .knows = "no connection, and the replies LOADING, BUSY and the like",
+	  .programs = "redis-cli valkey-cli",
+	  .err.fatal = REDIS_NEVER "|^AUTH failed: (WRONGPASS|NOAUTH|"
+	    "ERR invalid)",
+	  .err.transient = REDIS_AGAIN "|^Could not connect to (Redis|"
+	    "Valkey) at |^Error: (Server closed|Connection)|"
+	    "^AUTH failed: ERR max number",
+	  .out.fatal = REDIS_NEVER,
+	  .out.transient = REDIS_AGAIN,
+	  .out.failed = REDIS_AGAIN "|" REDIS_NEVER,
+	  .source = "Redis' server.c, redis-cli.c; captures" },
 
-	NAME "restic"
-	KNOWS "a locked repository"
-	CODES SLOW_TOO ",11"
-	ERR_FATAL "HTTP response \\(" NEVER "|wrong password|" GO_NEVER "|"
-	    FULL
-	ERR_TRANSIENT "HTTP response \\(" AGAIN "|" GO_AGAIN
+	{ .name = "restic",
+	  .knows = "a locked repository",
+	  .codes = SLOW_TOO ",11",
+	  .err.fatal = "HTTP response \\(" NEVER "|wrong password|" GO_NEVER "|"
+	    FULL,
+	  .err.transient = "HTTP response \\(" AGAIN "|" GO_AGAIN
 	    "|" GO_STATUS_AGAIN "|repository is already locked|"
-	    "unexpected EOF|" SSH_AGAIN
-	SOURCE "restic documentation, Exit codes: locked repository; captures"
+	    "unexpected EOF|" SSH_AGAIN,
+	  .source = "restic documentation, Exit codes: locked repository; "
+	    "captures" },
 
 	/*
 	 * 5 may be a wrong password; after 23 and 24 some files are sent. A
 	 * daemon that sends no greeting is starting, stopping or full.
 	 */
-	NAME "rsync"
-	KNOWS "a lost connection, a daemon that is full"
-	CODES SLOW_TOO ",10,12,30,35"
-	ERR_FATAL SSH_NEVER "|^@ERROR: (auth failed|Unknown module|"
+	{ .name = "rsync",
+	  .knows = "a lost connection, a daemon that is full",
+	  .codes = SLOW_TOO ",10,12,30,35",
+	  .err.fatal = SSH_NEVER "|^@ERROR: (auth failed|Unknown module|"
 	    "access denied)|command not found|"
-	    "bad response from proxy -- HTTP/[0-9.]+ " NEVER "|" FULL
-	ERR_TRANSIENT SSH_AGAIN "|" SSH_DROPPED "|^@ERROR: max connections|"
-	    "^rsync: did not see server greeting"
-	SOURCE "rsync(1), EXIT VALUES; clientserver.c; captures"
+	    "bad response from proxy -- HTTP/[0-9.]+ " NEVER "|" FULL,
+	  .err.transient = SSH_AGAIN "|" SSH_DROPPED "|"
+	    "^@ERROR: max connections|^rsync: did not see server greeting",
+	  .source = "rsync(1), EXIT VALUES; clientserver.c; captures" },
 
-	NAME "s3cmd"
-	KNOWS "no connection, HTTP 429 or 5xx"
-	CODES SLOW_TOO ",15,75,111"
-	ERR_FATAL "^ERROR: S3 error: " NEVER "|SSL certificate verification|"
-	    URLLIB3_NEVER
-	ERR_TRANSIENT "^ERROR: S3 error: " AGAIN "|^ERROR: S3 Temporary Error|"
-	    "^ERROR: (Could not connect to server|Connection Error)|"
-	    "\\b(" UNREACHED "|" UNRESOLVED ")|^Problem: .*("
-	    "ConnectionResetError|BadStatusLine|timeout)|" URLLIB3_AGAIN
-	SOURCE "s3cmd's ExitCodes.py, Exceptions.py; captures"
+	{ .name = "s3cmd",
+	  .knows = "no connection, HTTP 429 or 5xx",
+	  .codes = SLOW_TOO ",15,75,111",
+	  .err.fatal = "^ERROR: S3 error: " NEVER "|"
+	    "SSL certificate verification|" URLLIB3_NEVER,
+	  .err.transient = "^ERROR: S3 error: " AGAIN "|"
+	    "^ERROR: S3 Temporary Error|^ERROR: (Could not connect to server|"
+	    "Connection Error)|\\b(" UNREACHED "|" UNRESOLVED ")|^Problem: .*("
+	    "ConnectionResetError|BadStatusLine|timeout)|" URLLIB3_AGAIN,
+	  .source = "s3cmd's ExitCodes.py, Exceptions.py; captures" },
 
-	NAME "scp"
-	KNOWS "a lost connection, but not a full disk"
-	PROGRAMS "scp sftp"
-	ERR_FATAL SSH_NEVER "|Permission denied|" FULL
-	ERR_TRANSIENT SSH_AGAIN "|" SSH_DROPPED "|^lost connection$|"
-	    "^Couldn't read packet: Connection (reset|timed out)"
-	SOURCE "scp(1), sftp(1); OpenSSH; captures"
+	{ .name = "scp",
+	  .knows = "a lost connection, but not a full disk",
+	  .programs = "scp sftp",
+	  .err.fatal = SSH_NEVER "|Permission denied|" FULL,
+	  .err.transient = SSH_AGAIN "|" SSH_DROPPED "|^lost connection$|"
+	    "^Couldn't read packet: Connection (reset|timed out)",
+	  .source = "scp(1), sftp(1); OpenSSH; captures" },
 
 	/* UNSUCCESSFUL: no such name. */
-	NAME "smbclient"
-	KNOWS "a server that is not reached, a busy file"
-	PROGRAMS "smbclient rpcclient smbget"
-	FATAL "NT_STATUS_(LOGON_FAILURE|ACCESS_DENIED|BAD_NETWORK_NAME)"
-	TRANSIENT "NT_STATUS_(CONNECTION_(REFUSED|RESET|DISCONNECTED|ABORTED)|"
-	    "(HOST|NETWORK)_UNREACHABLE|IO_TIMEOUT|END_OF_FILE|"
+	{ .name = "smbclient",
+	  .knows = "a server that is not reached, a busy file",
+	  .programs = "smbclient rpcclient smbget",
+	  FATAL("NT_STATUS_(LOGON_FAILURE|ACCESS_DENIED|BAD_NETWORK_NAME)"),
+	  TRANSIENT("NT_STATUS_(CONNECTION_(REFUSED|RESET|DISCONNECTED|"
+	    "ABORTED)|(HOST|NETWORK)_UNREACHABLE|IO_TIMEOUT|END_OF_FILE|"
 	    "(LOCAL|REMOTE)_DISCONNECT|NETWORK_(BUSY|NAME_DELETED)|"
 	    "INSUFF(ICIENT)?_SERVER_RESOURCES|REQUEST_NOT_ACCEPTED|"
 	    "TOO_MANY_SESSIONS|NO_LOGON_SERVERS|SHARING_VIOLATION|"
 	    "FILE_LOCK_CONFLICT)\\b|"
-	    "^do_connect: .*NT_STATUS_(UNSUCCESSFUL|NOT_FOUND)"
-	SOURCE "MS-ERREF, NTSTATUS values; captures"
+	    "^do_connect: .*NT_STATUS_(UNSUCCESSFUL|NOT_FOUND)"),
+	  .source = "MS-ERREF, NTSTATUS values; captures" },
 
-	NAME "sqlite3"
-	KNOWS "a locked database"
-	PROGRAMS "sqlite3 sqlite"
-	CODES SLOW_TOO ",5"
-	ERR_FATAL "readonly database|disk is full|is not a database|"
-	    "is malformed"
-	ERR_TRANSIENT "database (table |schema )?is locked"
-	SOURCE "sqlite.org/rescode: SQLITE_BUSY; sqlite3 3.40"
+	{ .name = "sqlite3",
+	  .knows = "a locked database",
+	  .programs = "sqlite3 sqlite",
+	  .codes = SLOW_TOO ",5",
+	  .err.fatal = "readonly database|disk is full|is not a database|"
+	    "is malformed",
+	  .err.transient = "database (table |schema )?is locked",
+	  .source = "sqlite.org/rescode: SQLITE_BUSY; sqlite3 3.40" },
 
 	/* SSH_DROPPED is not here: the remote command may have run. */
-	NAME "ssh"
-	KNOWS "no connection, but not what the command did"
-	CODES SLOW
-	OWN "255"
-	ERR_FATAL SSH_NEVER
-	ERR_TRANSIENT SSH_AGAIN
-	SOURCE "ssh(1), EXIT STATUS; OpenSSH; captures"
+	{ .name = "ssh",
+	  .knows = "no connection, but not what the command did",
+	  .codes = SLOW,
+	  .own = "255",
+	  .err.fatal = SSH_NEVER,
+	  .err.transient = SSH_AGAIN,
+	  .source = "ssh(1), EXIT STATUS; OpenSSH; captures" },
 
 	/*
 	 * The numbers are those of errno (E000111), of getaddrinfo (E670003)
 	 * and svn's own. An answer that is not WebDAV (E175003) is that of a
 	 * proxy, or cut short.
 	 */
-	NAME "svn"
-	KNOWS "a lost connection, HTTP 429 or 5xx"
-	PROGRAMS "svn svnmucc svnrdump svnsync"
-	ERR_FATAL "\\bE(170001|215004|175013|160013|230001): |" SSH_NEVER "|"
-	    FULL
-	ERR_TRANSIENT "\\bE(0001(0[0-4]|1[0-3])|1201(06|08)|175012|175003|"
+	{ .name = "svn",
+	  .knows = "a lost connection, HTTP 429 or 5xx",
+	  .programs = "svn svnmucc svnrdump svnsync",
+	  .err.fatal = "\\bE(170001|215004|175013|160013|230001): |" SSH_NEVER
+	    "|" FULL,
+	  .err.transient = "\\bE(0001(0[0-4]|1[0-3])|1201(06|08)|175012|175003|"
 	    "210002|670[0-9]{3}|200033): |\\bE175002: Unexpected (HTTP "
-	    "status|server error) " AGAIN
-	SOURCE "Subversion's svn_error_codes.h; captures"
+	    "status|server error) " AGAIN,
+	  .source = "Subversion's svn_error_codes.h; captures" },
 
 	/* 75 invites a retry; 69 is a catchall, says sysexits.h. */
-	NAME "sysexits"
-	KNOWS "status 75, EX_TEMPFAIL"
-	PROGRAMS ""
-	CODES SLOW ",75"
-	SOURCE "sysexits.h: EX_TEMPFAIL"
+	{ .name = "sysexits",
+	  .knows = "status 75, EX_TEMPFAIL",
+	  .programs = "",
+	  .codes = SLOW ",75",
+	  .source = "sysexits.h: EX_TEMPFAIL" },
 
 	/* Terraform breaks lines at 78 columns: short phrases only. */
-	NAME "terraform"
-	KNOWS "throttling, a held state lock"
-	PROGRAMS "terraform tofu terragrunt"
-	ERR_FATAL NET_NEVER "|requires auth|No valid credential|"
+	{ .name = "terraform",
+	  .knows = "throttling, a held state lock",
+	  .programs = "terraform tofu terragrunt",
+	  .err.fatal = NET_NEVER "|requires auth|No valid credential|"
 	    "InvalidClientTokenId|ExpiredToken|AccessDenied|"
 	    "UnauthorizedOperation|AuthFailure|Error: (Unsupported|Invalid|"
-	    "Missing required)|gave HTTP response"
-	ERR_TRANSIENT NET_AGAIN "|giving up after |"
+	    "Missing required)|gave HTTP response",
+	  .err.transient = NET_AGAIN "|giving up after |"
 	    "Error acquiring the state lock|Throttling|RequestLimitExceeded|"
 	    "TooManyRequestsException|rateLimitExceeded|"
 	    "\\b(dial|read) tcp |connect: connection$|unexpected EOF|"
 	    "Client\\.Timeout|(document|status|code|response|later):? " AGAIN
 	    "|(^|: |[^ -~] )(Error " AGAIN ":|" AGAIN " (Service|Bad|Gateway|"
 	    "Internal( Server)?|Too( Many)?)$|" AGAIN ": The service )|"
-	    "(^|[,\"] ?|[^ -~] )backendError\\b|" GIT_AGAIN
-	SOURCE "Terraform CLI, State Locking; go-retryablehttp; captures"
+	    "(^|[,\"] ?|[^ -~] )backendError\\b|" GIT_AGAIN,
+	  .source = "Terraform CLI, State Locking; go-retryablehttp; "
+	    "captures" },
 
 	/* HTTP's errors are on stdout, those of the network on stderr. */
-	NAME "twine"
-	KNOWS "errors of the network and of the index"
-	ERR_FATAL TLS_NEVER "|Tunnel connection failed: 40[37]"
-	ERR_TRANSIENT PYTHON_AGAIN "|HTTPError: " AGAIN
-	OUT_TRANSIENT "HTTPError: " AGAIN
-	SOURCE "twine's __main__.py, requests; captures"
+	{ .name = "twine",
+	  .knows = "errors of the network and of the index",
+	  .err.fatal = TLS_NEVER "|Tunnel connection failed: 40[37]",
+	  .err.transient = PYTHON_AGAIN "|HTTPError: " AGAIN,
+	  .out.transient = "HTTPError: " AGAIN,
+	  .source = "twine's __main__.py, requests; captures" },
 
 	/*
 	 * The chain of causes has a cause a line. Lines of the command of uv
 	 * run begin otherwise.
 	 */
-	NAME "uv"
-	KNOWS "errors of the network and of the index"
-	PROGRAMS "uv uvx"
-	ERR_FATAL UV_LINE "(.*error \\(" NEVER "|" TLS_NEVER "|.*("
-	    "No solution found|Hash mismatch))|" FULL
-	ERR_TRANSIENT UV_LINE "(.*(\\(|status code )" AGAIN " [A-Z<]|.*("
+	{ .name = "uv",
+	  .knows = "errors of the network and of the index",
+	  .programs = "uv uvx",
+	  .err.fatal = UV_LINE "(.*error \\(" NEVER "|" TLS_NEVER "|.*("
+	    "No solution found|Hash mismatch))|" FULL,
+	  .err.transient = UV_LINE "(.*(\\(|status code )" AGAIN " [A-Z<]|.*("
 	    RUST_AGAIN "|network timeout|Connection reset by peer))|"
-	    "^ +\\(" AGAIN " [A-Z]|^ +.*unable to access|" GIT_AGAIN
-	SOURCE "uv's tests of its network, reqwest, hyper; not run"
+	    "^ +\\(" AGAIN " [A-Z]|^ +.*unable to access|" GIT_AGAIN,
+	  .source = "uv's tests of its network, reqwest, hyper; not run" },
 
 	/* With -q, a 503 looks like a 404: 8, and no word. */
-	NAME "wget"
-	KNOWS "errors of the network, HTTP 429 or 5xx"
-	CODES SLOW_TOO ",4"
-	ERR_FATAL "^GnuTLS: An unexpected TLS packet|^OpenSSL: .*(wrong "
+	{ .name = "wget",
+	  .knows = "errors of the network, HTTP 429 or 5xx",
+	  .codes = SLOW_TOO ",4",
+	  .err.fatal = "^GnuTLS: An unexpected TLS packet|^OpenSSL: .*(wrong "
 	    "version number|handshake failure|protocol version)|"
 	    "^Proxy tunneling failed: (Bad Request|Unauth|Forbidden|Not |"
-	    "Method |Proxy Auth|Gone)"
-	ERR_TRANSIENT "ERROR " AGAIN "|^  HTTP/[0-9.]+ " AGAIN
+	    "Method |Proxy Auth|Gone)",
+	  .err.transient = "ERROR " AGAIN "|^  HTTP/[0-9.]+ " AGAIN
 	    "|^wget: (bad address|can't connect to remote host|"
 	    "download timed out|connection closed prematurely|"
 	    "error getting response|read error|got bad TLS record "
-	    "\\(len:0\\)|server returned error: HTTP/1\\.[01] " AGAIN ")"
-	WAIT "^  [Rr]etry-[Aa]fter: ?"
-	SOURCE "wget(1), EXIT STATUS; BusyBox networking/wget.c; captures"
+	    "\\(len:0\\)|server returned error: HTTP/1\\.[01] " AGAIN ")",
+	  .wait = "^  [Rr]etry-[Aa]fter: ?",
+	  .source = "wget(1), EXIT STATUS; BusyBox networking/wget.c; "
+	    "captures" },
 
 	/*
 	 * After a failure the status may be 0. Without a word, 5 is a handshake
 	 * that was cut off, and 8 is a 404 or a 5xx.
 	 */
-	NAME "wget2"
-	KNOWS "errors of the network, HTTP 429 or 5xx"
-	CODES SLOW_TOO ",4,5,8"
-	ERR_FATAL "^ERROR: The certificate |"
-	"^HTTP ERROR response (4(0[0-79]|1[0-9]|2[0-46-8])|50[15])\\b"
-	ERR_TRANSIENT WGET2_AGAIN
-	ERR_FAILED WGET2_AGAIN "|^HTTP ERROR response "
-	SOURCE "wget2(1), EXIT STATUS; src/wget.c; captures"
+	{ .name = "wget2",
+	  .knows = "errors of the network, HTTP 429 or 5xx",
+	  .codes = SLOW_TOO ",4,5,8",
+	  .err.fatal = "^ERROR: The certificate |"
+	"^HTTP ERROR response (4(0[0-79]|1[0-9]|2[0-46-8])|50[15])\\b",
+	  .err.transient = WGET2_AGAIN,
+	  .err.failed = WGET2_AGAIN "|^HTTP ERROR response ",
+	  .source = "wget2(1), EXIT STATUS; src/wget.c; captures" },
 
 	/* yarn 1 prints errors on stderr, yarn 2 and later ones on stdout. */
-	NAME "yarn"
-	KNOWS "errors of the network and of the registry"
-	PROGRAMS "yarn yarnpkg"
-	ERR_FATAL "^error Couldn't find (package|any versions)|"
-	    "Request failed \\\\?\"" NEVER "|^error .*(" TLS_NEVER ")"
-	ERR_TRANSIENT "^(ResponseError|error .*): Request failed \\\\?\"" AGAIN
-	    "|^error .*(returned a " AGAIN "|, statusCode=" AGAIN
+	{ .name = "yarn",
+	  .knows = "errors of the network and of the registry",
+	  .programs = "yarn yarnpkg",
+	  .err.fatal = "^error Couldn't find (package|any versions)|"
+	    "Request failed \\\\?\"" NEVER "|^error .*(" TLS_NEVER ")",
+	  .err.transient = "^(ResponseError|error .*): Request failed \\\\?\""
+	    AGAIN "|^error .*(returned a " AGAIN "|, statusCode=" AGAIN
 	    "|appears to be corrupt|" NODE_AGAIN ")|" GIT_AGAIN "|"
-	    COREPACK_AGAIN
-	OUT_FATAL "YN0001: .*(" TLS_NEVER ")"
-	OUT_TRANSIENT "YN[0-9]+: .*Response Code: " AGAIN "|"
+	    COREPACK_AGAIN,
+	  .out.fatal = "YN0001: .*(" TLS_NEVER ")",
+	  .out.transient = "YN[0-9]+: .*Response Code: " AGAIN "|"
 	    "(YN0001|Internal Error): .*(Request|Read|Timeout|Cache|Upload|"
 	    "Zlib)?Error: (.*(" NODE_AGAIN ")|Timeout awaiting '|"
-	    "The server aborted)|Fatal Error: .*" GIT_AGAIN
-	SOURCE "yarn's request-manager.js, berry's httpUtils, got; captures"
+	    "The server aborted)|Fatal Error: .*" GIT_AGAIN,
+	  .source = "yarn's request-manager.js, berry's httpUtils, got; "
+	    "captures" },
 
 	/* It asks on stdout whether to try again. 502 to 504 have their words. */
-	NAME "zypper"
-	KNOWS "a held lock, errors of the network"
-	CODES SLOW_TOO ",7"
-	FATAL TLS_NEVER "|" NET_NEVER
-	TRANSIENT "HTTP response: " AGAIN "|returned error: " AGAIN
+	{ .name = "zypper",
+	  .knows = "a held lock, errors of the network",
+	  .codes = SLOW_TOO ",7",
+	  FATAL(TLS_NEVER "|" NET_NEVER),
+	  TRANSIENT("HTTP response: " AGAIN "|returned error: " AGAIN
 	    "|temporarily unaccessible|Timeout (exceeded when|reached)|"
 	    "Error code: (Connection failed|Curl error " CURL_AGAIN "$|" AGAIN
-	    ")|Could not connect to server|[0-9] bytes missing|" NET_AGAIN
-	SOURCE "zypper(8), EXIT CODES; libzypp's networkrequesterror.cc; captures"
-
-	"\0";
+	    ")|Could not connect to server|[0-9] bytes missing|" NET_AGAIN),
+	  .source = "zypper(8), EXIT CODES; libzypp's networkrequesterror.cc; "
+	    "captures" },
+};
 /* clang-format on */
-
-/* Reads the row at *at, and moves *at to the next one. False at the end. */
-static bool
-read_row(const char **at, struct preset *preset)
-{
-	*preset = (struct preset){ .codes = SLOW_TOO };
-	while ((*at)[1] != '\0') {
-		const char *text = *at + 2;
-		char letter = (*at)[1];
-		size_t place = (size_t)(toupper(letter) - 'A') * sizeof text;
-
-		if (letter == 'A' && preset->name != NULL)
-			break;
-		memcpy((char *)preset + place, &text, sizeof text);
-		if (islower(letter))
-			memcpy((char *)preset + place + sizeof preset->err,
-			    &text, sizeof text);
-		*at = text + strlen(text);
-	}
-	if (preset->programs == NULL)
-		preset->programs = preset->name;
-	else if (*preset->programs == '\0')
-		preset->programs = NULL;
-	return preset->name != NULL;
-}
 
 bool
 preset_at(size_t index, struct preset *preset)
 {
-	const char *at = tools;
-
-	do {
-		if (!read_row(&at, preset))
-			return false;
-	} while (index-- > 0);
+	if (index >= sizeof tools / sizeof *tools)
+		return false;
+	*preset = tools[index];
+	if (preset->codes == NULL)
+		preset->codes = SLOW_TOO;
+	if (preset->programs == NULL)
+		preset->programs = preset->name;
 	return true;
 }
 
@@ -1321,12 +1297,10 @@ static bool
 find_program(
     const char *name, size_t length, bool version, struct preset *preset)
 {
-	const char *at = tools;
-
-	while (read_row(&at, preset)) {
+	for (size_t i = 0; preset_at(i, preset); i++) {
 		const char *word = preset->programs;
 
-		while (word != NULL && *word != '\0') {
+		while (*word != '\0') {
 			size_t end = strcspn(word, " ");
 
 			if (end <= length && strncmp(name, word, end) == 0 &&
@@ -1344,13 +1318,10 @@ find_program(
 bool
 preset_find(const char *name, size_t length, struct preset *preset)
 {
-	const char *at = tools;
-
-	while (read_row(&at, preset)) {
+	for (size_t i = 0; preset_at(i, preset); i++)
 		if (strlen(preset->name) == length &&
 		    strncmp(preset->name, name, length) == 0)
 			return true;
-	}
 	return find_program(name, length, false, preset) ||
 	    find_program(name, length, true, preset);
 }

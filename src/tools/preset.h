@@ -45,7 +45,7 @@ struct preset {
 	const char *name;
 	const char *knows; /* some transient failures, in words for a list */
 	/* Commands for which --preset auto takes this row, separated by blanks;
-	 * NULL if there are none. */
+	 * "": none. */
 	const char *programs;
 	/* A LIST for conditions_parse(): these are transient without a line. */
 	const char *codes;

@@ -212,7 +212,7 @@ TEST(programs_have_one_row) {
 	for (size_t i = 0; preset_at(i, &row); i++) {
 		const char *at = row.programs;
 
-		while (at != NULL && *at != '\0') {
+		while (*at != '\0') {
 			size_t end = strcspn(at, " ");
 
 			snprintf(word, sizeof word, "%.*s", (int)end, at);
