@@ -87,7 +87,7 @@ store_number(const struct argument *argument, int64_t *field)
 	size_t length = strlen(text);
 	char last = length > 0 ? text[length - 1] : '\0';
 	int64_t number = 0, scale = 0; /* of a number with decimals */
-	bool valid;
+	bool valid, exact = true;
 
 	if (option->type == OPTION_DECIMAL || option->type == OPTION_RATIO)
 		scale = MILLION;
@@ -105,7 +105,7 @@ store_number(const struct argument *argument, int64_t *field)
 	}
 
 	if (scale > 0)
-		valid = number_decimal(text, length, scale, &number);
+		valid = number_exact(text, length, scale, &number, &exact);
 	else if (option->type == OPTION_SPAN)
 		valid = duration_parse(text, length, &number);
 	else
@@ -118,7 +118,7 @@ store_number(const struct argument *argument, int64_t *field)
 	    (option->most != 0 && number > option->most))
 		option_refuse(argument, "%s", option->refusal);
 	/* What would be rounded away may be what the user meant. */
-	if (scale > 0 && !number_exact(text, length, scale))
+	if (!exact)
 		option_refuse(argument, "%s",
 		    option->type == OPTION_SIZE ? "not a whole number of bytes"
 						: "finer than 0.000001");
@@ -162,6 +162,9 @@ option_store(const struct argument *argument, struct policy *policy)
 	} else if (type == OPTION_TEXT) {
 		if (*text == '\0' && option->refusal[0] != '\0')
 			option_refuse(argument, "%s", option->refusal);
+		if (option->most != 0 && strlen(text) > (size_t)option->most)
+			option_refuse(argument, "longer than %" PRId64 " bytes",
+			    option->most);
 		/* An empty text undoes the same option in a policy file. */
 		*(const char **)field = *text == '\0' ? NULL : text;
 	} else if (type >= OPTION_WHOLE && type <= OPTION_SIZE) {

@@ -45,8 +45,8 @@ enum option_type {
 	OPTION_RATIO, /* the same; it may be a percentage */
 	OPTION_SPAN, /* nanos: a time, least to most */
 	OPTION_SIZE, /* bytes, least to most, with k, M, G or T */
-	/* const char *: a text, NULL where it is empty; but if there is a
-	 * refusal, an empty text is refused. */
+	/* const char *: a text of up to most bytes, NULL where it is empty; but
+	 * if there is a refusal, an empty text is refused. */
 	OPTION_TEXT,
 	OPTION_FILE, /* no field: names a file of options */
 	OPTION_PRINT, /* no field: prints and exits, before others are read */
@@ -56,7 +56,6 @@ enum option_type {
 /* What only options.c knows: texts that it checks, and other arguments. */
 enum option_special {
 	SPECIAL_NONE,
-	SPECIAL_KEY,
 	SPECIAL_METHOD,
 	SPECIAL_HEADER,
 	SPECIAL_LABEL,
@@ -100,7 +99,7 @@ struct option {
 	bool is_path; /* const char *: the name of a file or a directory */
 	char heading[24]; /* the line above it in --help */
 	size_t field; /* offset in struct policy of what the option sets */
-	int64_t least, most; /* of a number; most 0: no upper bound */
+	int64_t least, most; /* most 0: no upper bound */
 	char choices[48]; /* by value of the enum: "a, b or c" */
 	char refusal[40]; /* what is wrong with another bad argument */
 	enum option_special special;

@@ -57,7 +57,7 @@
 #define TEXT(member, why) .type = OPTION_TEXT, AT(member), .refusal = why
 #define FILE_NAME(member, why) TEXT(member, why), .is_path = true
 #define NO_FILE "not a file name"
-#define KEY(member, why) TEXT(member, why), .special = SPECIAL_KEY
+#define KEY(member, why) TEXT(member, why), .most = SEGMENT_KEY
 #define SPECIAL(kind) .special = (kind)
 #define LIST(member) SPECIAL(SPECIAL_LIST), AT(member)
 #define SPANS(member) SPECIAL(SPECIAL_SPANS), AT(member)
@@ -639,10 +639,6 @@ store(const struct argument *argument, struct policy *policy,
 	case SPECIAL_RETRIES:
 		/* The later one of the two counts. */
 		*given_of(given, "attempts") = *argument;
-		break;
-	case SPECIAL_KEY:
-		if (strlen(text) > SEGMENT_KEY)
-			option_refuse(argument, "longer than 1024 bytes");
 		break;
 	case SPECIAL_METHOD:
 		if (*text == '\0' || text[strspn(text, token)] != '\0')
@@ -1231,6 +1227,7 @@ options_parse(int argc, char **argv, struct policy *policy)
 	static struct url url;
 	static struct url_auth auth;
 	struct argument given[OPTIONS] = { { NULL } };
+	bool runs;
 
 	*policy = (struct policy){
 		.attempts = 5,
@@ -1267,11 +1264,13 @@ options_parse(int argc, char **argv, struct policy *policy)
 		    option_parse(table, store, argv, policy, given);
 	find_action(policy, given);
 	add_rules(policy);
-	if (policy->action == ACTION_RUN || policy->action == ACTION_REHEARSE) {
+	runs =
+	    policy->action == ACTION_RUN || policy->action == ACTION_REHEARSE;
+	if (runs)
 		complete(policy, given);
-		complete_fleet(policy, policy->budget.key != NULL, given);
+	if (policy->action != ACTION_GC)
+		complete_fleet(
+		    policy, !runs || policy->budget.key != NULL, given);
+	if (runs)
 		hand_on(policy, given);
-	} else if (policy->action != ACTION_GC) {
-		complete_fleet(policy, true, given);
-	}
 }

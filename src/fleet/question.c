@@ -268,8 +268,6 @@ question_read(const struct resp_reply *reply,
  * A dialog
  */
 
-#define PORT_MOST 65535
-
 /* How often a question is asked in another way: with the whole script, of
  * another server, and by another time. */
 #define TIMES 3
@@ -373,7 +371,7 @@ read_redirect(struct dialog *dialog, struct strview text)
 		host.length = 0;
 	if ((host.length > 0 && !url_is_host(host)) ||
 	    !number_whole(port.at, port.length, &number) || number == 0 ||
-	    number > PORT_MOST)
+	    number > URL_PORT_MOST)
 		return false;
 	if (host.length > 0) {
 		memcpy(dialog->url.host, host.at, host.length);

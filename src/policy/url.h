@@ -21,6 +21,7 @@
 #define URL_PATH_ROOM 108 /* sun_path in unix(7) */
 
 #define URL_PORT 6379
+#define URL_PORT_MOST 65535
 
 struct url {
 	bool tls;

@@ -21,13 +21,15 @@ number_whole(const char *text, size_t length, int64_t *value)
 }
 
 bool
-number_decimal(const char *text, size_t length, int64_t scale, int64_t *value)
+number_exact(
+    const char *text, size_t length, int64_t scale, int64_t *value, bool *exact)
 {
 	const char *point = memchr(text, '.', length);
 	size_t whole = point == NULL ? length : (size_t)(point - text);
 	size_t after = point == NULL ? length : whole + 1;
 	int64_t units = 0, sum = 0;
 
+	*exact = true;
 	if (whole + (length - after) == 0)
 		return false;
 	if (whole > 0 && !number_whole(text, whole, &units))
@@ -40,29 +42,20 @@ number_decimal(const char *text, size_t length, int64_t scale, int64_t *value)
 	for (size_t i = length; i-- > after;) {
 		if (!isdigit((unsigned char)text[i]))
 			return false;
-		sum = number_add(number_multiply(text[i] - '0', scale),
-			  number_add(sum, 9)) /
-		    10;
+		sum = number_add(number_multiply(text[i] - '0', scale), sum);
+		*exact = *exact && sum % 10 == 0;
+		sum = number_add(sum, 9) / 10;
 	}
 	*value = number_add(number_multiply(units, scale), sum);
 	return true;
 }
 
 bool
-number_exact(const char *text, size_t length, int64_t scale)
+number_decimal(const char *text, size_t length, int64_t scale, int64_t *value)
 {
-	const char *point = memchr(text, '.', length);
-	int64_t rest = 0;
+	bool exact;
 
-	if (point == NULL)
-		return true;
-	for (const char *at = text + length - 1; at > point; at--) {
-		rest += (*at - '0') * scale;
-		if (rest % 10 != 0)
-			return false;
-		rest /= 10;
-	}
-	return true;
+	return number_exact(text, length, scale, value, &exact);
 }
 
 int64_t

@@ -47,11 +47,11 @@ static const char *decimal_of(const char *text) {
 	size_t length = times == NULL ? strlen(text) : (size_t)(times - text);
 	int64_t scale = times == NULL ? 1000 : strtoll(times + 3, NULL, 10);
 	int64_t value = -1;
+	bool exact;
 
-	if (!number_decimal(text, length, scale, &value))
+	if (!number_exact(text, length, scale, &value, &exact))
 		return value == -1 ? "none" : "changed";
-	snprintf(room, sizeof room, "%s%" PRId64, number_exact(text, length, scale) ? "" : "about ",
-	    value);
+	snprintf(room, sizeof room, "%s%" PRId64, exact ? "" : "about ", value);
 	return room;
 }
 
@@ -74,9 +74,11 @@ TEST(decimal_numbers) {
 		{ "none", "", ".", "..", "1..2", "1.2.3", ".1.", "-1", "+1", "-.5", "1,5", "1e3",
 		    "1.5e3", "0x1p3", "0x10", "inf", "infinity", "nan", " 1", "1 ", "1.5s",
 		    "1. 5" } };
+	int64_t value;
+	bool exact;
 
 	ALIKE(rows, decimal_of);
-	HOLDS("1.5 of 1.51", number_exact("1.51", 3, 10));
+	HOLDS("1.5 of 1.51", number_exact("1.51", 3, 10, &value, &exact) && exact);
 }
 
 TEST(sums_saturate) {
