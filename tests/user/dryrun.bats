@@ -164,6 +164,7 @@ tells() {
 	# The unit compares them with what is drawn.
 	table tells <<-'END'
 		'4 0s 4s 8s'
+		'2 0s 2.5s 5s' -n 3 -d 1,5
 		'2 1s 1.5s 2s' -d 1 -n 3 -j equal
 		# Each of these depends on the one before: the mean has no formula.
 		'2 1s - 9s' -d 1 -n 3 -j decorrelated

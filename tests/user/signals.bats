@@ -119,9 +119,8 @@ dies_in_delay() {
 	# retry has caught signals once all but faults and stops are blocked.
 	rows beside eval <<-'END'
 	in the splay: nothing is run
-	    start "$ACTOR" fresh "$RETRY" -v --splay 1h --seed 1 -- touch ran
-	    reached grep -q '^SigBlk:.*ffff' "/proc/$pid/status"
-	    ended_by INT
+	    sent INT 130 'grep -q "^SigBlk:.*ffff" "/proc/$pid/status"' \
+	        "$RETRY" -v --splay 1h --seed 1 -- touch ran
 	    [ ! -e ran ]
 	    told 'retry: ended after 0 attempts in .*: interrupted'
 	with -v the last line says so
@@ -183,21 +182,14 @@ ignores() {
 	nohup
 	    ignores 'echo $$ >pid; exec nohup "$@"' HUP
 	nohup, in a delay
-	    start "$ACTOR" fresh nohup "$RETRY" -d 60 -j none -- false
-	    reached in_delay
-	    kill -HUP "$pid"
-	    ended_by TERM
+	    sent TERM 143 'in_delay && kill -HUP "$pid"' nohup "$RETRY" -d 60 -j none -- false
 	a background job of a script
 	    ignores '"$@" & echo $! >pid; wait $!' INT QUIT
 	all: nothing but KILL ends it
-	    start "$ACTOR" ignoring HUP "$ACTOR" ignoring INT \
-	        "$ACTOR" ignoring QUIT "$ACTOR" ignoring TERM "$RETRY" -d 0 -n 2 -- \
+	    every='for name in HUP INT QUIT TERM; do kill -s "$name" "$pid"; done'
+	    under=("$ACTOR" ignoring HUP "$ACTOR" ignoring INT "$ACTOR" ignoring QUIT)
+	    sent USR1 0 "said ready && $every" "$ACTOR" ignoring TERM "$RETRY" -d 0 -n 2 -- \
 	        sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exit 0; exec "$ACTOR" listen 1 3'
-	    reached said ready
-	    for name in HUP INT QUIT TERM USR1; do
-	        kill -s "$name" "$pid"
-	    done
-	    ended 0
 	    heard USR1
 	CHLD
 	    under=("$ACTOR" ignoring CHLD)
@@ -205,11 +197,8 @@ ignores() {
 	    try status=7 runs=3 -n 3 -d 0 -- sh -c 'echo >>ran; exit 7'
 	    try status=124 -n 1 -t 0.1 -- sleep 20
 	33, which is like any other to the kernel, but not to libcs
-	    start "$ACTOR" fresh "$ACTOR" ignoring 33 "$RETRY" -n 1 -- "$ACTOR" listen 1 0
-	    reached said ready
-	    kill -s 33 "$pid"
-	    kill -s USR1 "$pid"
-	    ended
+	    sent USR1 0 'said ready && kill -s 33 "$pid"' \
+	        "$ACTOR" ignoring 33 "$RETRY" -n 1 -- "$ACTOR" listen 1 0
 	    heard USR1
 	END
 }
