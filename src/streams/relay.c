@@ -37,7 +37,6 @@ relay_add(struct relay *relay, int fd, bool both)
 	};
 	if (stream->bytes == NULL)
 		return false;
-	stream->tail = stream->bytes + ROOM;
 	relay->count++;
 	return true;
 }
@@ -52,43 +51,51 @@ end_source(struct stream *stream, size_t index)
 }
 
 /*
- * Closes a pipe of the oldest attempt, which is the least likely to write
+ * Closes the pipes of the oldest attempt, which is the least likely to write
  * anything more. False if no pipe of an earlier attempt is open.
  */
 static bool
 end_oldest(struct relay *relay)
 {
-	struct stream *fullest = &relay->list[0];
+	bool ended = false;
 
-	for (size_t i = 1; i < relay->count; i++)
-		if (relay->list[i].count > fullest->count)
-			fullest = &relay->list[i];
-	if (fullest->count == 0 || fullest->sources[0].matched)
-		return false;
-	end_source(fullest, 0);
-	return true;
+	for (size_t i = 0; i < relay->count; i++) {
+		struct stream *stream = &relay->list[i];
+
+		if (stream->count == 0 || stream->sources[0].matched)
+			continue;
+		end_source(stream, 0);
+		ended = true;
+	}
+	return ended;
+}
+
+/* The stream that has the output to fd, 1 or 2; NULL if it is not relayed. */
+static struct stream *
+of(const struct relay *relay, int fd)
+{
+	for (size_t i = 0; i < relay->count; i++)
+		if (relay->list[i].fd == fd ||
+		    (relay->list[i].both && fd == STDERR_FILENO))
+			return &relay->list[i];
+	return NULL;
 }
 
 bool
 relay_redirect(struct relay *relay, int fd, int file)
 {
-	bool found = false;
+	struct stream *stream = of(relay, fd);
 
-	for (size_t i = 0; i < relay->count; i++) {
-		struct stream *stream = &relay->list[i];
-
-		if (stream->fd != fd)
-			continue;
-		found = true;
-		stream->output = (struct nonblock){ NONBLOCK_PLAIN, file };
-		stream->captured = true;
-		/* An earlier attempt's output is not wanted any more. */
-		stream->error = 0;
-		stream->length = 0;
-		for (size_t j = 0; j < stream->count; j++)
-			stream->sources[j].owed = 0;
-	}
-	return found;
+	if (stream == NULL)
+		return false;
+	stream->output = (struct nonblock){ NONBLOCK_PLAIN, file };
+	stream->captured = true;
+	/* An earlier attempt's output is not wanted any more. */
+	stream->error = 0;
+	stream->length = 0;
+	for (size_t i = 0; i < stream->count; i++)
+		stream->sources[i].owed = 0;
+	return true;
 }
 
 bool
@@ -183,34 +190,6 @@ relay_poll(const struct relay *relay, struct pollfd *fds)
 	return used;
 }
 
-/* Notes that so many bytes were read and are to be matched, and keeps the end
- * of them, for messages. */
-static void
-begin_match(const struct relay *relay, struct stream *stream, size_t length)
-{
-	const char *bytes = stream->bytes;
-	bool searched = false;
-	size_t old;
-
-	stream->unmatched = length;
-	stream->watch = 0;
-	stream->fed = 0;
-	for (int i = 0; i < relay->watches->count; i++)
-		searched |= relay->watches->list[i].fd == stream->fd;
-	if (!searched)
-		return;
-	if (length > RELAY_TAIL) {
-		bytes += length - RELAY_TAIL;
-		length = RELAY_TAIL;
-	}
-	old = RELAY_TAIL - length;
-	if (old > stream->kept)
-		old = stream->kept;
-	memmove(stream->tail, stream->tail + stream->kept - old, old);
-	memcpy(stream->tail + old, bytes, length);
-	stream->kept = old + length;
-}
-
 /*
  * Matches what was read, one watch after the other, until it is done or time is
  * up. Watches that share a pattern feed it once, as its text number 0.
@@ -225,8 +204,9 @@ match(const struct relay *relay, struct stream *stream)
 		if (watch->fd != stream->fd)
 			continue;
 		while (stream->fed < stream->unmatched) {
-			const char *bytes = stream->bytes + stream->fed;
 			size_t length = stream->unmatched - stream->fed;
+			const char *bytes =
+			    stream->bytes + stream->kept - length;
 
 			if (watch->hint != NULL)
 				stream->fed += pattern_hint_feed(
@@ -291,20 +271,28 @@ relay_chunk(struct relay *relay, struct stream *stream, struct source *source)
 	for (int turn = 0; open && turn < TURNS && stream->length == 0 &&
 	     stream->unmatched == 0;
 	     turn++) {
-		ssize_t got = read(source->fd, stream->bytes, ROOM);
-		size_t length = (size_t)got;
+		int64_t kept = (int64_t)stream->kept;
+		size_t past = (size_t)number_greater(kept - RELAY_TAIL, 0);
+		size_t length;
+		ssize_t got;
 
+		stream->kept -= past;
+		memmove(stream->bytes, stream->bytes + past, stream->kept);
+		got = read(source->fd, stream->bytes + stream->kept, ROOM);
+		length = (size_t)got;
 		if (got <= 0)
 			return got == -1 && (errno == EAGAIN || errno == EINTR);
 		relay->moved |= source->matched;
 		source->owed -= length < source->owed ? length : source->owed;
-		stream->start = 0;
+		stream->start = stream->kept;
 		if (!stream->captured || source->matched) {
 			stream->length = length;
 			open = drain(stream);
 		}
 		if (source->matched) {
-			begin_match(relay, stream, length);
+			stream->kept += length;
+			stream->unmatched = length;
+			stream->watch = 0;
 			match(relay, stream);
 		}
 		/* A short read: the pipe is empty. */
@@ -444,25 +432,17 @@ relay_finish(struct relay *relay, struct outcome *outcome)
 	}
 }
 
-static const struct stream *
-of(const struct relay *relay, int fd)
-{
-	for (size_t i = 0; i < relay->count; i++)
-		if (relay->list[i].fd == fd ||
-		    (relay->list[i].both && fd == STDERR_FILENO))
-			return &relay->list[i];
-	return NULL;
-}
-
 size_t
 relay_tail(const struct relay *relay, int fd, const char **text)
 {
 	const struct stream *stream = of(relay, fd);
+	int64_t kept;
 
 	if (stream == NULL)
 		return 0;
-	*text = stream->tail;
-	return stream->kept;
+	kept = number_lesser((int64_t)stream->kept, RELAY_TAIL);
+	*text = stream->bytes + stream->kept - kept;
+	return (size_t)kept;
 }
 
 int

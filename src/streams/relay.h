@@ -49,14 +49,14 @@ struct stream {
 	int error; /* errno of the write that failed, or 0 */
 	size_t count; /* of sources, the oldest first */
 	struct source sources[RELAY_SOURCES];
-	char *bytes; /* what was read; from start on it is not yet written */
-	size_t start, length;
-	/* How many of the bytes are to be matched, or 0; the watch that is
+	char
+	    *bytes; /* the end of what the attempt has written; a read behind */
+	size_t kept; /* how much of it is the attempt's */
+	size_t start, length; /* of bytes: not yet written */
+	/* How many of those kept are to be matched, or 0; the watch that is
 	 * next, and how many of them it has had. */
 	size_t unmatched, fed;
 	int watch;
-	char *tail; /* RELAY_TAIL bytes behind bytes: see relay_tail() */
-	size_t kept; /* of tail */
 };
 
 /* Begins without streams. */
@@ -128,9 +128,8 @@ enum relay_rest relay_rest(struct relay *relay);
 void relay_finish(struct relay *relay, struct outcome *outcome);
 
 /*
- * The last bytes that the latest attempt wrote to fd, 1 or 2, if a pattern
- * searches them. Returns how many; *text stays as it is until the next
- * attempt.
+ * The last bytes that the latest attempt wrote to fd, 1 or 2, if it is relayed.
+ * Returns how many; *text stays as it is until relay_serve() is called.
  */
 size_t relay_tail(const struct relay *relay, int fd, const char **text);
 
