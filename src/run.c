@@ -215,7 +215,7 @@ deliver(struct run *run, enum reason reason)
 
 /* The errno with which output of fd could not be delivered, or 0. */
 static int
-error_of(const struct streams *streams, int fd)
+error_of(struct streams *streams, int fd)
 {
 	const struct capture *capture = streams_capture(streams, fd);
 
@@ -228,9 +228,9 @@ error_of(const struct streams *streams, int fd)
  * stream. That standard error has no reader is no error.
  */
 static int
-undelivered(const struct run *run, bool succeeded, const char **which)
+undelivered(struct run *run, bool succeeded, const char **which)
 {
-	const struct streams *streams = &run->loop.streams;
+	struct streams *streams = &run->loop.streams;
 	int error = error_of(streams, STDOUT_FILENO);
 
 	*which = "output";

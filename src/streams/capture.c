@@ -64,6 +64,8 @@ capture_open(
 bool
 capture_begin(struct capture *capture)
 {
+	if (capture->fd == -1)
+		return true;
 	if (!capture->fresh) {
 		int old = capture->keeps ? capture->before : capture->file;
 

@@ -45,8 +45,7 @@ struct capture {
 bool capture_open(
     struct capture *capture, int fd, enum capture_kind kind, off_t most);
 
-/* Makes the file for the attempt that is about to begin; fd is not -1. False,
- * with errno. */
+/* Makes the file for the attempt that is about to begin. False, with errno. */
 bool capture_begin(struct capture *capture);
 
 /* In the child, before exec. False, with errno. */

@@ -69,8 +69,8 @@ inotify_reports_terminals(void)
 	return noticed;
 }
 
-const struct capture *
-streams_capture(const struct streams *streams, int fd)
+struct capture *
+streams_capture(struct streams *streams, int fd)
 {
 	return fd == STDOUT_FILENO && streams->err.kind != CAPTURE_BOTH
 	    ? &streams->out
@@ -140,8 +140,7 @@ bool
 streams_open(struct streams *streams, const struct policy *policy)
 {
 	const struct watches *watches = &policy->watches;
-	bool searched[STDERR_FILENO + 1] = { false };
-	bool relayed[STDERR_FILENO + 1] = { false };
+	struct output *outputs = streams->outputs;
 	bool one_place, one_file, one_pipe;
 	struct stat out, err;
 
@@ -172,21 +171,21 @@ streams_open(struct streams *streams, const struct policy *policy)
 	/* What a pattern searches is relayed, and what --idle-timeout cannot
 	 * watch otherwise. */
 	for (int i = 0; i < watches->count; i++)
-		searched[watches->list[i].fd] = true;
-	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
-		if (policy->idle_timeout == 0 || searched[fd])
-			continue;
-		if (!notice(streams, fd, policy->idle_timeout))
-			return false;
-		relayed[fd] = streams->outputs[fd - STDOUT_FILENO].activity ==
+		outputs[watches->list[i].fd - STDOUT_FILENO].activity =
 		    ACTIVITY_RELAYED;
+	one_pipe = one_place;
+	for (int i = 0; i < 2; i++) {
+		if (outputs[i].activity == ACTIVITY_RELAYED)
+			one_pipe = false; /* each has patterns of its own */
+		else if (policy->idle_timeout != 0 &&
+		    !notice(streams, STDOUT_FILENO + i, policy->idle_timeout))
+			return false;
 	}
-	one_pipe =
-	    one_place && relayed[STDOUT_FILENO] && relayed[STDERR_FILENO];
-	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
-		if ((searched[fd] || relayed[fd]) &&
-		    !(one_pipe && fd == STDERR_FILENO) &&
-		    !relay_add(&streams->relay, fd, one_pipe))
+	one_pipe = one_pipe && outputs[0].activity == ACTIVITY_RELAYED &&
+	    outputs[1].activity == ACTIVITY_RELAYED;
+	for (int i = 0; i < (one_pipe ? 1 : 2); i++)
+		if (outputs[i].activity == ACTIVITY_RELAYED &&
+		    !relay_add(&streams->relay, STDOUT_FILENO + i, one_pipe))
 			return false;
 	return true;
 }
@@ -194,21 +193,14 @@ streams_open(struct streams *streams, const struct policy *policy)
 bool
 streams_begin(struct streams *streams, const char **lacking)
 {
-	struct capture *captures[] = { &streams->out, &streams->err };
-
 	*lacking = "cannot make a file for output";
-	for (int i = 0; i < 2; i++) {
-		struct capture *capture = captures[i];
+	if (!capture_begin(&streams->out) || !capture_begin(&streams->err))
+		return false;
+	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+		struct capture *capture = streams_capture(streams, fd);
 
-		if (capture->fd == -1)
-			continue;
-		if (!capture_begin(capture))
-			return false;
-		capture->relayed =
-		    relay_redirect(&streams->relay, capture->fd, capture->file);
-		if (capture->kind == CAPTURE_BOTH &&
-		    relay_redirect(
-			&streams->relay, STDOUT_FILENO, capture->file))
+		if (capture->fd != -1 &&
+		    relay_redirect(&streams->relay, fd, capture->file))
 			capture->relayed = true;
 	}
 	*lacking = "cannot open the input again";

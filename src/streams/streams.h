@@ -52,7 +52,7 @@ struct streams {
 };
 
 /* The capture of fd, 1 or 2, which may be that of both. */
-const struct capture *streams_capture(const struct streams *streams, int fd);
+struct capture *streams_capture(struct streams *streams, int fd);
 
 /*
  * Opens what the policy asks for. False, with errno. Then unwatched is the
