@@ -38,8 +38,7 @@ attempt_open(struct attempt *attempt, const struct policy *policy,
 			    STRINGS("no /proc of this namespace: limits reach "
 				    "the command itself only"));
 	}
-	attempt->errors =
-	    sys_spare_streams(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	attempt->errors = sys_move_up(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	return attempt->errors != -1;
 }
 

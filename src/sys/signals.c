@@ -126,7 +126,7 @@ signals_open(struct signals *signals)
 		sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_DFL },
 		    NULL);
 	signals->fd =
-	    sys_spare_streams(signalfd(-1, heard, SFD_CLOEXEC | SFD_NONBLOCK));
+	    sys_move_up(signalfd(-1, heard, SFD_CLOEXEC | SFD_NONBLOCK));
 	return signals->fd != -1;
 }
 

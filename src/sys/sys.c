@@ -104,32 +104,18 @@ sys_program(void)
 	return name;
 }
 
-/* Moves a descriptor below least to least or above. -1, with errno. */
-static int
-move(int fd, int least)
-{
-	int moved;
-
-	if (fd == -1 || fd >= least)
-		return fd;
-	moved = fcntl(fd, F_DUPFD_CLOEXEC, least);
-	if (moved != -1)
-		close(fd);
-	return moved;
-}
-
-int
-sys_spare_streams(int fd)
-{
-	int moved = move(fd, STDERR_FILENO + 1);
-
-	return moved != -1 ? moved : fd;
-}
-
 int
 sys_move_up(int fd)
 {
-	int moved = move(fd, DESCRIPTOR_BASE);
+	static const int least[] = { DESCRIPTOR_BASE, STDERR_FILENO + 1 };
 
-	return moved != -1 ? moved : sys_spare_streams(fd);
+	for (size_t i = 0; i < 2 && fd != -1 && fd < least[i]; i++) {
+		int moved = fcntl(fd, F_DUPFD_CLOEXEC, least[i]);
+
+		if (moved != -1) {
+			close(fd);
+			return moved;
+		}
+	}
+	return fd;
 }

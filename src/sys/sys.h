@@ -41,15 +41,9 @@ const char *sys_program(void);
 /*
  * Moves a descriptor to 10 or above and returns its new number: shell scripts
  * choose numbers below 10 by hand. If the limit of open files is too low, the
- * descriptor is moved above 2, if possible. It stays close-on-exec.
+ * descriptor is moved above 2, if possible, because a closed standard stream
+ * must not become this file. It stays close-on-exec.
  */
 int sys_move_up(int fd);
-
-/*
- * Moves a descriptor above 2, because a closed standard stream must not become
- * this file. It stays close-on-exec. For a descriptor that is open only in
- * retry, and that no path names.
- */
-int sys_spare_streams(int fd);
 
 #endif
