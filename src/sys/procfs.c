@@ -199,7 +199,8 @@ list_thread(const char *thread, pid_t parent,
 				pid = pid * 10 + (text[i] - '0');
 				continue;
 			}
-			each(to, pid, parent);
+			if (each != NULL)
+				each(to, pid, parent);
 			pid = 0;
 		}
 	}
@@ -229,16 +230,7 @@ procfs_children(
 bool
 procfs_visible(void)
 {
-	pid_t self = getpid();
-	int fd;
-
-	if (own_number() != self)
-		return false;
-	fd = open_path(0, "/proc/%d/task/%d/children", self, self);
-	if (fd == -1)
-		return false;
-	close(fd);
-	return true;
+	return procfs_children(getpid(), NULL, NULL);
 }
 
 /*

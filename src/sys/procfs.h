@@ -35,10 +35,10 @@ enum procfs_look procfs_look(struct procfs *proc, pid_t pid);
 pid_t procfs_number(pid_t pid);
 
 /*
- * Calls each for every child of all threads of a process. The children of one
- * thread come in order of birth or adoption. False if they cannot be read, and
- * in a PID namespace without a /proc of its own, where the numbers in /proc
- * mean other processes.
+ * Calls each, if not NULL, for every child of all threads of a process. The
+ * children of one thread come in order of birth or adoption. False if they
+ * cannot be read, and in a PID namespace without a /proc of its own, where the
+ * numbers in /proc mean other processes.
  */
 bool procfs_children(
     pid_t parent, void (*each)(void *to, pid_t pid, pid_t parent), void *to);
