@@ -336,15 +336,12 @@ guard_lost(struct stdin_source *input)
 static ssize_t
 take(struct stdin_source *input, size_t room)
 {
-	const struct nonblock copy = { NONBLOCK_PLAIN, input->file };
 	struct pollfd some = { .fd = input->from, .events = POLLIN };
-	off_t offset = input->length, from = input->start + input->length;
+	off_t offset = input->length;
 	char bytes[ROOM];
 	ssize_t got;
 
-	if (input->start != -1)
-		return tempfile_send(input->from, &from, &copy, (off_t)room);
-	if (!input->socket) {
+	if (!input->socket && input->start == -1) {
 		got = splice(input->from, NULL, input->file, &offset, room,
 		    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 		if (got != -1 || (errno != EINVAL && errno != ENOSYS))
@@ -352,7 +349,9 @@ take(struct stdin_source *input, size_t room)
 	}
 	if (room > ROOM)
 		room = ROOM;
-	if (input->socket) {
+	if (input->start != -1) {
+		got = pread(input->from, bytes, room, input->start + offset);
+	} else if (input->socket) {
 		got = recv(input->from, bytes, room, MSG_DONTWAIT);
 	} else if (poll(&some, 1, 0) == 0) {
 		errno = EAGAIN;
