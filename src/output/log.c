@@ -47,8 +47,11 @@ log_flush(struct log *log)
 		char *end = memchr(log->pending, '\n', log->length);
 		size_t line = end == NULL ? log->length
 					  : (size_t)(end + 1 - log->pending);
-		ssize_t put = nonblock_put(&log->nonblock, log->pending, line);
+		ssize_t put;
 
+		if (log->nonblock.fd == -1)
+			log->nonblock = nonblock_open(STDERR_FILENO);
+		put = nonblock_put(&log->nonblock, log->pending, line);
 		if (put == -1 && errno == EINTR)
 			continue;
 		if (put == -1 && errno == EAGAIN)
@@ -185,13 +188,6 @@ put_line(struct writer *writer, const struct log *log, const struct line *line)
 	put_strings(writer, style, line->strings);
 }
 
-static void
-open_stderr(struct log *log)
-{
-	if (log->nonblock.fd == -1)
-		log->nonblock = nonblock_open(STDERR_FILENO);
-}
-
 void
 log_tell(struct log *log, const struct line *line)
 {
@@ -203,7 +199,6 @@ log_tell(struct log *log, const struct line *line)
 
 	if (log->policy->loudness < line->least)
 		return;
-	open_stderr(log);
 	if (start + PIPE_BUF > log->pending + LOG_PENDING)
 		return;
 	if (log->policy->log_format == LOG_JSON)
@@ -252,7 +247,6 @@ log_put(struct log *log, const char *text)
 
 	if (length > LOG_PENDING - log->length - log->held)
 		return;
-	open_stderr(log);
 	memmove(at + length, at, log->held);
 	memcpy(at, text, length);
 	log->length += length;
