@@ -554,10 +554,3 @@ ere_add(struct ere *ere, const char *text, size_t length,
 	    (struct ere_node){ ERE_MATCH, (int16_t)ere->texts++ };
 	return true;
 }
-
-bool
-ere_is_word(unsigned char byte)
-{
-	return within(byte | 0x20, 'a', 'z') || within(byte, '0', '9') ||
-	    byte == '_';
-}

@@ -76,9 +76,6 @@ void ere_clear(struct ere *ere);
 bool ere_add(struct ere *ere, const char *text, size_t length,
     struct pattern_error *error);
 
-/* Whether byte is a letter of ASCII, a digit or _. */
-bool ere_is_word(unsigned char byte);
-
 static inline bool
 ere_has(const struct ere_set *set, unsigned char byte)
 {

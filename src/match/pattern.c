@@ -369,7 +369,7 @@ classify(struct pattern *p)
 
 		if (ere->lines && byte == '\n')
 			kind = LINE;
-		if (ere->words && ere_is_word((unsigned char)byte))
+		if (ere->words && (isalnum(byte) || byte == '_'))
 			kind = WORD;
 		p->kind[byte] = kind;
 		class[byte] = kind;
@@ -449,8 +449,7 @@ pattern_add(struct pattern *pattern, const char *text)
 
 	if (nodes > ERE_LARGEST + 1 || strchr(text, '{') != NULL)
 		nodes = ERE_LARGEST + 1;
-	if (pattern->count == PATTERN_TEXTS ||
-	    pattern->nodes + nodes > ERE_NODES)
+	if (pattern->count == ERE_TEXTS || pattern->nodes + nodes > ERE_NODES)
 		return false;
 	pattern->nodes += (uint32_t)nodes;
 	pattern->text[pattern->count++] = text;

@@ -45,8 +45,6 @@
 #include "match/ere.h"
 #include "text/duration.h"
 
-#define PATTERN_TEXTS ERE_TEXTS
-
 #define PATTERN_CELLS 32768 /* a row and a flag fit in 16 bits */
 #ifndef PATTERN_STATES /* a test has fewer, so that the table gets full */
 #define PATTERN_STATES 1024
@@ -74,7 +72,7 @@ struct pattern {
 	bool ready; /* the texts have been compiled */
 	bool unended; /* the last byte was not a newline */
 	uint32_t count, nodes; /* texts; the most nodes that they need */
-	const char *text[PATTERN_TEXTS]; /* the texts that were gathered */
+	const char *text[ERE_TEXTS]; /* the texts that were gathered */
 	uint64_t seen, all; /* bit n: text n has matched; of all texts */
 	uint32_t row; /* of the current state */
 	uint32_t states, pooled; /* how many are in use */

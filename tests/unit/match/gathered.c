@@ -230,7 +230,7 @@ TEST(room) {
 	HOLDS("long", fit("a{2}", text));
 	HOLDS("no room", !pattern_add(&gathered, "more than ten bytes"));
 	pattern_gather(&gathered);
-	for (int i = 0; i < PATTERN_TEXTS; i++)
+	for (int i = 0; i < ERE_TEXTS; i++)
 		HOLDS("64", pattern_add(&gathered, "b"));
 	HOLDS("65", !pattern_add(&gathered, "b"));
 	HOLDS("not yet", !pattern_feed(&gathered, "a", 1));
