@@ -30,7 +30,6 @@ struct wakeup
 event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 {
 	struct pollfd fds[4 + STREAMS_POLLED];
-	_Static_assert(sizeof fds / sizeof *fds <= SIGNALS_POLLED, "too many");
 	const struct caller *caller = &loop->budget.caller;
 	nanos now = sys_now(CLOCK_BOOTTIME);
 	struct wakeup wakeup;

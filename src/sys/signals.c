@@ -151,37 +151,23 @@ sleep_in_poll(struct pollfd *fds, nfds_t count, nanos nap, int *error)
 
 /*
  * Waits as signals_wait does. The kernel takes no more entries than descriptors
- * may be open, so entries without a descriptor are left out. If it takes not
- * even the others, because that limit has become less, or because it has no
- * memory, each of them is polled by itself after a short nap.
+ * may be open. If that are too few, or if it has no memory, each entry is
+ * polled by itself after a short nap.
  */
 static nanos
 wait_for_any(struct pollfd *fds, size_t count, nanos nap)
 {
-	struct pollfd used[SIGNALS_POLLED];
-	nfds_t some = 0;
-	nanos slept;
 	int error;
+	nanos slept = sleep_in_poll(fds, count, nap, &error);
 
+	if (error == 0)
+		return slept;
+	slept = sleep_in_poll(
+	    NULL, 0, number_lesser(nap, RETRIED_NAP), &(int){ 0 });
 	for (size_t i = 0; i < count; i++)
-		if (fds[i].fd >= 0)
-			used[some++] = fds[i];
-	slept = sleep_in_poll(used, some, nap, &error);
-	if (error != 0)
-		slept = sleep_in_poll(
-		    NULL, 0, number_lesser(nap, RETRIED_NAP), &(int){ 0 });
-	some = 0;
-	for (size_t i = 0; i < count; i++) {
-		fds[i].revents = 0;
-		if (fds[i].fd < 0)
-			continue;
-		if (error == 0)
-			fds[i].revents = used[some++].revents;
-		else if (poll(&fds[i], 1, 0) == -1)
+		if (poll(&fds[i], 1, 0) == -1)
 			fds[i].revents = 0;
-	}
-	if (error != 0) /* even a single entry may be too many */
-		fds[0].revents = POLLIN;
+	fds[0].revents = POLLIN; /* even a single entry may be too many */
 	return slept;
 }
 

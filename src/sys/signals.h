@@ -22,9 +22,6 @@
  * at then. */
 #define SIGNALS_READ 64
 
-/* The most descriptors that one wait can be for. */
-#define SIGNALS_POLLED 160
-
 struct signals {
 	int fd;
 	pid_t self; /* the process of retry */
@@ -60,10 +57,9 @@ nanos signals_now(struct signals *signals);
 /*
  * Waits for a signal, for nap to pass, 30 s at most, or for events of fds, as
  * poll(2), which fills in revents; an fd of -1 is nothing to wait for. fds[0]
- * is filled in here; count is at most SIGNALS_POLLED. With a nap of 0 or less
- * it does not wait. Signals that were ignored on entry are not returned. TSTP,
- * TTIN and TTOU stop retry here, as any program; where accompanied, they are
- * returned like other signals.
+ * is filled in here. With a nap of 0 or less it does not wait. Signals that
+ * were ignored on entry are not returned. TSTP, TTIN and TTOU stop retry here,
+ * as any program; where accompanied, they are returned like other signals.
  */
 struct wakeup signals_wait(
     struct signals *signals, struct pollfd *fds, size_t count, nanos nap);
