@@ -155,12 +155,9 @@ stdin_source_open(struct stdin_source *input, const struct policy *policy)
 struct pollfd
 stdin_source_pollfd(const struct stdin_source *input)
 {
-	int fd = -1;
+	int fd = input->from;
 
-	if (input->kind == STDIN_SOURCE_COPIED)
-		fd = input->from;
-	else if (input->kind == STDIN_SOURCE_GUARDED &&
-	    input->known == GUARD_UNSEEN)
+	if (input->kind == STDIN_SOURCE_GUARDED && input->known == GUARD_UNSEEN)
 		fd = STDIN_FILENO;
 	return (struct pollfd){ .fd = fd, .events = POLLIN };
 }
@@ -400,7 +397,7 @@ stdin_source_serve(struct stdin_source *input, short revents)
 bool
 stdin_source_ready(const struct stdin_source *input)
 {
-	return input->kind != STDIN_SOURCE_COPIED || input->from == -1;
+	return input->from == -1;
 }
 
 bool
