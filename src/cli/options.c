@@ -774,10 +774,13 @@ add_hint(struct policy *policy, const struct argument *argument, int fd,
 static bool
 join(struct watches *watches, struct watch *watch)
 {
+	struct pattern_error error;
+
 	for (struct watch *other = watch; other-- > watches->list;) {
 		if (other->fd != watch->fd || other->preset == NULL)
 			continue;
-		if (!pattern_add(other->pattern, watch->text))
+		if (!pattern_add(other->pattern, watch->text,
+			strlen(watch->text), &error))
 			return false;
 		watch->pattern = other->pattern;
 		watch->number = other->number + 1;
@@ -824,8 +827,7 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 		add_pattern(policy, &rules->limited, argument, STDERR_FILENO,
 		    PRESET_LIMIT);
 
-	/* Patterns on the same stream are compiled as one, and only when they
-	 * are needed. */
+	/* Patterns on the same stream are compiled as one. */
 	for (int i = first; i < watches->count; i++) {
 		struct watch *watch = &watches->list[i];
 
@@ -836,8 +838,7 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 			continue;
 		watch->pattern =
 		    option_allocate(argument, sizeof *watch->pattern);
-		pattern_gather(watch->pattern);
-		pattern_add(watch->pattern, watch->text);
+		compile(watch, argument);
 	}
 }
 

@@ -547,9 +547,13 @@ ere_add(struct ere *ere, const char *text, size_t length,
 	parse.at = parse.fold ? 4 : 0;
 	if (parse.at == length)
 		return refuse(&parse, parse.at, "the pattern is empty");
+	if (ere->texts == ERE_TEXTS)
+		return refuse(&parse, 0, "too many patterns");
 	ere->begin[ere->texts] = (uint16_t)ere->count;
-	if (!alternatives(&parse))
+	if (!alternatives(&parse)) {
+		ere->count = ere->begin[ere->texts];
 		return false;
+	}
 	ere->nodes[ere->count++] =
 	    (struct ere_node){ ERE_MATCH, (int16_t)ere->texts++ };
 	return true;

@@ -69,9 +69,8 @@ struct pattern_error {
 void ere_clear(struct ere *ere);
 
 /*
- * Adds the nodes of text; there must be fewer than ERE_TEXTS. False, with error
- * filled, if text is malformed or the nodes have no room; then the nodes cannot
- * be used any more.
+ * Adds the nodes of text. False, with error filled, if text is malformed or the
+ * nodes have no room; then there are none of it.
  */
 bool ere_add(struct ere *ere, const char *text, size_t length,
     struct pattern_error *error);

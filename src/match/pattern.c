@@ -308,54 +308,6 @@ run_lanes(struct pattern *p, const unsigned char *bytes, size_t length)
 }
 
 /*
- * Takes some of the bytes, of which there is one at least. If *found becomes
- * true, a match ends before the last one taken. If exact, it is the first match
- * in these bytes, and the only one.
- */
-static const unsigned char *
-advance(struct pattern *p, const unsigned char *at, const unsigned char *end,
-    bool exact, bool *found)
-{
-	uint32_t starts = KINDS * p->classes, row;
-	const unsigned char *from = at;
-	size_t length;
-
-	if (p->prefixed > 0 && p->row < starts &&
-	    (size_t)(end - at) >= p->prefixed) {
-		at = memmem(at, (size_t)(end - at), p->prefix, p->prefixed);
-		if (at == NULL)
-			at = end - p->prefixed + 1;
-		if (at > from)
-			p->row = start_behind(p, at[-1]);
-		if (at - from >= NEAR)
-			return run(p, at, end - at > NEAR ? at + NEAR : end,
-			    starts, found);
-		from = at;
-	}
-
-	length = (size_t)(end - at);
-	if (length > BLOCK)
-		length = BLOCK;
-	if (length >= LONG && p->laneless == 0) {
-		row = p->row;
-		if (exact)
-			p->seen = 0;
-		at = run_lanes(p, at, length / LANES);
-		if (at < from + length / LANES * LANES)
-			p->laneless = BLOCK;
-		if (!exact || p->seen == 0)
-			return at;
-		/* Lanes do not tell where a match ends. */
-		p->laneless = BLOCK;
-		p->row = row;
-	}
-	at = run(p, from, from + length, 0, found);
-	length = (size_t)(at - from);
-	p->laneless -= length < p->laneless ? (uint32_t)length : p->laneless;
-	return at;
-}
-
-/*
  * Finds the kinds of bytes, and the classes, whose bytes no node tells apart.
  */
 static void
@@ -404,7 +356,6 @@ prepare(struct pattern *p)
 {
 	const struct ere_node *node = p->ere.nodes;
 
-	p->all = UINT64_MAX >> (ERE_TEXTS - p->ere.texts);
 	p->laneless = 0;
 	p->prefixed = 0;
 	while (p->ere.texts == 1 && p->prefixed < PATTERN_PREFIX &&
@@ -419,41 +370,81 @@ prepare(struct pattern *p)
 	p->row = start_behind(p, '\n');
 }
 
-bool
-pattern_compile(struct pattern *pattern, const char *text, size_t length,
-    struct pattern_error *error)
+/*
+ * Takes some of the bytes, of which there is one at least. If *found becomes
+ * true, a match ends before the last one taken. If exact, it is the first match
+ * in these bytes, and the only one.
+ */
+static const unsigned char *
+advance(struct pattern *p, const unsigned char *at, const unsigned char *end,
+    bool exact, bool *found)
 {
-	ere_clear(&pattern->ere);
-	if (!ere_add(&pattern->ere, text, length, error))
-		return false;
-	prepare(pattern);
-	pattern_start(pattern);
-	return true;
+	const unsigned char *from = at;
+	uint32_t starts, row;
+	size_t length;
+
+	if (!p->ready)
+		prepare(p);
+	starts = KINDS * p->classes;
+	if (p->prefixed > 0 && p->row < starts &&
+	    (size_t)(end - at) >= p->prefixed) {
+		at = memmem(at, (size_t)(end - at), p->prefix, p->prefixed);
+		if (at == NULL)
+			at = end - p->prefixed + 1;
+		if (at > from)
+			p->row = start_behind(p, at[-1]);
+		if (at - from >= NEAR)
+			return run(p, at, end - at > NEAR ? at + NEAR : end,
+			    starts, found);
+		from = at;
+	}
+
+	length = (size_t)(end - at);
+	if (length > BLOCK)
+		length = BLOCK;
+	if (length >= LONG && p->laneless == 0) {
+		row = p->row;
+		if (exact)
+			p->seen = 0;
+		at = run_lanes(p, at, length / LANES);
+		if (at < from + length / LANES * LANES)
+			p->laneless = BLOCK;
+		if (!exact || p->seen == 0)
+			return at;
+		/* Lanes do not tell where a match ends. */
+		p->laneless = BLOCK;
+		p->row = row;
+	}
+	at = run(p, from, from + length, 0, found);
+	length = (size_t)(at - from);
+	p->laneless -= length < p->laneless ? (uint32_t)length : p->laneless;
+	return at;
 }
 
 void
 pattern_gather(struct pattern *pattern)
 {
+	ere_clear(&pattern->ere);
 	pattern->ready = false;
-	pattern->count = 0;
-	pattern->nodes = 0;
 	pattern_start(pattern);
 }
 
 bool
-pattern_add(struct pattern *pattern, const char *text)
+pattern_add(struct pattern *pattern, const char *text, size_t length,
+    struct pattern_error *error)
 {
-	/* The most nodes that the text needs: two for a byte, and one for the
-	 * match. With counts in {} it may need as many as one text may have. */
-	size_t nodes = 2 * strlen(text) + 1;
-
-	if (nodes > ERE_LARGEST + 1 || strchr(text, '{') != NULL)
-		nodes = ERE_LARGEST + 1;
-	if (pattern->count == ERE_TEXTS || pattern->nodes + nodes > ERE_NODES)
+	if (!ere_add(&pattern->ere, text, length, error))
 		return false;
-	pattern->nodes += (uint32_t)nodes;
-	pattern->text[pattern->count++] = text;
+	pattern->all = UINT64_MAX >> (ERE_TEXTS - pattern->ere.texts);
 	return true;
+}
+
+bool
+pattern_compile(struct pattern *pattern, const char *text, size_t length,
+    struct pattern_error *error)
+{
+	pattern_gather(pattern);
+	return pattern_add(pattern, text, length, error);
 }
 
 void
@@ -469,18 +460,8 @@ size_t
 pattern_feed_some(struct pattern *pattern, const void *bytes, size_t length)
 {
 	const unsigned char *at = bytes, *end = at + length;
-	struct pattern_error error;
 	bool found;
 
-	if (length > 0 && !pattern->ready) {
-		/* The texts are valid and fit: see pattern_add(). */
-		ere_clear(&pattern->ere);
-		for (uint32_t n = 0; n < pattern->count; n++)
-			if (!ere_add(&pattern->ere, pattern->text[n],
-				strlen(pattern->text[n]), &error))
-				break;
-		prepare(pattern);
-	}
 	pattern->toil = 0;
 	while (at < end && pattern->seen != pattern->all && !is_tired(pattern))
 		at = advance(pattern, at, end, false, &found);
@@ -498,7 +479,7 @@ pattern_feed(struct pattern *pattern, const void *bytes, size_t length)
 
 	while (at < end)
 		at += pattern_feed_some(pattern, at, (size_t)(end - at));
-	return pattern->ready && pattern->seen == pattern->all;
+	return pattern->seen == pattern->all;
 }
 
 bool

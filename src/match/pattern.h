@@ -6,9 +6,7 @@
  * like any other. The syntax is in ere.h.
  *
  * Several texts can be gathered in one pattern, which knows whether each of
- * them has matched, and takes hardly more time than one text. Gathered texts
- * must be valid. They are compiled only when the first byte comes, because most
- * commands print nothing.
+ * them has matched, and takes hardly more time than one text.
  *
  * To try one path through the nodes (ere.h) after the other takes exponential
  * time for some texts, so all paths are followed at once: after each byte there
@@ -69,10 +67,8 @@ struct pattern_state {
  * of it is private.
  */
 struct pattern {
-	bool ready; /* the texts have been compiled */
+	bool ready; /* the table is that of the texts */
 	bool unended; /* the last byte was not a newline */
-	uint32_t count, nodes; /* texts; the most nodes that they need */
-	const char *text[ERE_TEXTS]; /* the texts that were gathered */
 	uint64_t seen, all; /* bit n: text n has matched; of all texts */
 	uint32_t row; /* of the current state */
 	uint32_t states, pooled; /* how many are in use */
@@ -100,11 +96,11 @@ bool pattern_compile(struct pattern *pattern, const char *text, size_t length,
 void pattern_gather(struct pattern *pattern);
 
 /*
- * Adds a valid text, which must live as long as the pattern, as text number
- * count - 1. False if there is no room; for the first two texts there always
- * is.
+ * Adds a text, before the first byte. As pattern_compile(); if there is no
+ * room, the pattern stays as it was. For the first two texts there always is.
  */
-bool pattern_add(struct pattern *pattern, const char *text);
+bool pattern_add(struct pattern *pattern, const char *text, size_t length,
+    struct pattern_error *error);
 
 /* Begins a new stream. */
 void pattern_start(struct pattern *pattern);
@@ -132,8 +128,7 @@ bool pattern_end(struct pattern *pattern);
 /*
  * Goes on, in place of pattern_feed_some(), behind the next byte before which a
  * match ends: *found. Returns how many bytes it has taken. Of each match all
- * ends count, not only the longest. The pattern must have been compiled by
- * pattern_compile().
+ * ends count, not only the longest.
  */
 size_t pattern_next(
     struct pattern *pattern, const void *bytes, size_t length, bool *found);
