@@ -15,7 +15,6 @@ enum {
 	LANES = 4,
 	LONG = 1024, /* bytes of a chunk that is cut into lanes */
 	BLOCK = 65536, /* bytes that lanes take together */
-	NEAR = 256, /* prefixes this near are found sooner by the table */
 	WORDS = ERE_NODES / 64,
 };
 
@@ -196,12 +195,11 @@ take(struct pattern *p, uint32_t *row, unsigned char byte)
 
 /*
  * Runs from at, which is before end: up to end, or behind a byte before which a
- * match ends, or behind one that leads to a row below start, or until it has
- * computed for some milliseconds.
+ * match ends, or until it has computed for some milliseconds.
  */
 static const unsigned char *
 run(struct pattern *p, const unsigned char *at, const unsigned char *end,
-    uint32_t start, bool *found)
+    bool *found)
 {
 	uint32_t row = p->row;
 	bool ends = false;
@@ -233,7 +231,7 @@ run(struct pattern *p, const unsigned char *at, const unsigned char *end,
 			p->laneless = BLOCK;
 		}
 		ends = p->state[row / p->classes].found != 0;
-	} while (++at < end && row >= start && !ends);
+	} while (++at < end && !ends);
 	p->row = row;
 	*found = ends;
 	return at;
@@ -380,22 +378,20 @@ advance(struct pattern *p, const unsigned char *at, const unsigned char *end,
     bool exact, bool *found)
 {
 	const unsigned char *from = at;
-	uint32_t starts, row;
+	uint32_t row;
 	size_t length;
 
 	if (!p->ready)
 		prepare(p);
-	starts = KINDS * p->classes;
-	if (p->prefixed > 0 && p->row < starts &&
+	/* In a state in which no match has begun, the first byte of interest is
+	 * that of the prefix. */
+	if (p->prefixed > 0 && p->row < KINDS * p->classes &&
 	    (size_t)(end - at) >= p->prefixed) {
 		at = memmem(at, (size_t)(end - at), p->prefix, p->prefixed);
 		if (at == NULL)
 			at = end - p->prefixed + 1;
 		if (at > from)
 			p->row = start_behind(p, at[-1]);
-		if (at - from >= NEAR)
-			return run(p, at, end - at > NEAR ? at + NEAR : end,
-			    starts, found);
 		from = at;
 	}
 
@@ -415,7 +411,7 @@ advance(struct pattern *p, const unsigned char *at, const unsigned char *end,
 		p->laneless = BLOCK;
 		p->row = row;
 	}
-	at = run(p, from, from + length, 0, found);
+	at = run(p, from, from + length, found);
 	length = (size_t)(at - from);
 	p->laneless -= length < p->laneless ? (uint32_t)length : p->laneless;
 	return at;
