@@ -140,18 +140,6 @@ writer_pad(struct writer *writer, size_t column)
 		writer_put(writer, " ");
 }
 
-void
-writer_put_right(struct writer *writer, size_t column, const char *text)
-{
-	size_t width = 0;
-
-	for (const char *c = text; *c != '\0'; c++)
-		width += begins(*c);
-	if (width < column)
-		writer_pad(writer, column - width);
-	writer_put(writer, text);
-}
-
 /* Puts the comma and the name before a value. */
 static void
 begin_value(struct writer *writer, const char *name)

@@ -48,9 +48,6 @@ void writer_put_string(
 /* Puts blanks up to a column, none if that column is reached already. */
 void writer_pad(struct writer *writer, size_t column);
 
-/* Puts text after as many blanks as make it end at a column. */
-void writer_put_right(struct writer *writer, size_t column, const char *text);
-
 /*
  * JSON (RFC 8259). Each of these puts a comma where one is needed, then the
  * name, which needs no escapes (NULL: an element of an array), then the value.

@@ -420,7 +420,6 @@ begin_line(struct writer *writer, const struct widths *widths,
     const char *scope, const struct snapshot *snapshot)
 {
 	char room[DURATION_ROOM];
-	size_t end;
 
 	if (snapshot == NULL)
 		writer_put(writer, "KEY");
@@ -429,18 +428,12 @@ begin_line(struct writer *writer, const struct widths *widths,
 		    writer, ESCAPE_PLAIN, snapshot->key, snapshot->length);
 	writer_pad(writer, widths->key);
 	/* A key that is longer than its column moves the other columns. */
-	end = writer->column;
-	if (widths->scope > 0) {
-		writer_format(writer, "  %s", scope);
-		end += 2 + widths->scope;
-		writer_pad(writer, end);
-	}
+	if (widths->scope > 0)
+		writer_format(writer, "  %-*s", (int)widths->scope, scope);
 	for (size_t i = 0; i < FIGURES; i++) {
 		if (widths->figure[i] == 0)
 			continue;
-		writer_put(writer, "  ");
-		end += 2 + widths->figure[i];
-		writer_put_right(writer, end,
+		writer_format(writer, "  %*s", (int)widths->figure[i],
 		    snapshot == NULL ? figures[i].title
 				     : rounded(room, snapshot, &figures[i]));
 	}
