@@ -228,9 +228,11 @@ environment_write(struct environment *environment,
 	struct trace *trace = &environment->trace;
 	char **slot = environment->next, *next = environment->next_step;
 	bool ended = history->made > (step == NULL ? 1 : 0);
+	uint64_t span;
 
 	if (trace->on && step == NULL) {
-		trace_begin(trace, sys_seed());
+		sys_random(&span, sizeof span);
+		trace_begin(trace, span);
 		put_trace(environment);
 	}
 	if (history->made > 0)

@@ -195,10 +195,12 @@ make_named(const struct dir *dir, const char *key, const struct terms *terms)
 	struct dir temporary = *dir;
 	char *end = temporary.path + dir->key;
 	struct failure failure;
+	uint64_t random;
 	int fd;
 
 	memcpy(end, INCOMPLETE, strlen(INCOMPLETE));
-	number_put(end + strlen(INCOMPLETE), (int64_t)(sys_seed() >> 1));
+	sys_random(&random, sizeof random);
+	number_put(end + strlen(INCOMPLETE), (int64_t)(random >> 1));
 	fd = open(temporary.path,
 	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)

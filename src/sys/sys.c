@@ -38,15 +38,6 @@ sys_random(void *bytes, size_t size)
 	}
 }
 
-uint64_t
-sys_seed(void)
-{
-	uint64_t seed;
-
-	sys_random(&seed, sizeof seed);
-	return seed;
-}
-
 char *
 sys_uuid_of(char room[SYS_UUID], const uint64_t random[2])
 {

@@ -17,10 +17,7 @@
 /* The time on a clock, in nanoseconds. */
 nanos sys_now(clockid_t clock);
 
-/* A random number from the kernel; early at boot one that can be guessed. */
-uint64_t sys_seed(void);
-
-/* Random bytes, as sys_seed(). */
+/* Random bytes from the kernel; early at boot they can be guessed. */
 void sys_random(void *bytes, size_t size);
 
 /* A random UUID, or one of these random numbers: RFC 9562, section 5.4. Return
