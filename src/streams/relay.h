@@ -5,9 +5,10 @@
  * from the pipe is written on at once, byte for byte, and then matched, some
  * milliseconds at a time: meanwhile no signal is handled, and no limit. While
  * the reader of retry's output takes nothing, the pipe is not read either, so
- * the command blocks as it would without retry. For
- * --idle-timeout, a stream without a pattern may be relayed, too. Any other
- * stream is inherited by the command, without a pipe.
+ * the command blocks as it would without retry. All that is done by
+ * relay_serve(), at the end of each wait. For --idle-timeout, a stream without
+ * a pattern may be relayed, too. Any other stream is inherited by the command,
+ * without a pipe.
  *
  * Each attempt gets its own pipe. A background process of an earlier attempt
  * may still write to the pipe of that attempt: its bytes are written on,
