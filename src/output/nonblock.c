@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include "sys/sys.h"
 #include "sys/procfs.h"
 
 /*
@@ -20,7 +19,6 @@
 struct nonblock
 nonblock_open(int fd)
 {
-	char name[PROCFS_NAME];
 	struct nonblock nonblock = { NONBLOCK_PLAIN, fd };
 	struct stat stat;
 	int flags = fcntl(fd, F_GETFL), reopened = -1;
@@ -33,11 +31,9 @@ nonblock_open(int fd)
 	/* Opening /dev/ptmx would create a new terminal. */
 	if (S_ISFIFO(stat.st_mode) ||
 	    (S_ISCHR(stat.st_mode) && stat.st_rdev != makedev(5, 2)))
-		reopened = open(procfs_name(name, fd),
-		    O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		reopened = procfs_reopen(fd, O_WRONLY | O_NONBLOCK | O_NOCTTY);
 	if (reopened != -1)
-		nonblock =
-		    (struct nonblock){ NONBLOCK_PLAIN, sys_move_up(reopened) };
+		nonblock = (struct nonblock){ NONBLOCK_PLAIN, reopened };
 	return nonblock;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "sys/procfs.h"
 #include "text/number.h"
 #include "streams/tempfile.h"
 
@@ -101,7 +102,7 @@ capture_forked(struct capture *capture)
 
 	if (capture->file == -1 || capture->relayed)
 		return;
-	read_only = tempfile_reopen(capture->file, O_RDONLY);
+	read_only = procfs_reopen(capture->file, O_RDONLY);
 	if (read_only == -1)
 		return;
 	close(capture->file);
@@ -191,7 +192,7 @@ too_small(const struct capture *capture)
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 	    (rlim_t)capture->length >= limit.rlim_cur)
 		return EFBIG;
-	own = tempfile_reopen(capture->file, O_WRONLY);
+	own = procfs_reopen(capture->file, O_WRONLY);
 	if (fallocate(own == -1 ? capture->file : own, FALLOC_FL_KEEP_SIZE,
 		capture->length, 1) == -1)
 		error = errno;

@@ -13,7 +13,6 @@
 #include <unistd.h>
 #include "streams/tempfile.h"
 #include "sys/procfs.h"
-#include "sys/sys.h"
 
 /* The most reads in one call: meanwhile no signal is handled. */
 #define TURNS 16
@@ -43,7 +42,7 @@ reopen(struct stdin_source *input)
 	int flags = fcntl(STDIN_FILENO, F_GETFL) & (O_ACCMODE | O_DIRECT);
 
 	if (input->sink == -1)
-		input->sink = tempfile_reopen(STDIN_FILENO, flags);
+		input->sink = procfs_reopen(STDIN_FILENO, flags);
 	return input->sink != -1 &&
 	    lseek(input->sink, input->start, SEEK_SET) != -1;
 }
@@ -303,8 +302,7 @@ look(struct stdin_source *input, short revents)
 static void
 begin_guard(struct stdin_source *input)
 {
-	input->inotify =
-	    sys_move_up(procfs_watch(STDIN_FILENO, IN_ACCESS | IN_ONESHOT));
+	input->inotify = procfs_watch(STDIN_FILENO, IN_ACCESS | IN_ONESHOT);
 	if (input->socket || input->inotify == -1 || !inotify_reports_tee())
 		look(input, 0);
 	else

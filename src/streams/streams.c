@@ -9,7 +9,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "sys/procfs.h"
-#include "sys/sys.h"
 #include "text/number.h"
 
 /* The looks within one limit, and the bounds of the time between two looks. */
@@ -96,7 +95,7 @@ notice(struct streams *streams, int fd, nanos limit)
 	errno = EOPNOTSUPP;
 	watched = output->activity != ACTIVITY_UNKNOWN;
 	if (output->activity == ACTIVITY_DEVICE) {
-		output->inotify = sys_move_up(procfs_watch(fd, IN_MODIFY));
+		output->inotify = procfs_watch(fd, IN_MODIFY);
 		watched = output->inotify != -1;
 		if (watched && isatty(fd) && !inotify_reports_terminals()) {
 			errno = EOPNOTSUPP;

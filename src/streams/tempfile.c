@@ -60,24 +60,16 @@ tempfile_open(void)
 		fd = memfd_create("retry", MFD_CLOEXEC);
 		errno = error;
 	}
-	/* Whatever the umask is, tempfile_reopen() must be able to open it. */
+	/* Whatever the umask is, procfs_reopen() must be able to open it. */
 	if (fd != -1)
 		fchmod(fd, S_IRUSR | S_IWUSR);
 	return sys_move_up(fd);
 }
 
 int
-tempfile_reopen(int fd, int flags)
-{
-	char name[PROCFS_NAME];
-
-	return sys_move_up(open(procfs_name(name, fd), flags | O_CLOEXEC));
-}
-
-int
 tempfile_again(int fd)
 {
-	int other = tempfile_reopen(fd, O_RDONLY);
+	int other = procfs_reopen(fd, O_RDONLY);
 	off_t offset = 0;
 	ssize_t sent;
 

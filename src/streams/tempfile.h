@@ -33,14 +33,7 @@ int tempfile_create(const char *directory, char *path, size_t size);
  */
 int tempfile_open(void);
 
-/*
- * Opens the file of fd anew, with an offset and flags (O_RDONLY, say) of its
- * own: a process that an attempt left behind, and that moves the offset of fd,
- * cannot move the new offset. -1 with errno, as without /proc.
- */
-int tempfile_reopen(int fd, int flags);
-
-/* As tempfile_reopen() for reading; without /proc it copies the file. */
+/* As procfs_reopen() for reading; without /proc it copies the file. */
 int tempfile_again(int fd);
 
 /*

@@ -344,10 +344,18 @@ procfs_name(char room[PROCFS_NAME], int fd)
 }
 
 int
+procfs_reopen(int fd, int flags)
+{
+	char name[PROCFS_NAME];
+
+	return sys_move_up(open(procfs_name(name, fd), flags | O_CLOEXEC));
+}
+
+int
 procfs_watch(int fd, uint32_t events)
 {
 	char name[PROCFS_NAME];
-	int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	int inotify = sys_move_up(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
 
 	if (inotify == -1 ||
 	    inotify_add_watch(inotify, procfs_name(name, fd), events) != -1)

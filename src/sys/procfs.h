@@ -61,6 +61,13 @@ bool procfs_shares_offset(int fd);
 char *procfs_name(char room[PROCFS_NAME], int fd);
 
 /*
+ * Opens the file of fd anew, with an offset and flags (O_RDONLY, say) of its
+ * own, close-on-exec: a process that an attempt left behind, and that moves the
+ * offset of fd, cannot move the new offset. -1 with errno, as without /proc.
+ */
+int procfs_reopen(int fd, int flags);
+
+/*
  * An inotify descriptor, which does not block, that reports these events
  * (IN_ACCESS, say) of the file behind fd; -1 with errno.
  */
