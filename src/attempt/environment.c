@@ -95,8 +95,9 @@ environment_attempts(const struct policy *policy, const struct outer *outer)
 	return outer->alive && once ? policy->consecutive : policy->attempts;
 }
 
-void
-environment_drop(struct environment *environment, const char *name)
+/* Takes the variables of a name away; "=" and a text may stand behind it. */
+static void
+drop(struct environment *environment, const char *name)
 {
 	size_t length = (size_t)(strchrnul(name, '=') - name);
 	char **to = environment->list;
@@ -109,10 +110,11 @@ environment_drop(struct environment *environment, const char *name)
 	*to = NULL;
 }
 
-void
-environment_put(struct environment *environment, char *variable)
+/* Puts a variable, which stays where it is and may change its text. */
+static void
+put(struct environment *environment, char *variable)
 {
-	environment_drop(environment, variable);
+	drop(environment, variable);
 	*environment->next++ = variable;
 	*environment->next = NULL;
 }
@@ -125,7 +127,7 @@ environment_set(
 
 	if (asprintf(&variable, "%s=%s", name, text) == -1)
 		return false;
-	environment_put(environment, variable);
+	put(environment, variable);
 	return true;
 }
 
@@ -172,7 +174,7 @@ environment_open(struct environment *environment, const struct policy *policy,
 		environment->list[i] = environ[i];
 	environment->next = environment->list + count;
 	for (size_t i = 0; i < WRITTEN; i++)
-		environment_drop(environment, written[i]);
+		drop(environment, written[i]);
 
 	for (size_t i = 0; i < POLICY_HANDED; i++)
 		if (policy->handed[i].name != NULL &&
@@ -183,26 +185,26 @@ environment_open(struct environment *environment, const struct policy *policy,
 	    !environment_set(environment, "RETRY_ADMITTED", admitted))
 		return false;
 
-	environment_put(environment, environment->id);
-	environment_put(environment,
+	put(environment, environment->id);
+	put(environment,
 	    assign(environment->depth,
 		"RETRY_DEPTH=", number_add(outer->depth, 1)));
 	assign(environment->most, "RETRY_MAX_ATTEMPTS=", policy->attempts);
 	if (policy->attempts == POLICY_UNLIMITED)
 		stpcpy(strchr(environment->most, '=') + 1, "inf");
-	environment_put(environment, environment->most);
+	put(environment, environment->most);
 	/* The instant is the present: to read the start of retry from /proc
 	 * would take longer than all other steps before the command. */
 	at = strchr(
 	    assign(environment->parent, "RETRY_PARENT=", getpid()), '\0');
 	*at++ = '.';
 	number_put(at, sys_now(CLOCK_BOOTTIME));
-	environment_put(environment, environment->parent);
+	put(environment, environment->parent);
 	at = stpcpy(environment->deadline, "RETRY_DEADLINE=");
 	if (deadline != NANOS_MAX && sys_boot(at)) {
 		at[SYS_BOOT - 1] = ':';
 		number_put(at + SYS_BOOT, deadline);
-		environment_put(environment, environment->deadline);
+		put(environment, environment->deadline);
 	}
 	environment->retrying = outer->retrying;
 
@@ -213,9 +215,9 @@ environment_open(struct environment *environment, const struct policy *policy,
 	/* If the caller's trace is not sampled, there is nothing to record, and
 	 * the attempts get its variables as they are. */
 	if (trace->on && trace->parent == 0)
-		environment_drop(environment, "TRACESTATE");
+		drop(environment, "TRACESTATE");
 	if (trace->on)
-		environment_put(environment, put_trace(environment));
+		put(environment, put_trace(environment));
 	return true;
 }
 

@@ -72,17 +72,13 @@ environment_open(struct environment *environment, const struct policy *policy,
     const struct outer *outer, nanos deadline, const uint64_t random[5]);
 
 /*
- * Put a variable, which stays where it is and may change its text: "NAME=text"
- * in place of any of this name, or "NAME=" with text, of which a copy is
- * made. environment_drop() takes the variables of a name away. Before the
- * first environment_write(), and at most ENVIRONMENT_PUT more variables than
- * there were.
+ * Puts a copy of "NAME=text" in place of any variable of this name. Before the
+ * first environment_write(), and at most ENVIRONMENT_PUT times. False, with
+ * errno, if there is no memory.
  */
 #define ENVIRONMENT_PUT 4
-void environment_put(struct environment *environment, char *variable);
 bool environment_set(
     struct environment *environment, const char *name, const char *text);
-void environment_drop(struct environment *environment, const char *name);
 
 /*
  * Writes the variables that change for the attempt that is about to begin:
