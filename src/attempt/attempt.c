@@ -216,7 +216,7 @@ nap(const struct attempt *attempt)
 
 /* The child is dead, or abandoned: completes the outcome. */
 static void
-judge_end(struct attempt *attempt)
+complete(struct attempt *attempt)
 {
 	const struct termination *tree = &attempt->tree;
 	struct outcome *outcome = &attempt->outcome;
@@ -235,8 +235,7 @@ judge_end(struct attempt *attempt)
 	} else if (tree->stage == TERMINATION_NONE || outcome->overrun) {
 		outcome->code = status;
 		outcome->end = exited ? END_EXITED : END_SIGNALED;
-		outcome->exec_failed = exited && error != 0;
-		if (outcome->exec_failed) {
+		if (exited && error != 0) {
 			outcome->end = END_NOT_STARTED;
 			outcome->error = (int)error;
 		}
@@ -433,7 +432,7 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 	}
 	stdin_source_ended(&loop->streams.input);
 	loop->signals.accompanied = false;
-	judge_end(attempt);
+	complete(attempt);
 	pass_rest_on(attempt);
 	outcome->overrun |= streams_ended(&loop->streams);
 	loop->child = 0;

@@ -52,7 +52,7 @@ plan_end(const struct history *history, enum reason reason)
 	if (history->judgement.verdict == VERDICT_REPEAT && step.status == 0)
 		step.status = EXIT_STATUS_UNSUCCESSFUL;
 	/* fork failed: that is a failure of retry itself. */
-	if (last->end == END_NOT_STARTED && !last->exec_failed)
+	if (last->lacking != NULL)
 		step.reason = REASON_INTERNAL;
 	return step;
 }

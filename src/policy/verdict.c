@@ -105,7 +105,7 @@ stop(enum reason reason, const char *rule)
 }
 
 static struct judgement
-retry_if(bool retry, const char *rule)
+decide(bool retry, const char *rule)
 {
 	return retry ? (struct judgement){ VERDICT_RETRY, REASON_NONE, rule }
 		     : stop(REASON_NOT_RETRYABLE, rule);
@@ -122,45 +122,45 @@ judge_cause(const struct rules *rules, const struct request *request,
 
 	/* The deadline says nothing about the command. */
 	if (outcome->end == END_DEADLINE)
-		return retry_if(true, "deadline");
+		return decide(true, "deadline");
 	if (is_meant(outcome)) {
 		named = conditions_names_signal(retry_on, outcome->code);
 		/* A peer that closes the connection kills a tool, too, which
 		 * may still have said so. */
 		if (!named && outcome->code == SIGPIPE &&
 		    (rules->transient.watches & outcome->seen) != 0)
-			return retry_if(true, "preset");
-		return retry_if(named, named ? "retry-on" : "signal");
+			return decide(true, "preset");
+		return decide(named, named ? "retry-on" : "signal");
 	}
 
 	/* gRPC refuses a retry in a response with status 200. */
 	if (http->after.never)
-		return retry_if(false, "http");
+		return decide(false, "http");
 	if (http->code >= 400 && conditions_has_http(retry_on, 0))
-		return retry_if(
+		return decide(
 		    conditions_has_http(retry_on, http->code), "retry-on");
 	if (http_status_judge(http) != HTTP_STATUS_SAYS_NOTHING)
-		return retry_if(
+		return decide(
 		    http_status_judge(http) == HTTP_STATUS_SAYS_RETRY, "http");
 
 	/* If there are lists or presets, and none names the outcome, retry
 	 * stops. But a preset says nothing of what --fail-on alone names. */
 	if (!listed && is_zero(outcome) && meets(&rules->fail_on, outcome))
-		return retry_if(true, "fail-on");
+		return decide(true, "fail-on");
 	if (!listed && conditions_empty(&rules->transient) &&
 	    conditions_empty(&rules->tool_transient)) {
 		if (request->curl && outcome->end == END_EXITED &&
 		    curl_distrusts(outcome->code))
-			return retry_if(false, "http");
-		return retry_if(true, "default");
+			return decide(false, "http");
+		return decide(true, "default");
 	}
 	if (verdict_fails_by(retry_on, outcome))
-		return retry_if(true, "retry-on");
+		return decide(true, "retry-on");
 	if (verdict_fails_by(&rules->transient, outcome) ||
 	    (meets_end(&rules->tool_exits, outcome) &&
 		meets(&rules->tool_transient, outcome)))
-		return retry_if(true, "preset");
-	return retry_if(false, listed ? "retry-on" : "preset");
+		return decide(true, "preset");
+	return decide(false, listed ? "retry-on" : "preset");
 }
 
 struct judgement
@@ -190,13 +190,13 @@ verdict_of(const struct rules *rules, const struct request *request,
 		return stop(REASON_INTERRUPTED, "interrupted");
 	/* ETXTBSY, while another process writes the program, and a failed fork
 	 * may be over in a moment: a retry makes sense. */
-	if (outcome->end == END_NOT_STARTED && outcome->exec_failed &&
+	if (outcome->end == END_NOT_STARTED && outcome->lacking == NULL &&
 	    outcome->error != ETXTBSY)
 		return stop(REASON_NOT_EXECUTABLE, "not-executable");
 	if (verdict_fails_by(&rules->stop_on, outcome))
 		return stop(REASON_STOP_RULE, "stop-on");
 	if (verdict_fails_by(&rules->fatal, outcome))
-		return retry_if(false, "preset");
+		return decide(false, "preset");
 	judgement = judge_cause(rules, request, outcome);
 	unsent = outcome->end == END_NOT_STARTED ||
 	    (outcome->end == END_EXITED && !request->several &&
@@ -251,8 +251,7 @@ verdict_result(const struct rules *rules, const struct judgement *judgement,
 int
 verdict_status(const struct outcome *outcome)
 {
-	if (outcome->overrun ||
-	    (outcome->end == END_NOT_STARTED && !outcome->exec_failed))
+	if (outcome->overrun || outcome->lacking != NULL)
 		return EXIT_STATUS_FAILED;
 	if (outcome->end == END_NOT_STARTED)
 		return outcome->error == ENOENT ? EXIT_STATUS_NOT_FOUND

@@ -57,9 +57,8 @@ struct outcome {
 	int code; /* exit status, or the number of the signal */
 	bool preserved; /* a limit of time ended it: code is the status */
 	int error; /* END_NOT_STARTED: errno */
-	bool exec_failed; /* END_NOT_STARTED: execvp() failed */
-	const char
-	    *lacking; /* if exec was not tried: what failed ("cannot fork") */
+	/* If exec was not tried: what failed ("cannot fork"); or NULL. */
+	const char *lacking;
 	enum reason lost; /* why a retry would lack input, or REASON_NONE */
 	bool overrun; /* the attempt wrote more than may be captured */
 	int interrupted; /* the signal that ended retry meanwhile, or 0 */

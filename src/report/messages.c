@@ -576,8 +576,9 @@ add_end(struct message *message, bool succeeded)
 		put(message, " %s%s", words, signame_put(room, outcome->code));
 	} else if (outcome->end == END_NOT_STARTED) {
 		put(message, " %s (%s%s%s)", words,
-		    outcome->exec_failed ? "" : outcome->lacking,
-		    outcome->exec_failed ? "" : ": ", strerror(outcome->error));
+		    outcome->lacking == NULL ? "" : outcome->lacking,
+		    outcome->lacking == NULL ? "" : ": ",
+		    strerror(outcome->error));
 	} else if (outcome->end == END_IDLE) {
 		put(message, " ended after %s without output",
 		    duration_format(room, policy->idle_timeout));

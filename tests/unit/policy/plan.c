@@ -85,7 +85,7 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 		} else if (script_is(script, "no-fork") || script_is(script, "no-exec")) {
 			outcome.end = END_NOT_STARTED;
 			outcome.code = 0;
-			outcome.exec_failed = script_is(script, "no-exec");
+			outcome.lacking = script_is(script, "no-fork") ? "cannot fork" : NULL;
 			outcome.error = errno_of(script);
 		} else if (script_is(script, "once"))
 			request.method = "POST";
