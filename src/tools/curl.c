@@ -200,13 +200,9 @@ curl_operation(char *const argv[], size_t from)
 struct curl
 curl_read(char *const argv[])
 {
-	struct curl all = { .opening = 1, .method = "GET" };
-	size_t from;
+	struct curl all = curl_operation(argv, 1);
+	size_t from = all.next;
 
-	if (argv[0] == NULL || argv[1] == NULL)
-		return all;
-	all = curl_operation(argv, 1);
-	from = all.next;
 	all.several |= from > 0;
 	while (from > 0 && argv[from] != NULL) {
 		struct curl one = curl_operation(argv, from);
