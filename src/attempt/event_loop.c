@@ -133,7 +133,7 @@ event_loop_await_greeting(struct event_loop *loop, nanos deadline)
 /* A question to the budget, and its answer. */
 struct question {
 	bool retry, granted; /* granted: by the fleet */
-	struct admission admission;
+	struct admission *admission;
 };
 
 static void
@@ -141,7 +141,7 @@ ask(const struct visit *visit, void *with)
 {
 	struct question *question = with;
 
-	question->admission =
+	*question->admission =
 	    admission_ask(visit, question->retry, question->granted);
 }
 
@@ -150,7 +150,7 @@ event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
     struct admission *admission)
 {
 	struct fleet_link *link = loop->fleet;
-	struct question question = { .retry = retry };
+	struct question question = { .retry = retry, .admission = admission };
 	bool calm = true;
 
 	*admission = (struct admission){ .answer = ADMISSION_GRANTED };
@@ -162,7 +162,6 @@ event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
 		nanos now = sys_now(CLOCK_BOOTTIME);
 
 		budget_client_visit(&loop->budget, now, ask, &question);
-		*admission = question.admission;
 		question.granted = false;
 		if (admission->answer != ADMISSION_PENDING)
 			break;
