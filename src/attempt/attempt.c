@@ -151,11 +151,12 @@ stop_along(struct attempt *attempt, const struct wakeup *wakeup)
 	    info.si_status == SIGSTOP ? SIGTSTP : info.si_status);
 }
 
-static bool
-past_deadline(const struct attempt *attempt)
+static nanos
+until_deadline(const struct attempt *attempt)
 {
-	return attempt->deadline != NANOS_MAX &&
-	    sys_now(CLOCK_BOOTTIME) >= attempt->deadline;
+	return attempt->deadline == NANOS_MAX
+	    ? NANOS_MAX
+	    : attempt->deadline - sys_now(CLOCK_BOOTTIME);
 }
 
 /* span after now; never, if there is no limit. */
@@ -177,7 +178,8 @@ check_limits(struct attempt *attempt)
 	if (attempt->idle != NANOS_MAX && streams_active(streams))
 		attempt->idle = limit_at(now, attempt->policy->idle_timeout);
 	if (attempt->tree.stage != TERMINATION_NONE) {
-		termination_advance(&attempt->tree, past_deadline(attempt));
+		termination_advance(
+		    &attempt->tree, until_deadline(attempt) <= 0);
 		return;
 	}
 	if (streams_overrun(streams)) {
@@ -186,7 +188,7 @@ check_limits(struct attempt *attempt)
 	} else if (now >= number_lesser(attempt->timeout, attempt->idle)) {
 		outcome->end =
 		    attempt->idle < attempt->timeout ? END_IDLE : END_TIMED_OUT;
-	} else if (past_deadline(attempt)) {
+	} else if (until_deadline(attempt) <= 0) {
 		outcome->end = END_DEADLINE;
 	} else {
 		return;
@@ -203,15 +205,13 @@ nap(const struct attempt *attempt)
 	nanos left = ends ? termination_nap(&attempt->tree)
 			  : streams_nap(&attempt->loop->streams);
 	nanos first = number_lesser(attempt->timeout, attempt->idle);
+	nanos until = until_deadline(attempt);
 
-	if (!ends && first != NANOS_MAX)
+	if (!ends)
 		left =
 		    number_lesser(left, first - event_loop_now(attempt->loop));
 	/* Once it is past, an attempt that is ended waits for its end alone. */
-	if (attempt->deadline != NANOS_MAX && !(ends && past_deadline(attempt)))
-		left = number_lesser(
-		    left, attempt->deadline - sys_now(CLOCK_BOOTTIME));
-	return left;
+	return ends && until <= 0 ? left : number_lesser(left, until);
 }
 
 /* The child is dead, or abandoned: completes the outcome. */
@@ -263,7 +263,7 @@ pass_rest_on(struct attempt *attempt)
 	relay_ended(&loop->streams.relay);
 	while ((rest = relay_rest(&loop->streams.relay)) != RELAY_OVER) {
 		struct wakeup wakeup;
-		nanos left = NANOS_MAX, stopped = loop->signals.stopped;
+		nanos left, stopped = loop->signals.stopped;
 		bool over;
 
 		if (rest == RELAY_STRAGGLING)
@@ -272,12 +272,10 @@ pass_rest_on(struct attempt *attempt)
 		    (rest == RELAY_STRAGGLING ||
 			attempt->tree.stage != TERMINATION_NONE ||
 			attempt->outcome.interrupted != 0 ||
-			past_deadline(attempt)))
+			until_deadline(attempt) <= 0))
 			until = event_loop_now(loop) + STREAMS_STRAGGLERS;
-		if (until != NANOS_MAX)
-			left = until - event_loop_now(loop);
-		else if (attempt->deadline != NANOS_MAX)
-			left = attempt->deadline - sys_now(CLOCK_BOOTTIME);
+		left = until == NANOS_MAX ? until_deadline(attempt)
+					  : until - event_loop_now(loop);
 		over = until != NANOS_MAX && left <= 0;
 		wakeup = event_loop_hear(loop, -1, left);
 		hear(attempt, &wakeup);
