@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers fleet/link, show/budgets.
+# Covers cli/options, fleet/link, show/budgets.
 # What a user types and reads of a fleet: options, variables, refusals, and what
 # is shown of the budget that a server keeps.
 
@@ -95,6 +95,7 @@ inside() {
 		password 604 refused "--fleet-auth: $others" "${words[@]}" auth
 		password 604 with RETRY_FLEET_AUTH_FILE=auth refused "\$RETRY_FLEET_AUTH_FILE: $others" -B api --fleet redis://host
 		password 640 taken "${words[@]}" auth
+		'' 600 with RETRY_FLEET_AUTH= taken -B api --fleet redis://host
 		'' 600 refused "--fleet-auth: No such file or directory: 'none'" "${words[@]}" none
 		'' 600 refused "--fleet-auth: Is a directory: '.'" "${words[@]}" .
 		'' 600 refused "--fleet-auth: not a file name: ''" "${words[@]}" ''

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers streams/capture, streams/tempfile, run.
+# Covers streams/capture, streams/tempfile, run, attempt/attempt.
 # -O and -E hold output until the attempt is judged: which attempt's output is
 # written, where it is kept until then, and that none is lost without a message.
 # shellcheck disable=SC2016,SC2034 # the rows and the commands' shells expand
