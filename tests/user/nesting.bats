@@ -55,13 +55,11 @@ heir() {
 	}
 }
 
-# under SCRIPT: runs SCRIPT in an attempt of a retry that has 100 s to
-# its deadline; in it, $boot and $end are the parts of RETRY_DEADLINE
-under() {
-	run --separate-stderr timeout --foreground 20 "$RETRY" -n 1 -T 100 bash -c '
-		IFS=: read -r boot end <<<"$RETRY_DEADLINE"
-		[ "$end" -gt 0 ] || exit 99
-		'"$1"
+# within CHECK... SCRIPT: a try whose command is SCRIPT and has 100 s to its deadline,
+# of which $boot and $end are the parts
+within() {
+	try "${@:1:$#-1}" -q -n 1 -T 100 bash -c \
+		'IFS=: read -r boot end <<<"$RETRY_DEADLINE"; '"${*: -1}"
 }
 
 @test "an attempt is told its number, how many there are, the last status and the depth" {
@@ -79,7 +77,7 @@ under() {
 	END
 	rows row eval <<-'END'
 	a signal and a timeout are statuses
-	    gives 0 $'unset\n137\n124' "$RETRY" -q -n 3 -d 0 -t 2s sh -c '
+	    try out='unset|137|124' -q -n 3 -d 0 -t 2s sh -c '
 	        echo "${RETRY_LAST_STATUS-unset}"
 	        case $RETRY_ATTEMPT in
 	        1) kill -KILL $$ ;;
@@ -330,13 +328,10 @@ layers() {
 		$'2\n2' with RETRY_PARENT=$parent told RETRY_MAX_ATTEMPTS -n 2 --nested add
 		1 with RETRY_PARENT=$parent RETRY_ANCESTOR_RETRY=1 told RETRY_MAX_ATTEMPTS -n 2 --nested add
 	END
-	run -7 "$RETRY" -q -n 2 -d 0 "$RETRY" -q -n 2 -d 0 \
-	    sh -c 'echo "${RETRY_ANCESTOR_RETRY-unset}"; exit 7'
-	[ "$output" = $'unset\n1\n1\n1' ]
-	run -7 "$RETRY" --nested once -n 1 sh -c '"$RETRY" -n inf -d 0 \
-		sh -c "echo \$RETRY_MAX_ATTEMPTS; exit 7"'
-	[ "${lines[0]}" = 1 ]
-	[ "${lines[1]}" = 'retry: attempt 1/1 failed (exit 7), giving up: attempts exhausted' ]
+	try status=7 out='unset|1|1|1' -q -n 2 -d 0 "$RETRY" -q -n 2 -d 0 \
+		sh -c 'echo "${RETRY_ANCESTOR_RETRY-unset}"; exit 7'
+	try status=7 out=1 says='attempt 1/1 failed (exit 7), giving up: attempts exhausted*' \
+		--nested once -n 1 sh -c '"$RETRY" -n inf -d 0 sh -c "echo \$RETRY_MAX_ATTEMPTS; exit 7"'
 }
 
 # seen WORD...: what retry, run by `env WORD...`, has its command see of a budget
@@ -382,50 +377,28 @@ RETRY_NESTED=add" seen "${own[@]}" "$RETRY" --budget 'a key/%' --budget-ratio 02
 }
 
 @test "an inner retry draws on the outer budget unless it names its own" {
-	run -7 "$RETRY" -q -n 3 -d 0 -B key --budget-dir . --budget-min 3 \
-	    "$RETRY" -q -n 3 -d 0 "$RETRY" -q -n 3 -d 0 \
-	    sh -c 'echo x; exit 7'
-	[ "${#lines[@]}" -eq 4 ]
-	run -7 "$RETRY" -q -n 3 -d 0 -B key2 --budget-dir . --budget-min 1 \
-	    "$RETRY" -q -n 3 -d 0 -B '' sh -c 'echo x; exit 7'
-	[ "${#lines[@]}" -eq 6 ]
+	local once=(-q -n 3 -d 0) fails='echo >>ran; exit 7'
+	table <<-'END'
+		try status=7 runs=4 "${once[@]}" -B key --budget-dir . --budget-min 3 "$RETRY" "${once[@]}" "$RETRY" "${once[@]}" sh -c "$fails"
+		try status=7 runs=6 "${once[@]}" -B key2 --budget-dir . --budget-min 1 "$RETRY" "${once[@]}" -B '' sh -c "$fails"
+	END
 }
 
 @test "an inherited deadline is as one's own, and the earlier of both counts" {
-	rows row eval <<-'END'
-	without a deadline of its own, and before a later one
-	    under 'echo "$RETRY_DEADLINE"
-	        "$RETRY" sh -c "echo \$RETRY_DEADLINE"
-	        "$RETRY" -T 1000d sh -c "echo \$RETRY_DEADLINE"'
-	    [ "$status" -eq 0 ]
-	    [[ ${lines[0]} =~ ^[0-9a-f-]{36}:[0-9]+$ ]]
-	    [ "${lines[*]}" = "${lines[0]} ${lines[0]} ${lines[0]}" ]
-	after an earlier one
-	    under 'echo "$end"; "$RETRY" -T 10 sh -c "echo \$RETRY_DEADLINE"'
-	    [ $((lines[0] - ${lines[1]##*:})) -gt 80000000000 ]
-	it ends an attempt
-	    began=$(now)
-	    under 'export RETRY_DEADLINE=$boot:$((end - 99600000000))
-	        "$RETRY" -T 50 sleep 20'
-	    [ "$status" -eq 124 ]
-	    [ $(($(now) - began)) -ge 390 ]
-	    [[ ${stderr_lines[0]} == 'retry: attempt 1 ended by the deadline after '*', giving up: deadline' ]]
-	a delay that would pass it does not begin, of 5 attempts as ever
-	    under '"$RETRY" -d 200 -j none sh -c "echo \$RETRY_MAX_ATTEMPTS; exit 7"'
-	    [ "$status" -eq 7 ]
-	    [ "$output" = 5 ]
-	    [ "${stderr_lines[0]}" = 'retry: attempt 1/5 failed (exit 7), giving up: deadline' ]
-	where it is past nothing runs
-	    for end in 0 '$((end - 100000000000 - 1))'; do
-	        under 'export RETRY_DEADLINE=$boot:'"$end"'
-	            "$RETRY" -T 50 -v touch ran'
-	        [ "$status" -eq 124 ]
-	        [ "${stderr_lines[0]}" = 'retry: giving up before attempt 1: deadline' ]
-	        [[ ${stderr_lines[1]} == 'retry: ended after 0 attempts in '*': deadline' ]]
-	    done
-	    under 'RETRY_DEADLINE=$boot:1 "$RETRY" -q touch ran'
-	    [ "$status" -eq 124 ]
-	    [[ $stderr != *'giving up before'* ]]
-	    [ ! -e ran ]
+	local told='sh -c "echo \$RETRY_DEADLINE"' past='$((end - 100000000000 - 1))'
+	local none='giving up before attempt 1: deadline|ended after 0 attempts in *: deadline'
+	table within <<-'END'
+		# Without a deadline of its own, before a later one, and after an earlier one.
+		'[ "$("$RETRY" '"$told"')" = "$RETRY_DEADLINE" ]'
+		'[ "$("$RETRY" -T 1000d '"$told"')" = "$RETRY_DEADLINE" ]'
+		'own=$("$RETRY" -T 10 '"$told"'); [ $((end - ${own#*:})) -gt 80000000000 ]'
+		# It ends an attempt; a delay that would pass it does not begin, of 5 attempts as ever.
+		status=124 ms=390 says='attempt 1 ended by the deadline after *, giving up: deadline' 'export RETRY_DEADLINE=$boot:$((end - 99600000000)); "$RETRY" -T 50 sleep 20'
+		status=7 out=5 says='attempt 1/5 failed (exit 7), giving up: deadline' '"$RETRY" -d 200 -j none sh -c "echo \$RETRY_MAX_ATTEMPTS; exit 7"'
+		# Where it is past nothing runs.
+		status=124 says="$none" 'export RETRY_DEADLINE=$boot:0; "$RETRY" -T 50 -v touch ran'
+		status=124 says="$none" 'export RETRY_DEADLINE=$boot:'"$past"'; "$RETRY" -T 50 -v touch ran'
+		status=124 says='' 'RETRY_DEADLINE=$boot:1 "$RETRY" -q touch ran'
 	END
+	[ ! -e ran ]
 }

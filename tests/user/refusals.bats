@@ -2,6 +2,7 @@
 # Covers run, streams/streams, store/segment_store.
 # What the kernel refuses: no command runs on other streams than its own, and no
 # budget that could not be read is shown.
+# shellcheck disable=SC2034 # try reads it
 
 load helper
 load actor
@@ -20,42 +21,29 @@ two_budgets() {
 	api=retry-v5.$EUID.api web=retry-v5.$EUID.web
 }
 
-# lacking COMMAND...: COMMAND with three descriptors and one to spare, which is
-# enough to read a directory and nothing in it
-lacking() {
-	(
-		ulimit -n 4
-		exec "$@"
-	)
-}
-
-# refuse FILE WHAT: sets $refusing to a strace that injects WHAT for FILE alone.
+# refuse FILE WHAT: sets the array under to a strace that injects WHAT for FILE alone.
 refuse() {
 	inject getppid:error=EIO # where that works, so does the other
-	refusing=(strace -qq -o /dev/null -P "$1" -e "inject=$2")
+	under=(strace -qq -o /dev/null -P "$1" -e "inject=$2")
 }
 
 # unattached OPTION...: in no attempt can a stream of retry be attached.
 unattached() {
-	: >out
-	: >err
-	echo input | is 126 "${inject[@]}" -f "$RETRY" -n 3 -d 0 "$@" -- \
-		sh -c 'echo ran; echo ran >ran'
-	[ ! -s out ]
-	[ ! -e ran ]
-	[ "$(lines err)" = 1 ]
-	told "retry: cannot run 'sh': .*"
+	try status=126 out='' says="cannot run 'sh': *" -n 3 -d 0 "$@" -- \
+		sh -c 'echo ran; echo >ran' <<<input && [ ! -e ran ]
 }
 
 @test "a command runs on the streams that were made for it or not at all, a hook on none" {
 	inject '?dup2,?dup3:error=EMFILE'
-	unattached --hold-stdout
-	unattached --hold-stderr
-	unattached --retry-on stdout:x
-	unattached --retry-on stderr:x --hold-stdout
-	unattached --replay-stdin
-	echo input | is 1 "${inject[@]}" -f "$RETRY" -q -n 2 -d 0 \
-		--on-retry 'cat >read 2>/dev/null; echo ran >ran' -- false
+	local under=("${inject[@]}" -f)
+	table unattached <<-'END'
+		--hold-stdout
+		--hold-stderr
+		--retry-on stdout:x
+		--retry-on stderr:x --hold-stdout
+		--replay-stdin
+	END
+	try status=1 -q -n 2 -d 0 --on-retry 'cat >read 2>/dev/null; echo >ran' -- false <<<input
 	[ -e ran ]
 	[ ! -s read ]
 }
@@ -100,36 +88,25 @@ unattached() {
 	done
 }
 
-@test "no command runs on a standard input that cannot be examined" {
-	local option
+@test "no command runs on a standard input or beside a status that cannot be examined" {
+	local under=() stat='?fstat,?fstat64,?newfstatat,?fstatat64,?statx' call
 	echo input >file
-	refuse file '?fstat,?fstat64,?newfstatat,?fstatat64,?statx:error=EIO'
-	for option in -n3 -I; do
-		: >err
-		is 125 "${refusing[@]}" "$RETRY" "$option" \
-			sh -c 'echo ran; cat' <file
-		[ ! -s out ]
-		told 'retry: standard input: .*'
-	done
-}
-
-@test "no command runs without the file for its status" {
+	refuse "$PWD/file" "$stat:error=EIO"
+	table <<-'END'
+		try status=125 out='' says='standard input: *' -n 3 sh -c 'echo ran; cat' <file
+		try status=125 out='' says='standard input: *' -I sh -c 'echo ran; cat' <file
+	END
 	inject memfd_create:error=EMFILE
-	TMPDIR=$PWD/none is 125 "${inject[@]}" "$RETRY" --http -- touch ran
+	under=("${inject[@]}")
+	TMPDIR=$PWD/none try status=125 says='status file: No such file or directory; command not run' \
+		--http -- touch ran
 	[ ! -e ran ]
-	told 'retry: status file: No such file or directory; command not run'
-}
-
-@test "a status file that cannot be read does not count as empty" {
-	local call
-	for call in '?pread64' '?fstat,?fstat64,?newfstatat,?fstatat64,?statx'; do
+	for call in '?pread64' "$stat"; do # the file does not count as empty
 		: >code
-		: >err
 		refuse "$PWD/code" "$call:error=EIO"
-		is 7 "${refusing[@]}" "$RETRY" -v -n 1 --http-status code -- \
-			sh -c 'echo 503 >code; exit 7'
-		told "retry: status file 'code' ignored: (Input/output|I/O) error"
-		run ! grep -q 'it is empty' err
+		try status=7 says="*status file 'code' ignored: @(Input/output|I/O) error*" \
+			-v -n 1 --http-status code -- sh -c 'echo 503 >code; exit 7'
+		not grep -q 'it is empty' err
 	done
 }
 
@@ -139,61 +116,51 @@ unattached() {
 	# empty then.
 	printf '%s\n' '#!/bin/sh' 'echo >>ran' 'exit 7' >curl
 	chmod +x curl
-	is 7 "$RETRY" -n 3 -d 0 --http -- ./curl -d x http://a
-	[ "$(lines ran)" = 3 ]
-	rm ran
+	try status=7 runs=3 -n 3 -d 0 --http -- ./curl -d x http://a
 	inject getppid:error=EIO
 	is 7 strace -qq -o reads -e trace=?pread64 "$RETRY" -n 1 --http -- \
 		./curl -d x http://a
-	rm ran
 	reads=$(lines reads)
 	inject "?pread64:error=EIO:when=$reads+"
-	is 7 "${inject[@]}" "$RETRY" -v -n 3 -d 0 --http -- ./curl -d x http://a
-	[ "$(lines ran)" = 1 ]
-	told 'retry: .* ignored: (Input/output|I/O) error'
-	told 'retry: .*, giving up: a POST is not sent twice without --idempotency-key'
+	local under=("${inject[@]}")
+	try status=7 runs=1 \
+		says='*ignored: @(Input/output|I/O) error*, giving up: a POST is not sent twice without --idempotency-key*' \
+		-v -n 3 -d 0 --http -- ./curl -d x http://a
 	# The warning has the cause, not advice that was followed.
-	is 0 "${inject[@]}" "$RETRY" --http -- \
+	try says='*no HTTP status found: *cannot be read, as -v says' --http -- \
 		sh -c 'echo 503 >"$RETRY_HTTP_STATUS"'
-	told 'retry: no HTTP status found: .* cannot be read, as -v says'
 }
 
 @test "a budget that cannot be opened is named, neither missing nor removed, and no other is hidden" {
+	local under=() shown='not shown: cannot open: *'
 	two_budgets
-	refuse "budgets/$api" '?open,?openat:error=ENFILE'
-	is 125 "${refusing[@]}" "$RETRY" --budget-status all
-	grep -q '^web ' out
+	refuse "$PWD/budgets/$api" '?open,?openat:error=ENFILE'
+	try status=125 out='*|web *' says="budget file '$api': $shown" --budget-status all
 	not grep -q '^api ' out
-	told "retry: budget file '$api': not shown: cannot open: .*"
-	not grep -q "$web" err
-	: >out
-	is 125 "${refusing[@]}" "$RETRY" --budget-status api
-	[ ! -s out ]
-	told "retry: budget 'api': cannot be used: cannot open: .*"
+	try status=125 out='' says="budget 'api': cannot be used: cannot open: *" --budget-status api
 	is 1 "$RETRY" --budget-status none
 
-	is 125 lacking "$RETRY" -q --budget-status all --json
-	holds out '[]'
-	told "retry: budget file '$web': not shown: cannot open: .*"
-	: >err
-	is 125 lacking "$RETRY" -q --budget-gc
+	local refused=("${under[@]}")
+	under=(sh -c 'ulimit -n 4; exec "$@"' sh)
+	try status=125 out='[]' says="*budget file '$web': $shown" -q --budget-status all --json
+	try status=125 says='*|*' -q --budget-gc
 	[ "$(lines err)" = 2 ]
 	[ -e "budgets/$api" ]
 	[ -e "budgets/$web" ]
-	is 125 "${refusing[@]}" "$RETRY" --budget-gc
-	told "retry: budget file '$api': cannot open: .*"
+	under=("${refused[@]}")
+	try status=125 says="budget file '$api': cannot open: *" --budget-gc
 	[ -e "budgets/$api" ]
 	[ ! -e "budgets/$web" ]
-	is 0 "$RETRY" --budget-gc
+	under=()
+	try --budget-gc
 	[ ! -e "budgets/$api" ]
 }
 
 @test "where the boot is unknown retry does not say that there is no budget" {
 	[[ $(stat -f -c %T .) != @(tmp|ram)fs ]] || skip 'no disk here'
+	local under=()
 	two_budgets
 	refuse /proc/sys/kernel/random/boot_id '?open,?openat:error=ENFILE'
-	is 125 "${refusing[@]}" "$RETRY" --budget-status api
-	told "retry: budget 'api': cannot be used: cannot tell one boot .*"
-	is 125 "${refusing[@]}" "$RETRY" --budget-status all
-	told "retry: budget file '$api': not shown: cannot tell one boot .*"
+	try status=125 says="budget 'api': cannot be used: cannot tell one boot *" --budget-status api
+	try status=125 says="*budget file '$api': not shown: cannot tell one boot *" --budget-status all
 }

@@ -28,21 +28,17 @@ within_minute() {
 	[ "$got" -gt 30000 ] && [ "$got" -le 61000 ]
 }
 
+after=(--retry-after 'stderr:in ')
+asks='echo in 30ms >&2; exit 1'
+
 @test "the next attempt waits for as long as a line of the output tells" {
-	"$RETRY" -n 2 -d 1ms --report report --retry-after 'stderr:try again in ' \
-	    -- sh -c 'echo "Limit reached. Please try again in 243ms." >&2
-		test "$RETRY_ATTEMPT" = 2' 2>err
-	[ "$(values retry_after_ms)" = '243 243' ]
-	read -r delay _ < <(values delay_ms)
-	read -r slept _ < <(values slept_ms)
-	[ "$delay" -ge 243 ] && [ "$slept" -ge 243 ]
+	try ms=240 report='each.retry_after_ms=243,243 slept_ms>=243' \
+		-n 2 -d 1ms --retry-after 'stderr:try again in ' -- \
+		sh -c 'echo "Limit reached. Please try again in 243ms." >&2; test "$RETRY_ATTEMPT" = 2'
 	[[ $(values rule) == 'default '* ]]
 	# Without jitter the wait is exact, with it longer.
-	"$RETRY" -n 2 -d 10ms -j none --report report --retry-after 'stderr:in ' \
-	    -- sh -c 'echo in 30ms >&2; exit 1' 2>err || [ $? = 1 ]
-	[ "$(values delay_ms)" = '30 null' ]
-	"$RETRY" -n 4 -d 10ms --seed 1 --report report --retry-after 'stderr:in ' \
-	    -- sh -c 'echo in 30ms >&2; exit 1' 2>err || [ $? = 1 ]
+	try status=1 report='each.delay_ms=30,null' -n 2 -d 10ms -j none "${after[@]}" -- sh -c "$asks"
+	try status=1 -n 4 -d 10ms --seed 1 --report report "${after[@]}" -- sh -c "$asks"
 	[[ $(values delay_ms) =~ ^(3[0-9]|40)' '(3[0-9]|40)' '(3[0-9]|40)' null'$ ]]
 	[ "${BASH_REMATCH[*]:1:2}" != "${BASH_REMATCH[*]:2:2}" ]
 }
@@ -83,18 +79,14 @@ within_minute() {
 		says 30 'busy 30ms' -- --retry-after 'stderr:busy ' --retry-on 'stderr:busy ' && [ "$(values rule)" = retry-on ]
 		says 30 'busy 30ms' -- --stop-on 'stderr:busy ' --retry-after 'stderr:busy ' && [ "$(values rule)" = stop-on ]
 	END
-	# Each attempt tells for itself.
-	"$RETRY" -n 3 -d 1ms --report report --retry-after 'stderr:in ' -- sh -c '
+	# Each attempt tells for itself, and a success needs no wait.
+	try status=1 report='each.retry_after_ms=20,null,null' -n 3 -d 1ms "${after[@]}" -- sh -c '
 		[ "$RETRY_ATTEMPT" != 1 ] || echo "in 20ms" >&2
 		[ "$RETRY_ATTEMPT" != 2 ] || printf "i" >&2
 		[ "$RETRY_ATTEMPT" != 3 ] || printf "n 7s" >&2
-		exit 1' 2>err || [ $? = 1 ]
-	[ "$(values retry_after_ms)" = '20 null null' ]
-	# A success needs no wait.
-	"$RETRY" -n 2 --report report --retry-after 'stderr:in ' \
-	    -- sh -c 'echo "done in 20s" >&2' 2>err
-	grep -qF '"reason": "succeeded",' report
-	[ "$(values attempt)" = 1 ]
+		exit 1'
+	try report='reason=succeeded attempt_count=1' -n 2 "${after[@]}" -- \
+		sh -c 'echo "done in 20s" >&2'
 }
 
 @test "a time above --max-retry-after, or past the deadline, gives up at once" {
@@ -112,16 +104,11 @@ within_minute() {
 
 @test "the output is relayed unchanged, and held where that is asked for" {
 	local after=(--retry-after stdout:in --retry-after stderr:in)
-	"$RETRY" -q -n 1 "${after[@]}" -- sh -c 'printf "a\0in 5"; printf x >&2
-		exit 1' >out 2>err || [ $? = 1 ]
+	try status=1 -q -n 1 "${after[@]}" -- sh -c 'printf "a\0in 5"; printf x >&2; exit 1'
 	printf 'a\0in 5' | cmp - out
 	printf x | cmp - err
-	"$RETRY" -q -O -E -n 2 -d 1ms "${after[@]}" --report report \
-	    -- sh -c 'echo in 20ms; echo in 30ms >&2; test "$RETRY_ATTEMPT" = 2' \
-	    >out 2>err
-	[ "$(cat out)" = 'in 20ms' ]
-	[ ! -s err ]
-	[[ $(values retry_after_ms) == '30 '* ]]
+	try out='in 20ms' says='' report='each.retry_after_ms=30,30' -q -O -E -n 2 -d 1ms "${after[@]}" -- \
+		sh -c 'echo in 20ms; echo in 30ms >&2; test "$RETRY_ATTEMPT" = 2'
 }
 
 @test "a stream without a pattern, another stream and a bad pattern are refused" {
