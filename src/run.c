@@ -94,8 +94,10 @@ open_parts(
 		return "status file";
 	if (policy->report != NULL || policy->metrics != NULL || trace->on) {
 		run->report = &report;
-		report_start(run->report, policy, &run->history, trace,
-		    environment_id(&run->environment));
+		report.policy = policy;
+		report.history = &run->history;
+		report.trace = trace;
+		report.id = environment_id(&run->environment);
 	}
 	hooks_open(&run->hook, loop);
 	return attempt_open(&run->attempt, policy, loop, limited) ? NULL

@@ -60,21 +60,6 @@ index_of(int64_t n)
 	    : REPORT_FIRST + (int)((n - REPORT_FIRST) % REPORT_LAST);
 }
 
-void
-report_start(struct report *report, const struct policy *policy,
-    const struct history *history, const struct trace *trace, const char *id)
-{
-	/* The entries are not cleared: most invocations use a single one. */
-	report->policy = policy;
-	report->history = history;
-	report->trace = trace;
-	report->id = id;
-	report->count = 0;
-	report->slept = 0;
-	report->said = REASON_NONE;
-	memset(report->fleet, 0, sizeof report->fleet);
-}
-
 struct entry *
 report_latest(struct report *report)
 {

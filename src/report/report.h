@@ -40,7 +40,7 @@ struct entry {
 	char why[REPORT_TEXT + 4]; /* the rule, and what matched; "": none */
 };
 
-/* An invocation. */
+/* An invocation. At its begin the first four are set, and all else is zero. */
 struct report {
 	const struct policy *policy;
 	const struct history *history;
@@ -62,10 +62,6 @@ struct report {
 
 	struct entry entries[REPORT_FIRST + REPORT_LAST];
 };
-
-/* Begins the report of an invocation; what it points to must stay valid. */
-void report_start(struct report *report, const struct policy *policy,
-    const struct history *history, const struct trace *trace, const char *id);
 
 /*
  * Adds the latest attempt and what follows from it. The attempt began at the

@@ -24,8 +24,11 @@ static void add(int status) {
  * followed by a wait of n ns, but for the last one. */
 static void fill(int64_t count) {
 	history = (struct history){ .judgement = { .rule = "old" } };
-	memset(&report, 0xff, sizeof report);
-	report_start(&report, &policy, &history, &trace, "id");
+	memset(&report, 0, sizeof report);
+	memset(report.entries, 0xff, sizeof report.entries);
+	report.policy = &policy;
+	report.history = &history;
+	report.trace = &trace;
 	for (int64_t n = 1; n <= count; n++) {
 		add((int)(n % 256));
 		if (n < count)
