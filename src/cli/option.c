@@ -686,7 +686,7 @@ option_parse(const struct option *table, option_storing *store, char **argv,
 		.next = argv + 1 };
 	struct parser early = parser;
 	const struct option *file = table;
-	struct argument argument, wait = { NULL };
+	struct argument argument, wait = { .option = NULL };
 
 	/* First all files, so that the command line overrides them. Help works
 	 * here, too, before an argument is found to be bad. */

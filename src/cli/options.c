@@ -1227,7 +1227,7 @@ options_parse(int argc, char **argv, struct policy *policy)
 	static struct watch watches[CONDITIONS_WATCHES];
 	static struct url url;
 	static struct url_auth auth;
-	struct argument given[OPTIONS] = { { NULL } };
+	struct argument given[OPTIONS] = { { .text = NULL } };
 	bool runs;
 
 	*policy = (struct policy){

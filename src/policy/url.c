@@ -116,7 +116,8 @@ parse_remote(struct strview rest, struct url *url)
 		return "no valid host";
 	url->port = URL_PORT;
 	if (port.length > 0 &&
-	    (!read_number_to(strview_after(port, 1), URL_PORT_MOST, &url->port) ||
+	    (!read_number_to(
+		 strview_after(port, 1), URL_PORT_MOST, &url->port) ||
 		url->port == 0))
 		return "not a port from 1 to 65535";
 	if (rest.length > 0 && !read_number_to(rest, INT32_MAX, &url->db))
