@@ -170,6 +170,8 @@ event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
 			calm =
 			    event_loop_await(loop, event_loop_link, deadline);
 			now = sys_now(CLOCK_BOOTTIME);
+			/* If the server is silent, that is stored: with the
+			 * next pass fleet_host_ask() decides without it. */
 			question.granted =
 			    link_settle(link, now).code == FLEET_GRANTED;
 		} else {

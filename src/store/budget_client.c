@@ -148,6 +148,8 @@ budget_client_visit(
 {
 	const char *why;
 
+	if (budget->caller.config->key == NULL)
+		return;
 	for (int pass = 1; (why = act_once(budget, now, act, with)) != NULL;
 	     pass++) {
 		if (pass >= PASSES)
@@ -196,15 +198,14 @@ budget_client_tell(
 {
 	struct told told = { end, { .answer = ADMISSION_GRANTED } };
 
-	if (budget->caller.config->key != NULL)
-		budget_client_visit(budget, now, tell, &told);
+	budget_client_visit(budget, now, tell, &told);
 	return told.foreseen;
 }
 
 void
 budget_client_hold(struct budget_client *budget, nanos wait, nanos now)
 {
-	if (budget->caller.config->key != NULL && wait >= HOLD_LEAST)
+	if (wait >= HOLD_LEAST)
 		budget_client_visit(budget, now, hold, &wait);
 }
 
@@ -218,6 +219,5 @@ give_up(const struct visit *visit, void *unused)
 void
 budget_client_give_up(struct budget_client *budget, nanos now)
 {
-	if (budget->caller.config->key != NULL)
-		budget_client_visit(budget, now, give_up, NULL);
+	budget_client_visit(budget, now, give_up, NULL);
 }

@@ -61,7 +61,8 @@ void budget_client_hold(struct budget_client *budget, nanos wait, nanos now);
 void budget_client_give_up(struct budget_client *budget, nanos now);
 
 /*
- * Acts on the segment at the time now, on CLOCK_BOOTTIME, unless it is corrupt.
+ * Acts on the segment at the time now, on CLOCK_BOOTTIME, if there is a budget
+ * and the segment is not corrupt.
  * If the segment is removed meanwhile, then what was done to the caller is
  * undone, and act is called again with another segment: so only the last call
  * may count.
