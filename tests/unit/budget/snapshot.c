@@ -90,14 +90,12 @@ static const struct fleet_answer answer = {
 static bool
 act(struct script *script, struct segment *segment, struct fleet_caller *caller, nanos age) {
 	static const struct breaker_config config = { 2, SECONDS(10), SECONDS(60) };
-	static const struct {
-		char name[12];
-		size_t offset;
-	} words[] = {
-		{ "firsts", offsetof(struct segment, totals[TOTAL_FIRSTS]) },
-		{ "retries", offsetof(struct segment, totals[TOTAL_RETRIES]) },
-		{ "probes", offsetof(struct segment, totals[TOTAL_PROBES]) },
-		{ "turns", offsetof(struct segment, totals[TOTAL_TURNS]) },
+	static const struct script_field words[] = {
+#define WORD(name, field, type) { name, offsetof(struct segment, field), SCRIPT_##type }
+		WORD("firsts", totals[TOTAL_FIRSTS], NUMBER),
+		WORD("retries", totals[TOTAL_RETRIES], NUMBER),
+		WORD("probes", totals[TOTAL_PROBES], NUMBER),
+		WORD("turns", totals[TOTAL_TURNS], NUMBER), WORD("cooldown", cooldown.until, SPAN)
 	};
 	bool differs;
 	struct terms terms =
@@ -108,12 +106,8 @@ act(struct script *script, struct segment *segment, struct fleet_caller *caller,
 	struct breaker_view view;
 	uint64_t lease;
 
-	for (size_t i = 0; i < LENGTH(words); i++)
-		if (script_is(script, words[i].name)) {
-			*(_Atomic uint64_t *)((char *)segment + words[i].offset) =
-			    (uint64_t)script_number(script);
-			return true;
-		}
+	if (script_read(script, words, LENGTH(words), segment))
+		return true;
 	if (script_is(script, "retry"))
 		EQUAL(script->rest, window_withdraw(&segment->window, &terms, epoch, &sums),
 		    WINDOW_GRANTED);
@@ -121,8 +115,6 @@ act(struct script *script, struct segment *segment, struct fleet_caller *caller,
 		EQUAL(script->rest, window_deposit(&segment->window, epoch), WINDOW_GRANTED);
 	else if (script_is(script, "lower-min"))
 		segment_agree(segment, &segment->header, &(struct terms){ -1, 1, -1 }, &differs);
-	else if (script_is(script, "cooldown"))
-		segment->cooldown.until = (uint64_t)script_span(script);
 	else if (script_is(script, "failure"))
 		breaker_tell(&segment->breaker, &config, RESULT_FAILURE, age, age);
 	else if (script_is(script, "enter"))
