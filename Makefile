@@ -51,7 +51,7 @@ OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard src/*.c src/*/*.c))
 UNITS = unit unit_attempt
 UNIT_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c tests/unit/*/*.c))
 # Programs that test what many processes do to the words of a budget at once.
-CONCURRENT = window_check hold_check breaker_check fleet_check
+CONCURRENT = window_check breaker_check fleet_check
 # Programs of `make check` that are no tables.
 CHECKS = $(CONCURRENT) script_check link_check
 # Programs that measure.
@@ -271,7 +271,6 @@ check-units: $(UNITS:%=$(B)/%)
 	@for unit in $(UNITS:%=$(B)/%); do $$unit || exit; done
 check-models:
 	@$(B)/window_check
-	@$(B)/hold_check
 	@$(B)/breaker_check
 	@$(B)/fleet_check
 check-script:

@@ -13,8 +13,7 @@
  * instruction. A hold that ends later than the longest possible one is corrupt,
  * and counts as past, so that nobody waits for ever.
  *
- * All times are ages, never negative. tests/models/hold_check.c tries all
- * interleavings of a few processes.
+ * All times are ages, never negative.
  */
 #ifndef HOLD_H
 #define HOLD_H
@@ -23,14 +22,11 @@
 #include <stdint.h>
 #include "text/duration.h"
 
-/* A shorter wait concerns only the process that was asked for it.
- * tests/models/hold_check.c has shorter times. */
-#ifndef HOLD_LEAST
+/* A shorter wait concerns only the process that was asked for it. */
 #define HOLD_LEAST NANOS_SECOND
 #define HOLD_MOST NANOS_DAY
 /* A process that was stopped after it had read the clock is behind by less. */
 #define HOLD_BEHIND NANOS_MINUTE
-#endif
 
 /* All zero: no hold. */
 struct hold {

@@ -1,6 +1,6 @@
 /*
  * hold, used by one process: what extends it, when it ends, what is corrupt.
- * Several processes at once are hold_check's.
+ * Several processes at once are raced_hold's.
  */
 #include "unit.h"
 #include "script.h"
