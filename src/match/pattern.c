@@ -484,19 +484,6 @@ pattern_end(struct pattern *pattern)
 	return pattern_feed(pattern, "\n", pattern->unended ? 1 : 0);
 }
 
-size_t
-pattern_next(
-    struct pattern *pattern, const void *bytes, size_t length, bool *found)
-{
-	const unsigned char *at = bytes, *end = at + length;
-
-	*found = false;
-	pattern->toil = 0;
-	while (at < end && !*found && !is_tired(pattern))
-		at = advance(pattern, at, end, true, found);
-	return length - (size_t)(end - at);
-}
-
 bool
 pattern_seen(const struct pattern *pattern, uint32_t n)
 {
@@ -649,16 +636,17 @@ size_t
 pattern_hint_feed(struct pattern_hint *hint, const void *bytes, size_t length)
 {
 	const unsigned char *at = bytes, *end = at + length;
-	uint32_t toil = 0;
+	struct pattern *pattern = &hint->pattern;
 
-	while (at < end && toil < PATTERN_TOIL) {
-		bool reads = hint->reads, found;
-		size_t count = pattern_next(
-		    &hint->pattern, at, reads ? 1 : (size_t)(end - at), &found);
+	pattern->toil = 0;
+	while (at < end && !is_tired(pattern)) {
+		const unsigned char *to = hint->reads ? at + 1 : end;
+		const unsigned char *from = at;
+		bool found = false;
 
-		at += count;
-		toil += hint->pattern.toil;
-		if (count > 1)
+		while (at < to && !found && !is_tired(pattern))
+			at = advance(pattern, at, to, true, &found);
+		if (at - from > 1)
 			hint->last = at[-2];
 		listen(hint, at[-1], found);
 		hint->last = at[-1];

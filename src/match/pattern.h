@@ -125,14 +125,6 @@ pattern_feed_some(struct pattern *pattern, const void *bytes, size_t length);
  */
 bool pattern_end(struct pattern *pattern);
 
-/*
- * Goes on, in place of pattern_feed_some(), behind the next byte before which a
- * match ends: *found. Returns how many bytes it has taken. Of each match all
- * ends count, not only the longest.
- */
-size_t pattern_next(
-    struct pattern *pattern, const void *bytes, size_t length, bool *found);
-
 /* Whether text number n has matched some line. */
 bool pattern_seen(const struct pattern *pattern, uint32_t n);
 

@@ -13,7 +13,6 @@
 #define pattern_hint_end tight_hint_end
 #define pattern_hint_feed tight_hint_feed
 #define pattern_hint_start tight_hint_start
-#define pattern_next tight_next
 #define pattern_seen tight_seen
 #define pattern_start tight_start
 #include "match/pattern.c"
