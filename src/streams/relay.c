@@ -400,9 +400,6 @@ relay_rest(struct relay *relay)
 void
 relay_finish(struct relay *relay, struct outcome *outcome)
 {
-	outcome->seen = 0;
-	outcome->has_hint = false;
-	outcome->hint = 0;
 	for (size_t i = 0; i < relay->count; i++) {
 		struct source *source = latest(&relay->list[i]);
 
