@@ -108,23 +108,11 @@ procfs_look(struct procfs *proc, pid_t pid)
 	}
 	proc->parent = (pid_t)stat_field(fields, 2);
 	proc->session = (pid_t)stat_field(fields, 4);
+	proc->foreground = (pid_t)stat_field(fields, 6);
 	proc->start = stat_field(fields, 20);
 	/* If only the first thread has ended, the state is Z, too. */
 	proc->dead = *fields == 'Z' && stat_field(fields, 18) <= 1;
 	return PROCFS_SEEN;
-}
-
-/* The foreground process group of the controlling terminal; -1 if there is none
- * or it cannot be read. */
-static pid_t
-foreground(void)
-{
-	char text[STAT_ROOM];
-	const char *fields = read_stat(text, open_path(0, "/proc/self/stat"));
-	int64_t group = fields == NULL ? 0 : stat_field(fields, 6);
-
-	/* getpgrp() is 0 for a group outside of a PID namespace. */
-	return group > 0 ? (pid_t)group : -1;
 }
 
 /* The number that /proc has for retry: another one than getpid() in a PID
@@ -255,9 +243,13 @@ read_position(char *room, size_t size, pid_t pid, int fd)
 static bool
 waits(pid_t pid)
 {
-	struct procfs proc = { .parent = getppid() };
 	struct sigaction interrupt, quit;
+	struct procfs proc;
+	pid_t foreground;
 
+	if (procfs_look(&proc, getpid()) != PROCFS_SEEN)
+		return false;
+	foreground = proc.foreground;
 	for (int i = 0; proc.parent != pid; i++)
 		if (i == ANCESTORS || proc.parent <= 0 ||
 		    procfs_look(&proc, proc.parent) != PROCFS_SEEN)
@@ -266,7 +258,9 @@ waits(pid_t pid)
 	    sigaction(SIGQUIT, NULL, &quit) == 0 &&
 	    interrupt.sa_handler == SIG_IGN && quit.sa_handler == SIG_IGN)
 		return false;
-	return getpgid(pid) == getpgrp() || foreground() == getpgrp();
+	/* Of a group outside of a PID namespace both are 0. */
+	return getpgid(pid) == getpgrp() ||
+	    (foreground > 0 && foreground == getpgrp());
 }
 
 /*
