@@ -1,6 +1,5 @@
 #include "sys/signals.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -132,20 +131,19 @@ signals_open(struct signals *signals)
 
 /*
  * Polls for nap and returns how long, without the time for which retry was
- * stopped. It makes the system call itself, which writes back the time that is
- * left, and continues with that time after a stop; libc's function hides it.
- * *error is 0 or that of the call.
+ * stopped; -1 after an error. It makes the system call itself, which writes
+ * back the time that is left, and continues with that time after a stop; libc's
+ * function hides it.
  */
 static nanos
-sleep_in_poll(struct pollfd *fds, nfds_t count, nanos nap, int *error)
+sleep_in_poll(struct pollfd *fds, nfds_t count, nanos nap)
 {
 	struct {
 		int64_t seconds, nanos;
 	} left = { nap / NANOS_SECOND, nap % NANOS_SECOND };
 
-	*error = 0;
 	if (syscall(PPOLL, fds, count, &left, NULL, (size_t)0) == -1)
-		*error = errno;
+		return -1;
 	return nap - (left.seconds * NANOS_SECOND + left.nanos);
 }
 
@@ -157,13 +155,11 @@ sleep_in_poll(struct pollfd *fds, nfds_t count, nanos nap, int *error)
 static nanos
 wait_for_any(struct pollfd *fds, size_t count, nanos nap)
 {
-	int error;
-	nanos slept = sleep_in_poll(fds, count, nap, &error);
+	nanos slept = sleep_in_poll(fds, count, nap);
 
-	if (error == 0)
+	if (slept != -1)
 		return slept;
-	slept = sleep_in_poll(
-	    NULL, 0, number_lesser(nap, RETRIED_NAP), &(int){ 0 });
+	slept = sleep_in_poll(NULL, 0, number_lesser(nap, RETRIED_NAP));
 	for (size_t i = 0; i < count; i++)
 		if (poll(&fds[i], 1, 0) == -1)
 			fds[i].revents = 0;
@@ -185,16 +181,17 @@ signals_pend(void)
  * was one since the last look, retry was stopped for the time since then in
  * which it has not slept: what it does itself takes next to no time. If CONT
  * may have come after the clock was read, the clock is read again, so that the
- * instant is behind the stop. *pending becomes the pending signals.
+ * instant is behind the stop.
  */
 static nanos
-look_for_stop(struct signals *signals, nanos slept, sigset_t *pending)
+look_for_stop(struct signals *signals, nanos slept)
 {
 	nanos now = sys_now(CLOCK_MONOTONIC);
+	sigset_t pending;
 
-	sigemptyset(pending);
-	sigpending(pending);
-	if (signals->continued || sigismember(pending, SIGCONT) == 1) {
+	sigemptyset(&pending);
+	sigpending(&pending);
+	if (signals->continued || sigismember(&pending, SIGCONT) == 1) {
 		nanos stop;
 
 		now = sys_now(CLOCK_MONOTONIC);
@@ -210,15 +207,17 @@ look_for_stop(struct signals *signals, nanos slept, sigset_t *pending)
 nanos
 signals_now(struct signals *signals)
 {
-	sigset_t pending;
-
-	return look_for_stop(signals, 0, &pending);
+	return look_for_stop(signals, 0);
 }
 
 nanos
 signals_note(struct signals *signals)
 {
-	return look_for_stop(signals, 0, &signals->early);
+	nanos now = signals_now(signals);
+
+	sigemptyset(&signals->early);
+	sigpending(&signals->early);
+	return now;
 }
 
 bool
@@ -277,14 +276,12 @@ signals_wait(
     struct signals *signals, struct pollfd *fds, size_t count, nanos nap)
 {
 	struct wakeup wakeup = { 0 };
-	sigset_t pending;
 
 	if (nap > LONGEST_NAP)
 		nap = LONGEST_NAP;
 	fds[0] = (struct pollfd){ .fd = signals->fd, .events = POLLIN };
-	look_for_stop(signals, 0, &pending);
-	look_for_stop(
-	    signals, wait_for_any(fds, count, nap > 0 ? nap : 0), &pending);
+	signals_now(signals);
+	look_for_stop(signals, wait_for_any(fds, count, nap > 0 ? nap : 0));
 	if (fds[0].revents != 0)
 		next_signal(signals, &wakeup);
 	while (signals_stops(wakeup.signal) && !signals->accompanied) {
