@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # Covers cli/help, cli/options, cli/option.
 # How the command line is parsed, and which mistakes in it are refused.
-
 # shellcheck disable=SC2016,SC2034 # the rows and the commands' shells expand
 
 load helper
@@ -192,9 +191,6 @@ unknown() {
 		delay --sleep --interval
 		# With one dash.
 		timeout -timeout
-		attempts -attempts
-		delay -delay
-		quiet -quiet
 		retry-on -retry-on
 	END
 	table refused <<-'END'
@@ -226,49 +222,34 @@ unknown() {
 		'no command given' --
 		'no command given' -n 3
 		'no command given' -n 3 -q --
-	END
-	flag() # flag WORD [WORD]...
-	{
-		local name=${1%%=*}
-		refused "$name: takes no argument: '$1'" "${@:2}" "$1" touch ran
-	}
-	table flag <<-'END'
-		--quiet=1
-		--verbose=
-		--json=1 --budget-status k
-		--help=x
+		# A flag has none.
+		"--quiet: takes no argument: '--quiet=1'" --quiet=1 touch ran
+		"--verbose: takes no argument: '--verbose='" --verbose= touch ran
+		"--json: takes no argument: '--json=1'" --budget-status k --json=1 touch ran
+		"--help: takes no argument: '--help=x'" --help=x touch ran
 	END
 	# An empty argv lacks even the name.
-	exits 125 "$PYTHON" -IS - "$RETRY" 2>err <<'PY'
-import ctypes, sys
-none = (ctypes.c_char_p * 1)(None)
-ctypes.CDLL(None).execve(sys.argv[1].encode(), none, none)
-PY
+	exits 125 "$PYTHON" -IS -c 'import ctypes, sys; ctypes.CDLL(None).execve(
+		sys.argv[1].encode(), *2 * [(ctypes.c_char_p * 1)(None)])' "$RETRY" 2>err
 	# Recent kernels put an empty name there.
 	[ "$(head -n 1 err)" = 'retry: no command given' ]
 }
 
 @test "each option refuses what is none of its values" {
-	local text time='not a time in ms, s, m, h or d' list long
+	local option time='not a time in ms, s, m, h or d' list long
 	local number='not a number from 1 to 1000000' span='not a time above 0, up to 24h'
 	list=$(seq -s , 65)
 	long=$(printf '%01024d' 7)
 	# What is no time, no number and no decimal is shown by unit/text, and no
 	# signal by unit/policy. Options of one kind are read by the same code.
+	for option in timeout idle-timeout kill-after delay max-delay min-delay reset-after \
+	    splay max-retry-after budget-wait; do
+		refuses "$option" "$time" x
+	done
 	table refuses <<-'END'
 		attempts 'not a number of attempts' 0 '' -1 3x INF infinity
 		retries 'not a number of retries' -1
 		deadline "$time" x '' -1 inf
-		timeout "$time" x
-		idle-timeout "$time" x
-		kill-after "$time" x
-		delay "$time" x
-		max-delay "$time" x
-		min-delay "$time" x
-		reset-after "$time" x
-		splay "$time" x
-		max-retry-after "$time" x
-		budget-wait "$time" x
 		signal 'not a signal' NOPE ''
 		backoff 'not exponential, linear, constant or fibonacci' '' exp Linear 'linear '
 		jitter 'not full, equal, decorrelated or none' full,equal
@@ -330,16 +311,6 @@ PY
 		breaker 5,1s, "empty item in '5,1s,'"
 		breaker 5,2s,1s "shorter than the time before it: '1s' in '5,2s,1s'"
 		budget-reset "${long}x" "longer than 1024 bytes: '${long::400}...'"
-	END
-	table refused <<-'END'
-		"--attempts: not a number of attempts: '-1'" -n -1 touch ran
-		"--timeout: $time: 'x'" -t x true
-		"--deadline: $time: 'x'" -T x true
-		"--kill-after: $time: 'x'" -k x true
-		"--delay: $time: 'x'" -d x true
-		"--signal: not a signal: 'NOPE'" -s NOPE true
-		"--backoff: not exponential, linear, constant or fibonacci: 'x'" -b x true
-		"--jitter: not full, equal, decorrelated or none: 'x'" -j x true
 	END
 }
 
@@ -407,7 +378,6 @@ PY
 }
 
 @test "a variable that is malformed is refused by its name, and an empty one is unset" {
-	local long
 	long=$(printf '%01024d' 7)
 	table with <<-'END'
 		RETRY_BUDGET_RATIO=x refused "\$RETRY_BUDGET_RATIO: not a ratio from 0 to 1000: 'x'" touch ran
@@ -505,6 +475,7 @@ tried() {
 }
 
 @test "help is that of the program by the name that it was called by, messages are retry's" {
+	version=$("$RETRY" --version | head -n 1)
 	cp "$RETRY" retry-cmd
 	table gives 0 <<-'END'
 		retry-cmd tried ./retry-cmd ./retry-cmd
@@ -521,12 +492,8 @@ tried() {
 		retry tried "$RETRY" '$(id)'
 		retry tried "$RETRY" "$(printf '%0300d' 1)"
 	END
-	run -0 ./retry-cmd --help
-	[ "${lines[0]}" = 'Usage: retry-cmd [OPTION]... [--] COMMAND [ARG]...' ]
-	grep -q '^  retry-cmd -a ' <<<"$output"
-	run -0 ./retry-cmd --version
-	[ "${lines[0]}" = "$("$RETRY" --version | head -n 1)" ]
-	[[ ${lines[1]} == *" See 'man retry-cmd'." ]]
-	run -1 ./retry-cmd -n 1 false
-	[ "$output" = 'retry: attempt 1/1 failed (exit 1), giving up: attempts exhausted' ]
+	RETRY=./retry-cmd
+	try out='Usage: retry-cmd ?OPTION?... ?--? COMMAND ?ARG?...|*|  retry-cmd -a *' --help
+	try out="$version|* See 'man retry-cmd'." --version
+	try status=1 says='attempt 1/1 failed (exit 1), giving up: attempts exhausted' -n 1 false
 }
