@@ -105,8 +105,9 @@ event_loop_budget(struct event_loop *loop)
 	return budget_client_open(&loop->budget);
 }
 
-nanos
-event_loop_link(struct event_loop *loop)
+/* For event_loop_await(): until the question to the fleet's server is over. */
+static nanos
+wait_for_link(struct event_loop *loop)
 {
 	return link_asks(loop->fleet) ? NANOS_MAX : 0;
 }
@@ -124,7 +125,7 @@ event_loop_await_greeting(struct event_loop *loop, nanos deadline)
 
 	do {
 		link_greet(loop->fleet, sys_now(CLOCK_BOOTTIME));
-		calm = event_loop_await(loop, event_loop_link, deadline);
+		calm = event_loop_await(loop, wait_for_link, deadline);
 		link_settle(loop->fleet, sys_now(CLOCK_BOOTTIME));
 	} while (loop->fleet->late);
 	return calm;
@@ -167,8 +168,7 @@ event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
 			break;
 		if (admission->fleet.decision == HOST_ASK) {
 			link_ask(link, &link->caller.question, now);
-			calm =
-			    event_loop_await(loop, event_loop_link, deadline);
+			calm = event_loop_await(loop, wait_for_link, deadline);
 			now = sys_now(CLOCK_BOOTTIME);
 			/* If the server is silent, that is stored: with the
 			 * next pass fleet_host_ask() decides without it. */

@@ -51,10 +51,9 @@ bool event_loop_await(struct event_loop *loop,
 
 /* For event_loop_await(): until standard input is ready for the command; until
  * no other process creates the file of the budget, which is opened; until the
- * question to the fleet's server is over; until the log's lines are written. */
+ * log's lines are written. */
 nanos event_loop_input(struct event_loop *loop);
 nanos event_loop_budget(struct event_loop *loop);
-nanos event_loop_link(struct event_loop *loop);
 nanos event_loop_log(struct event_loop *loop);
 
 /*
