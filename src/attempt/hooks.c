@@ -43,7 +43,6 @@ start_shell(const struct event_loop *loop, const char *line, char **env)
 	char name[] = "sh", option[] = "-c", end[] = "--";
 	char *words[] = { name, option, end, (char *)(uintptr_t)line, NULL };
 	pid_t parent = loop->signals.self, child = fork();
-	int null;
 
 	if (child != 0)
 		return child;
@@ -53,13 +52,9 @@ start_shell(const struct event_loop *loop, const char *line, char **env)
 	 * standard output is closed, too. */
 	if (dup2(STDERR_FILENO, STDOUT_FILENO) == -1)
 		close(STDOUT_FILENO);
-	null = open("/dev/null", O_RDONLY);
-	if (null != STDIN_FILENO) {
-		if (null == -1 || dup2(null, STDIN_FILENO) == -1)
-			close(STDIN_FILENO);
-		if (null != -1)
-			close(null);
-	}
+	/* It gets the lowest number, which is free then. */
+	close(STDIN_FILENO);
+	(void)open("/dev/null", O_RDONLY);
 	signals_restore(&loop->signals);
 	execve(_PATH_BSHELL, words, env);
 	_exit(EXIT_STATUS_NOT_FOUND);
