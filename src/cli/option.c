@@ -686,15 +686,13 @@ option_parse(const struct option *table, option_storing *store, char **argv,
 		.next = argv + 1 };
 	struct parser early = parser;
 	const struct option *file = table;
-	struct argument argument, wait = { .option = NULL };
+	struct argument argument;
 
 	/* First all files, so that the command line overrides them. Help works
 	 * here, too, before an argument is found to be bad. */
 	while (next_argument(&early, &argument)) {
 		if (argument.option->type == OPTION_FILE)
 			read_file(&early, &argument);
-		if (argument.option->type == OPTION_WAIT)
-			wait = argument;
 		if (argument.option->type == OPTION_FILE ||
 		    argument.option->type == OPTION_PRINT)
 			take(&early, &argument);
@@ -712,8 +710,10 @@ option_parse(const struct option *table, option_storing *store, char **argv,
 				given[i].text = NULL;
 	}
 
-	if (wait.option != NULL)
-		take(&parser, &wait);
+	early = parser;
+	while (next_argument(&early, &argument))
+		if (argument.option->type == OPTION_WAIT)
+			take(&early, &argument);
 	while (next_argument(&parser, &argument))
 		if (argument.option->type != OPTION_WAIT)
 			take(&parser, &argument);

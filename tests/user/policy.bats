@@ -394,6 +394,7 @@ alike() {
 	table refused <<-'END'
 		"--wait: not a time above 0: '0'" -w 0
 		"--wait: not a time in ms, s, m, h or d: 'x'" --wait x
+		"--wait: not a time in ms, s, m, h or d: 'x'" -w x -w 60
 	END
 }
 
