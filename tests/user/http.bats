@@ -54,9 +54,12 @@ usual=(-n 2 -d 0)
 # behind --dump-header and exits with EXIT.
 curls() {
 	local -x STATUS=$1 REPLAY=$PWD/replay
-	mkdir -p replay
-	touch replay/{out,err}
-	ln -sf ../ran replay/runs
+	[ -d replay ] || {
+		mkdir replay
+		: >replay/out
+		: >replay/err
+		ln -s ../ran replay/runs
+	}
 	printf '%b' "${2:+HTTP/1.1 $2\n\n}" >replay/head
 	try "${@:3}"
 }
@@ -92,7 +95,11 @@ asks() {
 
 # once LINE: ./err has this line of retry's, and has it once.
 once() {
-	[ "$(grep -cxF "retry: $1" err)" -eq 1 ] || {
+	local line count=0
+	while IFS= read -r line; do
+		[ "$line" != "retry: $1" ] || ((++count))
+	done <err
+	[ "$count" -eq 1 ] || {
 		echo "not said once: $1"
 		cat err
 		return 1
@@ -107,7 +114,7 @@ missed() {
 
 # without WORDS: nothing like this was written to ./err.
 without() {
-	not grep -F -- "$1" err
+	reads err '*' && [[ $said != *"$1"* ]]
 }
 
 # keys: the Idempotency-Key of each request, empty where there is none; keyed
@@ -561,21 +568,9 @@ bare() {
 	spotless
 }
 
-@test "a status file is named to the command, emptied before each attempt, and stays the same" {
-	try status=1 says="*attempt 2/2 failed (exit 0, HTTP 503)$spent" --http-status "a b" sh -c 'echo 503 >"$RETRY_HTTP_STATUS"
-		echo "${RETRY_LAST_STATUS-none}" >>last'
-	holds 'a b' 503
-	# A failure that exited 0 has the status 1.
-	holds last none 1
-	echo 503 >"$F"
-	inode=$(stat -c %i "$F")
-	try runs=1 says='' --http-status "$F" sh -c 'echo >>ran'
-	[ ! -s "$F" ]
-	printf 'HTTP/1.1 404 Not Found\r\n\r\n' >"$F"
-	try runs=2 says="*(exit 0, HTTP 503)$again" --http-status "$F" sh -c 'echo >>ran
-		[ ! -s "$F" ] || exit 9
-		[ "$RETRY_ATTEMPT" -gt 1 ] || echo 503 >>"$F"'
-	[ "$(stat -c %i "$F")" = "$inode" ]
+# unknown TEXT: a status file with this TEXT is ignored, as a line of -v says
+unknown() {
+	leaves 1 "$1" status=1 runs=2 -v && has_line "retry: status file '$F' ignored: unrecognised format" err
 }
 
 # irregular PATH WHY: this status file is ignored, as a line of -v says
@@ -585,9 +580,20 @@ irregular() {
 		try says='' --http-status "$1" true
 }
 
-@test "a status file that tells nothing, or cannot be read or emptied, is ignored, with a line of -v" {
+@test "a status file is named, emptied and the same; one that tells nothing is ignored" {
 	gone_file="No such file or directory"
 	rows row eval <<-'END'
+	it is named to the command, emptied before each attempt, and stays the same
+	    try status=1 says="*attempt 2/2 failed (exit 0, HTTP 503)$spent" --http-status "a b" sh -c '
+	        echo 503 >"$RETRY_HTTP_STATUS"; echo "${RETRY_LAST_STATUS-none}" >>last'
+	    holds 'a b' 503
+	    holds last none 1 # the status of a failure that exited 0
+	    printf 'HTTP/1.1 404 Not Found\r\n\r\n' >"$F"
+	    inode=$(stat -c %i "$F")
+	    try runs=2 says="*(exit 0, HTTP 503)$again" --http-status "$F" sh -c 'echo >>ran
+	        [ ! -s "$F" ] || exit 9
+	        [ "$RETRY_ATTEMPT" -gt 1 ] || echo 503 >>"$F"'
+	    [ "$(stat -c %i "$F")" = "$inode" ]
 	no file
 	    irregular status "$gone_file\$"
 	    irregular no/where "$gone_file\$"
@@ -606,26 +612,26 @@ irregular() {
 	    [ "$line $(<target)" = '404 404' ]
 	a link or a FIFO that takes its place meanwhile
 	    echo 404 >target
-	    try status=7 runs=2 --http-status "$F" \
+	    try status=7 runs=2 says="*(exit 7)$spent" --http-status "$F" \
 	        sh -c 'ln -sf target "$F"; echo >>ran; exit 7'
 	    [ "$(<target)" = 404 ]
-	    without HTTP
 	    try status=7 runs=2 --http-status "$F" \
 	        sh -c 'rm -f "$F"; mkfifo "$F"; echo >>ran; exit 7'
-	other words, and the forms of other programs than curl -D, -i and -w
-	    error='404 22 The requested URL returned error: 404\n'
-	    trace='> GET / HTTP/1.1\n> \n< HTTP/1.1 404 x\n< \n* left intact\n'
-	    for text in 'It went wrong\n' 'http_code=404\n' "$error" "$trace" \
-	        '404\n120\n' \
-	        'awaiting response... \n  HTTP/1.1 404 x\n'; do
-	        leaves 1 "$text" status=1 runs=2 -v
-	        grep -qxF "retry: status file '$F' ignored: unrecognised format" err
-	    done
-	    leaves 1 'It went wrong\n' status=1 runs=2 says="*(exit 1)$spent"
-	    without 'status file'
-	no answer
-	    leaves 7 000 status=7 runs=2 says="*(exit 7)$spent"
-	    leaves 0 000 runs=1 says=''
+	END
+	error='404 22 The requested URL returned error: 404\n'
+	trace='> GET / HTTP/1.1\n> \n< HTTP/1.1 404 x\n< \n* left intact\n'
+	table <<-'END'
+		# Other words, and the forms of other programs than curl -D, -i and -w.
+		unknown 'It went wrong\n'
+		unknown 'http_code=404\n'
+		unknown "$error"
+		unknown "$trace"
+		unknown '404\n120\n'
+		unknown 'awaiting response... \n  HTTP/1.1 404 x\n'
+		leaves 1 'It went wrong\n' status=1 runs=2 says="*(exit 1)$spent" && without 'status file'
+		# No answer.
+		leaves 7 000 status=7 runs=2 says="*(exit 7)$spent"
+		leaves 0 000 runs=1 says=''
 	END
 }
 
@@ -655,22 +661,17 @@ irregular() {
 	once 'attempt 1/5 succeeded (exit 0)'
 }
 
-@test "of a status file of more than 64 KiB the end counts, but not of a page" {
+@test "of a status file of more than 64 KiB the end counts, but not of a page; http: is in LISTs" {
 	printf -v page '%0100000d' 0
 	printf -v heads 'HTTP/1.1 200 x\\nX: %d\\n' {1..4000}
+	slow=(sh -c 'echo "HTTP/1.1 200 OK" >heads; exec sleep 20')
 	table <<-'END'
 		leaves 22 "$page\n404\n" status=22 runs=1 says="*attempt 1/2 failed (exit 22, $not_404"
 		leaves 22 "${heads}HTTP/1.1 404 x\n\n" status=22 runs=1 says="*attempt 1/2 failed (exit 22, $not_404"
 		leaves 22 "HTTP/1.1 503 x\n\n$page\nHTTP/1.1 404 x\n\n" status=22 runs=2 says="*(exit 22, HTTP 503)$spent"
 		# Holes and noise take no time.
-		try status=7 --http-status "$F" sh -c 'truncate -s 8G "$F"; exit 7'
-		try status=7 --http-status "$F" sh -c 'head -c 300000 /dev/urandom >"$F"; exit 7'
-	END
-}
-
-@test "http: in the lists of conditions" {
-	slow=(sh -c 'echo "HTTP/1.1 200 OK" >heads; exec sleep 20')
-	table <<-'END'
+		try status=7 -n 1 --http-status "$F" sh -c 'truncate -s 8G "$F"; exit 7'
+		try status=7 -n 1 --http-status "$F" sh -c 'head -c 300000 /dev/urandom >"$F"; exit 7'
 		leaves 1 503 status=1 runs=1 says='*giving up: not in --retry-on http:404' --retry-on http:404
 		leaves 0 204 status=1 runs=2 says="*attempt 2/2 failed (exit 0, HTTP 204)$spent" --fail-on http:204
 		leaves 22 404 status=22 runs=1 says='' --success-on http:404 --keep-status

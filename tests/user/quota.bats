@@ -144,11 +144,3 @@ puts_off() {
 	        'connection reset by peer'
 	END
 }
-
-@test "-v says if a retry has rescued the command" {
-	is 0 "$RETRY" -v -d 0 sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
-	told 'retry: ended after 2 attempts in .*: succeeded, rescued by a retry'
-	: >err
-	is 0 "$RETRY" -v true
-	told 'retry: ended after 1 attempt in .*: succeeded'
-}
