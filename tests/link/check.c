@@ -80,13 +80,18 @@ static struct fleet_question question_of(bool wants) {
 	return question;
 }
 
+/* For event_loop_await(): until the question is over. */
+static nanos wait_for_link(struct event_loop *loop) {
+	return link_asks(loop->fleet) ? NANOS_MAX : 0;
+}
+
 /* Waits until the question is over, and says how it has ended. */
 static void await(const char *what) {
 	nanos began = now();
 	const struct fleet_answer *answer = &fleet.dialog.answer;
 
 	run.loop.ending_signal = 0;
-	if (!event_loop_await(&run.loop, event_loop_link, NANOS_MAX))
+	if (!event_loop_await(&run.loop, wait_for_link, NANOS_MAX))
 		printf("%s: signal %d\n", what, run.loop.ending_signal);
 	else if (!fleet.answered)
 		printf("%s: %s\n", what, fleet.reason);
