@@ -406,13 +406,13 @@ finish(struct storm *storm, uint32_t who, nanos now)
 	struct segment *segment = segment_of(storm, who);
 	struct visit visit = visit_of(client, segment, now);
 	struct outcome outcome = { .end = END_EXITED,
-		.code = client->status == 200 ? 0 : 1 };
+		.code = client->status == 200 ? 0 : 1,
+		.http.code = -1 };
 	struct attempt_end end;
 	struct step step;
 
 	if (policy->http)
 		outcome.http = (struct http_status){
-			.known = true,
 			.code = client->status,
 			.after = { .given = client->wait > 0,
 			    .wait = client->wait },
