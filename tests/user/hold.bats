@@ -89,7 +89,7 @@ dies_of() {
 
 # What a process writes to both streams in turns, 98 times each, and what that is.
 turns='exec 2>&1; i=0; while [ $((i += 1)) -lt 99 ]; do echo "$i"; echo "$i" >&2; done'
-printf -v turned '%s|' $(seq 98 | sed p)
+printf -v turned '%s|' {1..98}{,}
 
 @test "both are held apart or together, and each alone leaves the other as it is" {
 	local open='[ ! -e /proc/$$/fd/1 ] && echo closed >&2; [ ! -e /proc/$$/fd/2 ] && echo closed; exit 3'

@@ -425,7 +425,7 @@ read_once() {
 @test "streams that go to the same place arrive whole and in order" {
 	"$RETRY" "${both[@]}" sh -c 'seq 10000; seq 10001 20000 >&2' 2>&1 | sort -n >got
 	seq 20000 | cmp - got
-	printf -v turned '%s|' $(seq 98 | sed p)
+	printf -v turned '%s|' {1..98}{,}
 	try out="${turned%|}" -n 1 "${both[@]}" -- sh -c 'exec 2>&1; i=0
 		while [ $((i += 1)) -lt 99 ]; do echo "$i"; echo "$i" >&2; done'
 	echo before >file
