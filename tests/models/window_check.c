@@ -79,7 +79,7 @@ struct trial {
 #define ONE WINDOW_RATIO_ONE
 
 static const struct trial small[] = {
-	{ { 1, 1, 1, 1 }, 4, { ONE, 1, 0 } },
+	{ { 1, 1, 1, 1 }, 3, { ONE, 1, 0 } },
 	{ { 2, 1, 1, 1 }, 2, { ONE, 1, 0 } },
 	{ { 2, 1, 1, 0 }, 4, { HALF, 1, 0 } },
 	{ .last = 0 },
