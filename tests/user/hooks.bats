@@ -289,7 +289,7 @@ late() {
 	    fast=(env "LD_PRELOAD=$PWD/clock.so" "CLOCK_FAST=$speed"
 	        "CLOCK_FROM=${moment}000000")
 	    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -shared -fPIC -o clock.so \
-	        "$BATS_TEST_DIRNAME/../faults/clock.c" -ldl
+	        "$BATS_TEST_DIRNAME/../tools/clock.c" -ldl
 	    timeout 5 "${fast[@]}" "$RETRY" -q -n 2 -d 15 -j none \
 	        sh -c '[ "$RETRY_ATTEMPT" = 2 ]' || speed=1 fast=()
 	    under=("${fast[@]}")
