@@ -158,11 +158,12 @@ environment_open(struct environment *environment, const struct policy *policy,
 	    : outer->admitted;
 	struct trace *trace = &environment->trace;
 	size_t count = 0, most;
+	char *none = NULL, **from = environ != NULL ? environ : &none;
 	char *at, uuid[SYS_UUID];
 
 	stpcpy(stpcpy(environment->id, ID),
 	    outer->id != NULL ? outer->id : sys_uuid_of(uuid, random));
-	while (environ != NULL && environ[count] != NULL)
+	while (from[count] != NULL)
 		count++;
 	most = count + WRITTEN + POLICY_HANDED + ENVIRONMENT_PUT + 1;
 	environment->list = most <= ENVIRONMENT_FEW
@@ -170,8 +171,7 @@ environment_open(struct environment *environment, const struct policy *policy,
 	    : malloc(most * sizeof *environment->list);
 	if (environment->list == NULL)
 		return false;
-	for (size_t i = 0; i < count; i++)
-		environment->list[i] = environ[i];
+	memcpy(environment->list, from, count * sizeof *from);
 	environment->next = environment->list + count;
 	for (size_t i = 0; i < WRITTEN; i++)
 		drop(environment, written[i]);
