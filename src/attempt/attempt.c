@@ -305,12 +305,15 @@ execute(char **command, char **env)
 		return;
 	while (command[count] != NULL)
 		count++;
-	words = alloca((count + 4) * sizeof *words);
+	words = malloc((count + 4) * sizeof *words);
+	if (words == NULL)
+		return;
 	words[0] = sh;
 	words[1] = option;
 	words[2] = line;
 	memcpy(words + 3, command, (count + 1) * sizeof *words);
 	execve(sh, words, env);
+	free(words);
 }
 
 /*

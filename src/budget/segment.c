@@ -31,9 +31,12 @@
 
 /* Where an atomic operation is a library function, its lock is valid within one
  * process only. */
-#ifndef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_8
-#error "a word of 64 bits needs an atomic compare-and-swap"
+#ifdef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_8
+#define LOCK_FREE 1
+#else
+#define LOCK_FREE 0
 #endif
+static_assert(LOCK_FREE, "a word of 64 bits needs an atomic compare-and-swap");
 
 /* Programs of 32 and of 64 bits share segments. The units have the offsets. */
 static_assert(sizeof(struct origin) == 48, "origin");
