@@ -507,8 +507,10 @@ alternatives(struct parse *parse)
 			continue;
 		}
 		length = ere->count - last;
-		if (!append(parse, ERE_JUMP, 0) || !append(parse, ERE_JUMP, 0))
-			return false;
+		/* Room for a split before them, and a jump behind. */
+		for (int i = 0; i < 2; i++)
+			if (!append(parse, ERE_JUMP, 0))
+				return false;
 		memmove(ere->nodes + last + 1, ere->nodes + last,
 		    length * sizeof *ere->nodes);
 		ere->nodes[last] =

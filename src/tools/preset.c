@@ -290,8 +290,8 @@
 #define UV_LINE "^(error: |  Caused by: |  [^ -~]+ )"
 
 /* What both streams mean. */
-#define FATAL(lines) .err.fatal = lines, .out.fatal = lines
-#define TRANSIENT(lines) .err.transient = lines, .out.transient = lines
+#define FATAL(lines) .err.fatal = (lines), .out.fatal = (lines)
+#define TRANSIENT(lines) .err.transient = (lines), .out.transient = (lines)
 
 /*
  * The rows are sorted by their names. A row without codes has SLOW_TOO, and one
