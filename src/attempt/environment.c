@@ -123,10 +123,11 @@ bool
 environment_set(
     struct environment *environment, const char *name, const char *text)
 {
-	char *variable;
+	char *variable = malloc(strlen(name) + strlen(text) + 2);
 
-	if (asprintf(&variable, "%s=%s", name, text) == -1)
+	if (variable == NULL)
 		return false;
+	stpcpy(stpcpy(stpcpy(variable, name), "="), text);
 	put(environment, variable);
 	return true;
 }
