@@ -459,6 +459,7 @@ owned() {
 @test "each user has his own, or shares one in a directory with the setgid bit" {
 	rows row scene <<-'END'
 	others can neither read nor write it, and have their own
+	    [ "$EUID" -eq 0 ] || skip 'needs root, to be somebody else'
 	    chmod 1777 budgets
 	    umask 0
 	    fresh --budget-min 1
