@@ -948,13 +948,14 @@ add_rules(struct policy *policy)
  */
 
 static _Noreturn void
-refuse(struct argument given[], const char *name, const char *why)
+refuse(struct argument given[], const char *name, const char *why,
+    const char *other)
 {
 	struct argument argument = *given_of(given, name);
 
 	/* A mistake in a combination is not that of a line in a file. */
 	argument.location = NULL;
-	option_refuse(&argument, "%s", why);
+	option_refuse(&argument, "%s%s", why, other);
 }
 
 /* Whether an option was given, and not taken back: not by its variable. */
@@ -969,23 +970,17 @@ is_given(const struct argument *argument)
 static void
 exclude(struct argument given[], const char *name, const char *other)
 {
-	char why[40];
-
-	snprintf(why, sizeof why, "not with --%s", other);
 	if (is_given(given_of(given, name)) && is_given(given_of(given, other)))
-		refuse(given, name, why);
+		refuse(given, name, "not with --", other);
 }
 
 /* Refuses the options that need another one, which was not given. */
 static void
 refuse_needing(struct argument given[], const char *needed)
 {
-	char why[40];
-
-	snprintf(why, sizeof why, "only with --%s", needed);
 	for (size_t i = 0; i < OPTIONS; i++)
 		if (is_given(&given[i]) && strcmp(table[i].needs, needed) == 0)
-			refuse(given, table[i].name, why);
+			refuse(given, table[i].name, "only with --", needed);
 }
 
 /* Finds what is to be done, and whether there is a command. */
@@ -1061,7 +1056,7 @@ complete(struct policy *policy, struct argument given[])
 		policy->attempts = POLICY_UNLIMITED;
 	if (policy->consecutive > policy->attempts)
 		refuse(given, "consecutive",
-		    "more successes than attempts (see -n)");
+		    "more successes than attempts (see -n)", "");
 
 	/* Timeouts that are all 0 are none. */
 	while (timeouts < policy->timeouts.count &&
@@ -1074,7 +1069,7 @@ complete(struct policy *policy, struct argument given[])
 	if (list && given_of(given, "backoff")->text == NULL)
 		backoff->kind = BACKOFF_CONSTANT;
 	if (backoff->jitter == JITTER_DECORRELATED && list)
-		refuse(given, "jitter", "not with a list of delays");
+		refuse(given, "jitter", "not with a list of delays", "");
 	if (given_of(given, "max-delay")->text == NULL) {
 		backoff->cap =
 		    number_greater(30 * NANOS_SECOND, backoff->floor);
@@ -1083,7 +1078,7 @@ complete(struct policy *policy, struct argument given[])
 			    backoff->cap, backoff->delays.list[i]);
 	}
 	if (backoff->cap < backoff->floor)
-		refuse(given, "max-delay", "below --min-delay");
+		refuse(given, "max-delay", "below --min-delay", "");
 
 	exclude(given, "chronic", "hold-stdout");
 	if (policy->chronic)
@@ -1112,7 +1107,7 @@ complete(struct policy *policy, struct argument given[])
 	}
 	if (policy->key == NULL && !curl_idempotent(policy->method))
 		refuse(given, "method",
-		    "not idempotent, and no --idempotency-key");
+		    "not idempotent, and no --idempotency-key", "");
 
 	if (policy->budget.key == NULL)
 		refuse_needing(given, "budget");
@@ -1167,13 +1162,13 @@ complete_fleet(struct policy *policy, bool has_budget, struct argument given[])
 	if (argument->text == NULL)
 		refuse_needing(given, "fleet");
 	if (is_given(argument) && !has_budget)
-		refuse(given, "fleet", "only with --budget");
+		refuse(given, "fleet", "only with --", "budget");
 	if (!has_budget)
 		fleet->text = NULL;
 	if (fleet->text == NULL)
 		return;
 	if (!find_password(fleet, given) && fleet->url->user[0] != '\0')
-		refuse(given, "fleet", "a user, and no --fleet-auth");
+		refuse(given, "fleet", "a user, and no --fleet-auth", "");
 
 	if (fleet->config.terms.ratio == -1)
 		fleet->config.terms.ratio =

@@ -49,7 +49,7 @@ struct message {
 	bool attempted; /* it is about an attempt */
 	bool continues; /* a second line says more about the end */
 	const char *parts[24]; /* of the words, up to a NULL */
-	char text[TEXT + 1]; /* what they point to */
+	char *text; /* what they point to: TEXT bytes, and one more */
 	char quote[QUOTE + 4];
 	int64_t used; /* bytes of text */
 	int count; /* of parts */
@@ -767,6 +767,8 @@ void
 messages_step(struct event_loop *loop, const struct history *history,
     const struct step *step, bool attempted, struct report *report)
 {
+	/* Most steps say nothing, and touch no page of it. */
+	static char text[TEXT + 1];
 	const struct policy *policy = loop->log.policy;
 	const struct outcome *last = &history->last;
 	bool held = history->admission.answer == ADMISSION_HOLD;
@@ -781,7 +783,8 @@ messages_step(struct event_loop *loop, const struct history *history,
 		.report = policy->report != NULL ? report : NULL,
 		.least = LOUDNESS_PLAIN,
 		.attempted = attempted,
-		.continues = denied && attempted };
+		.continues = denied && attempted,
+		.text = text };
 	char advice[ADVICE_ROOM];
 
 	if (attempted && message.report != NULL)
@@ -825,7 +828,8 @@ messages_step(struct event_loop *loop, const struct history *history,
 void
 messages_alone(struct log *log, const struct admission *admission)
 {
-	struct message message = { .policy = log->policy };
+	char text[TEXT + 1];
+	struct message message = { .policy = log->policy, .text = text };
 
 	if (admission->fleet.decision != HOST_ALONE ||
 	    admission->silence == NULL)
