@@ -63,16 +63,14 @@ gather(struct run *run)
 static void
 wait_for_attempt(struct run *run, nanos at)
 {
-	char label[MESSAGES_ROOM], span[DURATION_ROOM];
-	nanos wait = at - sys_now(CLOCK_BOOTTIME), left, rest;
+	char label[MESSAGES_ROOM];
+	nanos left, rest;
 	bool calm;
 
-	if (wait <= 0 && run->history.made == 0 && !signals_pend())
+	if (at <= sys_now(CLOCK_BOOTTIME) && run->history.made == 0 &&
+	    !signals_pend())
 		return;
 	messages_label(label, run->policy, run->history.made + 1);
-	if (wait > 0)
-		progress_tell(STRINGS("waiting ", duration_format(span, wait),
-		    " before attempt ", label));
 	do {
 		bool over = hooks_over(&run->hook);
 		nanos now = sys_now(CLOCK_BOOTTIME);
@@ -99,7 +97,6 @@ execute(struct run *run, nanos began)
 
 	environment_write(&run->environment, &run->history, NULL);
 	messages_label(label, run->policy, run->history.made);
-	progress_tell(STRINGS("attempt ", label, " running"));
 	http_request_begin(&run->request);
 	outcome = attempt_run(&run->attempt, run->request.command,
 	    run->environment.list, &run->history, label);

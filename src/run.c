@@ -293,9 +293,6 @@ leave(struct run *run, struct step *step)
 	http_request_say_missing(&run->request);
 	calm = run->report == NULL ||
 	    report_write(run->report, step, now, &run->loop);
-	progress_tell(
-	    STRINGS(step->reason == REASON_SUCCEEDED ? "" : "gave up: ",
-		verdict_reasons[step->reason].words));
 	if (calm && step->reason != REASON_SUCCEEDED &&
 	    step->reason != REASON_INTERRUPTED) {
 		environment_write(&run->environment, &run->history, step);

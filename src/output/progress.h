@@ -1,10 +1,8 @@
 /*
- * progress: shows what retry is doing: a countdown on a terminal, and a status
- * in systemd, as sd_notify(3) does.
+ * progress: shows a countdown on a terminal.
  *
- * The countdown is one line, which is erased when the wait is over. If standard
- * error is not a terminal, nothing is shown. The socket of systemd is named by
- * the variable NOTIFY_SOCKET, which the command inherits too.
+ * It is one line, which is erased when the wait is over. If standard error is
+ * not a terminal, nothing is shown.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -38,12 +36,5 @@ nanos progress_nap(const struct progress *progress, nanos nap);
 
 /* Erases the line. Call this before any line of the log. */
 void progress_clear(struct progress *progress);
-
-/*
- * Sends "STATUS=" and the strings, up to a NULL, as one datagram; control bytes
- * in them are escaped. It never blocks, and errors are ignored. Without the
- * variable it does nothing.
- */
-void progress_tell(const char *const strings[]);
 
 #endif

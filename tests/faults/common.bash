@@ -140,7 +140,6 @@ prepare() {
 			true >/dev/null 2>&1 || :
 		;;
 	nested) export RETRY_BUDGET=api ;;
-	report) export NOTIFY_SOCKET=$PWD/nobody ;;
 	esac
 }
 

@@ -33,9 +33,6 @@
  *         hangup            close the line
  *                           A step that takes 20 s is given up: CMD is killed,
  *                           and the status is 99.
- *     systemd ADDRESS CMD...
- *                           NOTIFY_SOCKET is ADDRESS; what CMD sends there is
- *                           in ./heard, one message a line
  * And those that act:
  *     listen N STATUS       name each signal that comes; end after N of them,
  *                           with 300 ms for more
@@ -82,7 +79,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +91,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -429,42 +424,6 @@ static void at_terminal(char **args) {
 	print_came();
 	exit(WIFEXITED(terminal.status) ? WEXITSTATUS(terminal.status)
 					: 128 + WTERMSIG(terminal.status));
-}
-
-static void systemd(char **args) {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int ear = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), status;
-	struct pollfd one = { .fd = ear, .events = POLLIN };
-	FILE *heard = fopen("heard", "we");
-	char message[4096];
-	ssize_t length;
-	pid_t child;
-	bool over;
-
-	snprintf(address.sun_path, sizeof address.sun_path, "%s", args[0]);
-	length = (ssize_t)strlen(address.sun_path);
-	if (*args[0] == '@')
-		address.sun_path[0] = '\0';
-	else
-		unlink(args[0]);
-	if (heard == NULL ||
-	    bind(ear, (void *)&address,
-		(socklen_t)((size_t)length + offsetof(struct sockaddr_un, sun_path))) == -1)
-		fail(args[0]);
-	setenv("NOTIFY_SOCKET", args[0], 1);
-	if ((child = spawn()) == 0)
-		run(args + 1);
-	do {
-		over = waitpid(child, &status, WNOHANG) == child;
-		while (poll(&one, 1, 10) == 1) {
-			length = recv(ear, message, sizeof message, 0);
-			for (ssize_t i = 0; i < length; i++)
-				putc(message[i] == '\n' ? '|' : message[i], heard);
-			putc('\n', heard);
-		}
-	} while (!over);
-	fclose(heard);
-	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
 /* Two sockets of TCP that are connected, in place of a socketpair. */
@@ -834,7 +793,6 @@ static const struct {
 	{ "from", 2, read_from },
 	{ "how", 1, how },
 	{ "terminal", 2, at_terminal },
-	{ "systemd", 2, systemd },
 	{ "listen", 2, hear },
 	{ "answer", 1, answer },
 	{ "mask", 0, mask },

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # Covers output/progress.
-# What retry shows while it waits: a countdown on a terminal, and a status to
-# systemd.
+# What retry shows while it waits: a countdown on a terminal.
 
 # shellcheck disable=SC2016,SC2034 # what is quoted is for another shell
 
@@ -12,7 +11,7 @@ setup() {
 	helper_setup
 	export MARK=$BATS_TEST_TMPDIR HOME=$BATS_TEST_TMPDIR HISTFILE=
 	export TERM=xterm
-	unset CI NOTIFY_SOCKET
+	unset CI
 }
 
 # draws STATUS STEP... -- COMMAND...: pty; in ./out a carriage return is @, and
@@ -180,99 +179,6 @@ export PS1='person> '
 	    draws 7 -- "$RETRY" "${long[@]}" --progress always -q -- sh -c 'exit 7'
 	    [ ! -s out ]
 	END
-}
-
-# notified STATUS COMMAND...: what it sends to NOTIFY_SOCKET, which is $address,
-# is in ./heard, one message a line.
-notified() {
-	is "$1" "$ACTOR" systemd "$address" "${@:2}"
-}
-
-# bats test_tags=slow
-@test "systemd is told what retry is doing" {
-	rows beside eval <<-'END'
-	in each state
-	    address=$PWD/socket
-	    notified 7 "$RETRY" -n 2 -d 1.2 -j none -- sh -c 'exit 7'
-	    holds heard 'STATUS=attempt 1/2 running' \
-	        'STATUS=waiting 1.2s before attempt 2/2' \
-	        'STATUS=attempt 2/2 running' \
-	        'STATUS=gave up: attempts exhausted'
-	    notified 0 "$RETRY" -d 0 -- sh -c 'test "$RETRY_ATTEMPT" = 2'
-	    [ "$(tail -n 1 heard)" = 'STATUS=succeeded' ]
-	    notified 1 "$RETRY" -q -n 1 -- false
-	    [ "$(lines heard)" -eq 2 ]
-	on an abstract socket
-	    address=@retry-$$-$BATS_TEST_NUMBER
-	    notified 1 "$RETRY" -n 1 -- false
-	    [ "$(head -n 1 heard)" = 'STATUS=attempt 1/1 running' ]
-	at an address of the greatest length
-	    room=$((107 - ${#PWD} - 1))
-	    ((room > 0)) || skip "$PWD is too long"
-	    address=$PWD/$(printf "%0${room}d" 0)
-	    notified 1 "$RETRY" -n 1 -- false
-	    [ "$(lines heard)" -eq 2 ]
-	the command has NOTIFY_SOCKET as it was, and its messages arrive
-	    address=$PWD/socket
-	    notified 0 "$RETRY" -- "$PYTHON" -IS -c 'if True:
-	        import os, socket, sys
-	        name = os.environ["NOTIFY_SOCKET"]
-	        ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-	        ear.sendto(b"READY=1\nSTATUS=own", name)
-	        sys.exit(name != sys.argv[1])' "$address"
-	    has_line 'READY=1|STATUS=own' heard
-	and so has a hook
-	    address=$PWD/socket
-	    notified 1 "$RETRY" -n 1 --on-give-up 'echo "at $NOTIFY_SOCKET"' -- false
-	    has_line "at $address" err
-	END
-}
-
-# bats test_tags=slow
-@test "messages to systemd that nobody receives or reads change nothing" {
-	lost() # lost ADDRESS
-	{
-		: >err
-		NOTIFY_SOCKET=$1 is 7 "$RETRY" -n 1 -- sh -c 'exit 7' &&
-			[ "$(lines err)" -eq 1 ]
-	}
-	table lost <<-'END'
-		"$PWD/missing"
-		@retry-missing-$$
-		.
-		x
-		''
-		/
-		@
-		vsock:2:1
-		"/$(printf %0107d 0)"
-		"/$(printf %0200d 0)"
-	END
-	is 0 "$PYTHON" -IS - "$RETRY" <<-'END'
-		import os, socket, subprocess, sys
-		ear = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-		ear.bind("socket")
-		mouth = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-		mouth.setblocking(False)
-		try: # until it has heard as much as it can
-		    while True:
-		        mouth.sendto(b"x", "socket")
-		except BlockingIOError:
-		    pass
-		end = subprocess.run(
-		    [sys.argv[1], "-q", "-n", "2", "-d", "0", "sh", "-c", "exit 7"],
-		    env={**os.environ, "NOTIFY_SOCKET": os.path.abspath("socket")},
-		    timeout=60)
-		sys.exit(end.returncode != 7)
-	END
-	# Without NOTIFY_SOCKET no socket is opened.
-	inject socket:delay_enter=1
-	is 7 strace -qq -o trace -e trace=socket,sendto "$RETRY" -n 2 -d 0 -- \
-	    sh -c 'exit 7'
-	[ ! -s trace ]
-	NOTIFY_SOCKET=$PWD/none is 7 strace -qq -o trace -e trace=socket \
-	    "$RETRY" -n 1 -- sh -c 'exit 7'
-	[ -s trace ]
 }
 
 # $calm runs a command and writes down each of its waits. A wait that comes back

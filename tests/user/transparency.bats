@@ -68,7 +68,7 @@ served() {
 }
 
 @test "each attempt is the process that systemd's variables name" {
-	local named='env | grep -E "^(LISTEN|WATCHDOG)_" | sort; exit 3'
+	local named='env | grep -E "^(LISTEN|WATCHDOG|NOTIFY)_" | sort; exit 3'
 	# What starts a service with a socket and a watchdog.
 	local under=(sh -c 'export LISTEN_PID=$$ WATCHDOG_PID=$$ LISTEN_FDS=1 LISTEN_PIDFDID=7
 		exec "$@" 3</dev/null' sh)
@@ -76,7 +76,7 @@ served() {
 	row 'with limits' served -n 2 -E -t 20 -T 20
 	row 'with --http' served -n 2 --http
 	row 'in a retry within' served -n 1 env "$RETRY" -q -n 2 -d 0
-	before=(env LISTEN_PID=1 WATCHDOG_PID=1 LISTEN_FDS=1 LISTEN_PIDFDID=7)
+	before=(env LISTEN_PID=1 WATCHDOG_PID=1 LISTEN_FDS=1 LISTEN_PIDFDID=7 NOTIFY_SOCKET=/none)
 	row 'not where they name another' alike sh -c "$named"
 	before=(env LISTEN_PID= WATCHDOG_PID=x LISTEN_PIDFDID=7)
 	row 'not where they name none' alike sh -c "$named"
