@@ -1,13 +1,13 @@
 #include "show/budgets.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "exit_status.h"
+#include "fleet/link.h"
 #include "output/writer.h"
 #include "store/segment_store.h"
 #include "sys/signals.h"
@@ -20,13 +20,20 @@
 /* How often to read a segment that seems corrupt: it may be changing. */
 #define TRIES 2
 
+/* A budget, as qsort(3) compares it by segment_compare(): by its host's part.
+ */
+struct budget {
+	struct snapshot host;
+	struct snapshot fleet; /* what the fleet's server knows of it */
+};
+
 /* What --budget-status, --budget-reset or --budget-gc works with. */
 struct budgets {
 	const struct policy *policy; /* which asks for them, and for a format */
 	const char *directory;
 	struct budget *list;
-	char error[BUDGETS_REASON]; /* why the fleet's server did not answer */
-	size_t count, room;
+	struct fleet_link link; /* says if the fleet's server has answered */
+	size_t count;
 	int status; /* the exit status: 0 until something fails */
 };
 
@@ -270,7 +277,8 @@ put_json(struct writer *writer, const struct budgets *budgets)
 			writer_json_string(writer, "error", NULL);
 		} else if (shared) {
 			writer_json_string(writer, "fleet", NULL);
-			writer_json_string(writer, "error", budgets->error);
+			writer_json_string(
+			    writer, "error", budgets->link.reason);
 		}
 		if (shared)
 			put_members(writer, host, SCOPE_VIEW);
@@ -494,75 +502,6 @@ put(const struct budgets *budgets)
  * The commands
  */
 
-bool
-budgets_ask(const struct policy *policy, struct budget *budgets, size_t count,
-    bool forget, char reason[BUDGETS_REASON])
-{
-	const struct fleet_policy *fleet = &policy->fleet;
-	struct fleet_link link;
-	struct signals signals;
-	struct pollfd fds[2]; /* the first is that of the signals */
-	bool answers = signals_open(&signals);
-
-	if (!answers)
-		snprintf(reason, BUDGETS_REASON, "%s", strerror(errno));
-	link_start(
-	    &link, fleet, policy->loudness == LOUDNESS_VERBOSE, &signals);
-	for (size_t i = 0; i < count; i++) {
-		const struct fleet_answer *answer = &link.dialog.answer;
-		char key[SEGMENT_KEY + 1];
-		struct snapshot *shared = &budgets[i].fleet;
-		struct fleet_question question = { .key = key,
-			.terms = fleet->config.terms,
-			.forgets = forget };
-
-		/* The key of a snapshot is not NUL-terminated. */
-		memcpy(key, budgets[i].host.key, budgets[i].host.length);
-		key[budgets[i].host.length] = '\0';
-		segment_unknown(shared, key);
-		if (!answers)
-			continue;
-		link_ask(&link, &question, sys_now(CLOCK_BOOTTIME));
-		while (link_asks(&link)) {
-			struct wakeup wakeup;
-
-			fds[1] = link_pollfd(&link);
-			wakeup = signals_wait(&signals, fds, 2,
-			    link_nap(&link, sys_now(CLOCK_BOOTTIME)));
-			if (signals_end_series(wakeup.signal)) {
-				link_close(&link);
-				signals_die(wakeup.signal);
-			}
-			link_serve(
-			    &link, fds[1].revents, sys_now(CLOCK_BOOTTIME));
-		}
-		if (!link.answered) {
-			memcpy(reason, link.reason, sizeof link.reason);
-			answers = false;
-			continue;
-		}
-		if (forget)
-			continue;
-		shared->retries = answer->retries;
-		shared->limit = answer->limit;
-		shared->left =
-		    number_greater(answer->limit - answer->retries, 0);
-		shared->successes = answer->successes;
-		shared->window = answer->terms.window;
-		shared->ratio = answer->terms.ratio;
-		shared->min = answer->terms.min;
-		shared->hosts = answer->hosts;
-		if (shared->left > 0)
-			shared->next = 0;
-		else if (answer->limit > 0)
-			shared->next = answer->next;
-	}
-	link_close(&link);
-	close(signals.fd);
-	signals_restore(&signals);
-	return answers;
-}
-
 static void
 say(const struct budgets *budgets, enum loudness least,
     const char *const strings[])
@@ -622,15 +561,6 @@ fail_budget(struct budgets *budgets, const struct found *file, const char *what,
 		file != NULL ? NULL : ", in ", budgets->directory));
 }
 
-static void
-fail_directory(struct budgets *budgets, const char *what)
-{
-	int error = errno;
-
-	fail(budgets, error,
-	    STRINGS(what, budgets->directory, ": ", strerror(error)));
-}
-
 static struct failure
 take_snapshot(struct found *found, struct snapshot *snapshot)
 {
@@ -651,27 +581,92 @@ take_snapshot(struct found *found, struct snapshot *snapshot)
 	return sound ? NO_FAILURE : REFUSED("segment is corrupt");
 }
 
+/*
+ * Asks the server of the fleet what it knows of the budgets, and fills in
+ * fleet; that takes and changes nothing on the server. With forget, the server
+ * is to forget them. If it does not answer, it is not asked again.
+ *
+ * Meanwhile all signals are blocked, and retry dies of one that ends a series.
+ */
 static void
-say_fleet(const struct budgets *budgets, enum loudness least, const char *what,
-    const char *why)
+ask(struct budgets *budgets, bool forget)
 {
-	say(budgets, least,
-	    STRINGS("fleet '", budgets->policy->fleet.text, "': ", what, why));
+	const struct policy *policy = budgets->policy;
+	struct fleet_link *link = &budgets->link;
+	const struct fleet_answer *answer = &link->dialog.answer;
+	struct signals signals;
+	struct pollfd fds[2]; /* the first is that of the signals */
+	bool answers = signals_open(&signals);
+
+	if (!answers)
+		snprintf(
+		    link->reason, sizeof link->reason, "%s", strerror(errno));
+	link_start(link, &policy->fleet, policy->loudness == LOUDNESS_VERBOSE,
+	    &signals);
+	for (size_t i = 0; i < budgets->count; i++) {
+		const struct snapshot *host = &budgets->list[i].host;
+		struct snapshot *shared = &budgets->list[i].fleet;
+		char key[SEGMENT_KEY + 1];
+		struct fleet_question question = { .key = key,
+			.terms = policy->fleet.config.terms,
+			.forgets = forget };
+
+		/* The key of a snapshot is not NUL-terminated. */
+		snprintf(key, sizeof key, "%.*s", (int)host->length, host->key);
+		segment_unknown(shared, key);
+		if (!answers)
+			continue;
+		link_ask(link, &question, sys_now(CLOCK_BOOTTIME));
+		while (link_asks(link)) {
+			struct wakeup wakeup;
+
+			fds[1] = link_pollfd(link);
+			wakeup = signals_wait(&signals, fds, 2,
+			    link_nap(link, sys_now(CLOCK_BOOTTIME)));
+			if (signals_end_series(wakeup.signal)) {
+				link_close(link);
+				signals_die(wakeup.signal);
+			}
+			link_serve(
+			    link, fds[1].revents, sys_now(CLOCK_BOOTTIME));
+		}
+		answers = link->answered;
+		if (!answers || forget)
+			continue;
+		shared->retries = answer->retries;
+		shared->limit = answer->limit;
+		shared->left =
+		    number_greater(answer->limit - answer->retries, 0);
+		shared->successes = answer->successes;
+		shared->window = answer->terms.window;
+		shared->ratio = answer->terms.ratio;
+		shared->min = answer->terms.min;
+		shared->hosts = answer->hosts;
+		if (shared->left > 0)
+			shared->next = 0;
+		else if (answer->limit > 0)
+			shared->next = answer->next;
+	}
+	link_close(link);
+	close(signals.fd);
+	signals_restore(&signals);
+	if (!answers)
+		fail(budgets, 0,
+		    STRINGS("fleet '", policy->fleet.text,
+			forget ? "': cannot be reset: "
+			       : "': cannot be asked: ",
+			link->reason));
+	else if (forget)
+		say(budgets, LOUDNESS_VERBOSE,
+		    STRINGS("fleet '", policy->fleet.text, "': reset"));
 }
 
 /* Shows the budgets of this host, and the same budgets of its fleet. */
 static void
 show(struct budgets *budgets)
 {
-	const struct policy *policy = budgets->policy;
-
-	if (policy->fleet.text != NULL &&
-	    !budgets_ask(
-		policy, budgets->list, budgets->count, false, budgets->error)) {
-		say_fleet(budgets, LOUDNESS_QUIET,
-		    "cannot be asked: ", budgets->error);
-		note(budgets, BUDGETS_NONE);
-	}
+	if (budgets->policy->fleet.text != NULL)
+		ask(budgets, false);
 	if (!put(budgets))
 		note(budgets, EXIT_STATUS_FAILED);
 }
@@ -680,16 +675,12 @@ show(struct budgets *budgets)
 static struct snapshot *
 next_snapshot(struct budgets *budgets)
 {
-	size_t room = budgets->room == 0 ? 16 : 2 * budgets->room;
-	struct budget *list = budgets->list;
+	struct budget *list =
+	    realloc(budgets->list, (budgets->count + 1) * sizeof *list);
 
-	if (budgets->count == budgets->room) {
-		list = realloc(list, room * sizeof *list);
-		if (list == NULL)
-			return NULL;
-		budgets->list = list;
-		budgets->room = room;
-	}
+	if (list == NULL)
+		return NULL;
+	budgets->list = list;
 	return &list[budgets->count].host;
 }
 
@@ -706,7 +697,7 @@ add_found(struct found *found, void *with)
 
 	if (one && stale)
 		return;
-	snapshot = next_snapshot(budgets);
+	snapshot = one ? &budgets->list->host : next_snapshot(budgets);
 	if (snapshot == NULL) {
 		fail_budget(budgets, found, "", FAILED("not shown"));
 		return;
@@ -737,7 +728,6 @@ show_one(struct budgets *budgets)
 	struct budget one;
 
 	budgets->list = &one;
-	budgets->room = 1;
 	if (!segment_store_walk(
 		budgets->directory, policy->subject, add_found, budgets) &&
 	    errno != ENOENT)
@@ -754,8 +744,8 @@ show_one(struct budgets *budgets)
 		else
 			note(budgets, BUDGETS_NONE);
 		say_none(budgets,
-		    fleet && *budgets->error == '\0' ? LOUDNESS_VERBOSE
-						     : LOUDNESS_PLAIN);
+		    fleet && budgets->link.answered ? LOUDNESS_VERBOSE
+						    : LOUDNESS_PLAIN);
 	}
 	budgets->list = NULL;
 }
@@ -768,8 +758,7 @@ reset(struct budgets *budgets)
 	struct failure failure =
 	    segment_store_remove(budgets->directory, policy->subject);
 	bool fleet = policy->fleet.text != NULL;
-	char reason[BUDGETS_REASON];
-	struct budget budget;
+	struct budget one;
 	/* A budget that is gone already is a success. */
 	bool gone =
 	    failure.error == ENOENT && access(budgets->directory, F_OK) == 0;
@@ -785,13 +774,11 @@ reset(struct budgets *budgets)
 	if (!fleet)
 		return;
 
-	segment_unknown(&budget.host, policy->subject);
-	if (budgets_ask(policy, &budget, 1, true, reason)) {
-		say_fleet(budgets, LOUDNESS_VERBOSE, "reset", "");
-	} else {
-		say_fleet(budgets, LOUDNESS_QUIET, "cannot be reset: ", reason);
-		note(budgets, BUDGETS_NONE);
-	}
+	segment_unknown(&one.host, policy->subject);
+	budgets->list = &one;
+	budgets->count = 1;
+	ask(budgets, true);
+	budgets->list = NULL;
 }
 
 /* Checks and removes a file, without a slow call between the two. Then says
@@ -847,13 +834,11 @@ budgets_run(const struct policy *policy)
 		reset(&budgets);
 	} else if (policy->subject != NULL) {
 		show_one(&budgets);
-	} else if (gc &&
-	    faccessat(AT_FDCWD, budgets.directory, W_OK, AT_EACCESS) == -1) {
-		/* One message for the directory, and not one for each file. */
-		fail_directory(&budgets, "cannot write to ");
 	} else if (!segment_store_walk(budgets.directory, NULL,
 		       gc ? remove_idle : add_found, &budgets)) {
-		fail_directory(&budgets, "cannot read ");
+		fail(&budgets, errno,
+		    STRINGS("cannot read ", budgets.directory, ": ",
+			strerror(errno)));
 	} else if (!gc) {
 		if (budgets.count > 0)
 			qsort(budgets.list, budgets.count, sizeof *budgets.list,

@@ -11,7 +11,6 @@
 #include "output/writer.h"
 #include "exit_status.h"
 #include "report/advice.h"
-#include "show/budgets.h"
 
 /* Up to ROWS retries have a row each; of more, the first ones have one. */
 #define ROWS 100
@@ -501,28 +500,6 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 		    policy->fleet.config.timeout, deadline);
 }
 
-/* Whether the fleet's server answers, and what it says. */
-static void
-put_fleet(struct writer *writer, const struct policy *policy)
-{
-	char window[DURATION_ROOM], reason[BUDGETS_REASON];
-	struct budget budget;
-	const struct snapshot *fleet = &budget.fleet;
-
-	if (policy->fleet.text == NULL)
-		return;
-	segment_unknown(&budget.host, policy->budget.key);
-	if (budgets_ask(policy, &budget, 1, false, reason))
-		put_line(writer, "Fleet", "answers",
-		    "%" PRId64 " of %" PRId64 " retries used in %s by %" PRId64
-		    "%s",
-		    fleet->retries, fleet->limit,
-		    duration_format(window, fleet->window), fleet->hosts,
-		    fleet->hosts == 1 ? " host" : " hosts");
-	else
-		put_line(writer, "Fleet", "no answer", "%s", reason);
-}
-
 int
 dry_run_show(const struct policy *policy)
 {
@@ -537,6 +514,5 @@ dry_run_show(const struct policy *policy)
 	put_rules(&writer, policy);
 	put_limits(&writer, policy);
 	put_uncounted(&writer, policy);
-	put_fleet(&writer, policy);
 	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
 }

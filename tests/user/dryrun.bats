@@ -57,6 +57,7 @@ tells() {
 		'Not counted Retry-After up to 1m a retry' --http --max-retry-after 1m
 		'Not counted Retry-After up to 2m a retry' --retry-after stderr:in --max-retry-after 2m
 		'Not counted budget without limit a retry' -B key -n inf
+		'Not counted fleet up to 3s a retry' -B key --fleet unix:///none --fleet-timeout 3s
 		'budget until the deadline' -B key -T 30 -t 5
 		'budget up to 10s a retry' -B key -T 30 --budget-wait 10
 		'Not counted kill grace up to 5s after the deadline' -T 1

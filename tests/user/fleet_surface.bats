@@ -274,20 +274,6 @@ fails() {
 	    try status=1 says="fleet 'unix://$PWD/none': cannot be reset: no connection: *" \
 	        --budget-reset api --fleet "unix://$PWD/none"
 	    fails "budget 'api': no such budget in $PWD/budgets" api # all the same
-	--dry-run says whether the fleet could be asked
-	    serve
-	    told_server api
-	    forecast() # forecast FLEET UNCOUNTED [WORD]...: both patterns are in it
-	    {
-	        try --dry-run -B api "${@:3}"
-	        [[ $(tr -s ' ' <out) == *"Not counted fleet $2"$'\n'"Fleet "$1 ]]
-	    }
-	    forecast 'answers 20 of +([0-9]) retries used in 1m by 3 hosts' \
-	        'up to 250ms a retry' --fleet "$fleet"
-	    forecast 'no answer no connection: *' 'up to 3s a retry' \
-	        --fleet "unix://$PWD/none" --fleet-timeout 3s
-	    try --dry-run -B api
-	    not grep -i fleet out
 	END
 }
 
