@@ -8,7 +8,6 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,13 +17,6 @@
 
 /* How often to look again while other processes replace the file. */
 #define TRIES 8
-
-/* RENAME_NOREPLACE of linux/fs.h, which not every libc comes with. */
-#define NO_REPLACE 1
-
-/* In the place of a key, in the name of a file that is not complete. No encoded
- * key begins with "~". */
-#define INCOMPLETE "~tmp"
 
 struct dir {
 	const char *directory;
@@ -188,34 +180,6 @@ fill(int fd, const struct dir *dir, const char *key, const struct terms *terms)
 	return FAILED("cannot write");
 }
 
-/* For file systems without O_TMPFILE: under a name that no key has at first. */
-static struct failure
-make_named(const struct dir *dir, const char *key, const struct terms *terms)
-{
-	struct dir temporary = *dir;
-	char *end = temporary.path + dir->key;
-	struct failure failure;
-	uint64_t random;
-	int fd;
-
-	memcpy(end, INCOMPLETE, strlen(INCOMPLETE));
-	sys_random(&random, sizeof random);
-	number_put(end + strlen(INCOMPLETE), (int64_t)(random >> 1));
-	fd = open(temporary.path,
-	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd == -1)
-		return FAILED("cannot make");
-	failure = fill(fd, dir, key, terms);
-	if (failure.why == NULL &&
-	    syscall(SYS_renameat2, AT_FDCWD, temporary.path, AT_FDCWD,
-		dir->path, NO_REPLACE) == -1)
-		failure = FAILED("cannot name");
-	close(fd);
-	if (failure.why != NULL)
-		unlink(temporary.path);
-	return failure;
-}
-
 /*
  * Makes the file of a key at path. The file gets its name when it is complete,
  * so that a process which is killed here leaves no partial segment. Succeeds as
@@ -225,46 +189,95 @@ static struct failure
 make_file(const struct dir *dir, const char *key, const struct terms *terms)
 {
 	int fd = open(dir->directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	struct failure failure = FAILED("cannot make");
+	struct failure failure;
 	char name[PROCFS_NAME];
 
-	if (fd != -1) {
-		failure = fill(fd, dir, key, terms);
-		if (failure.why == NULL &&
-		    linkat(AT_FDCWD, procfs_name(name, fd), AT_FDCWD, dir->path,
-			AT_SYMLINK_FOLLOW) == -1)
-			failure = (struct failure){ "cannot name",
-				errno == EEXIST ? EEXIST : EOPNOTSUPP };
-		close(fd);
-	}
-	/* The file system has no such files, or /proc is missing. */
-	if (failure.error == EOPNOTSUPP || failure.error == EISDIR ||
-	    failure.error == ENOENT)
-		failure = make_named(dir, key, terms);
-	return failure.error == EEXIST ? NO_FAILURE : failure;
+	if (fd == -1)
+		return FAILED("cannot make a file without a name");
+	failure = fill(fd, dir, key, terms);
+	if (failure.why == NULL &&
+	    linkat(AT_FDCWD, procfs_name(name, fd), AT_FDCWD, dir->path,
+		AT_SYMLINK_FOLLOW) == -1 &&
+	    errno != EEXIST)
+		failure = FAILED("cannot name a file by way of /proc");
+	close(fd);
+	return failure;
 }
 
 /*
  * Segments
  */
 
-/* Copies and checks the header. */
+/*
+ * The segment that is in use. If its file is truncated, the kernel sends SIGBUS
+ * at the next access. At file scope, because a signal handler gets no argument
+ * from its program.
+ */
+static struct {
+	struct segment *segment;
+	volatile sig_atomic_t lost; /* the file has been truncated or changed */
+} in_use;
+
+/*
+ * Puts zeros in the place of a segment whose file is gone, and the instruction
+ * is run again. A SIGBUS for other memory, or from another process, has the
+ * effect that it would have had without this handler.
+ */
+static void
+on_bus_error(int number, siginfo_t *info, void *context)
+{
+	static const struct sigaction usual = { .sa_handler = SIG_DFL };
+	const char *address = info->si_addr;
+	char *memory = (char *)in_use.segment;
+
+	(void)context;
+	in_use.lost = 1;
+	if (info->si_code > 0 && memory != NULL && address >= memory &&
+	    address < memory + sizeof(struct segment) &&
+	    mmap(memory, sizeof(struct segment), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+		return;
+	sigaction(number, &usual, NULL);
+	raise(number);
+}
+
+/* Stays for as long as retry: what it executes gets the usual action. */
+static void
+handle_bus_errors(void)
+{
+	const struct sigaction action = { .sa_sigaction = on_bus_error,
+		.sa_flags = SA_SIGINFO | SA_NODEFER };
+	struct sigaction before;
+
+	if (sigaction(SIGBUS, &action, &before) == 0 &&
+	    before.sa_handler == SIG_IGN)
+		sigaction(SIGBUS, &before, NULL);
+}
+
+/* Maps the file, and copies and checks the header. */
 static struct failure
-check_header(struct segment_store *store, const char *key)
+map(struct segment_store *store, const char *key)
 {
 	struct header *header = &store->header;
-	struct origin here;
-	struct failure failure = find_origin(store->fd, &here);
-	ssize_t got;
+	struct origin here = { .base = sys_now(CLOCK_BOOTTIME) };
+	struct failure failure = NO_FAILURE;
+	void *memory = mmap(NULL, sizeof *store->segment,
+	    PROT_READ | PROT_WRITE, MAP_SHARED, store->fd, 0);
 
-	if (failure.why != NULL)
-		return failure;
-	got = pread(store->fd, header, sizeof *header, 0);
-	if (got == -1)
-		return FAILED("cannot read");
-	if (got != sizeof *header)
+	if (memory == MAP_FAILED)
+		return FAILED("cannot map");
+	store->segment = in_use.segment = memory;
+	in_use.lost = 0;
+	handle_bus_errors();
+	*header = store->segment->header;
+	in_use.segment = NULL;
+	if (in_use.lost != 0)
 		return REFUSED("of another size");
-	return REFUSED(segment_check(header, key, &here));
+	/* What was made in memory is of this boot. */
+	if (header->origin.boot[0] != '\0')
+		failure = find_origin(store->fd, &here);
+	return failure.why != NULL ? failure
+				   : REFUSED(segment_check(header, key, &here));
 }
 
 /*
@@ -277,7 +290,6 @@ open_existing(
 {
 	struct failure failure;
 	struct stat file;
-	void *memory;
 
 	*store = (struct segment_store){ .fd = -1 };
 	store->fd = open(
@@ -296,18 +308,10 @@ open_existing(
 	failure = fstat(store->fd, &file) == -1 ? FAILED("cannot open")
 						: judge(dir, &file);
 	if (failure.why == NULL)
-		failure = check_header(store, key);
-	if (failure.why == NULL) {
-		memory = mmap(NULL, sizeof *store->segment,
-		    PROT_READ | PROT_WRITE, MAP_SHARED, store->fd, 0);
-		if (memory != MAP_FAILED) {
-			store->segment = memory;
-			store->fd = sys_move_up(store->fd);
-			return NO_FAILURE;
-		}
-		failure = FAILED("cannot map");
-	}
-	if (failure.why != segment_stale)
+		failure = map(store, key);
+	if (failure.why == NULL)
+		store->fd = sys_move_up(store->fd);
+	else if (failure.why != segment_stale)
 		segment_store_close(store);
 	return failure;
 }
@@ -365,50 +369,11 @@ segment_store_open(struct segment_store *store, const char *directory,
 	return REFUSED("being replaced all the time");
 }
 
-/*
- * The segment that is in use. If its file is truncated, the kernel sends SIGBUS
- * at the next access. At file scope, because a signal handler gets no argument
- * from its program.
- */
-static struct {
-	struct segment *segment;
-	struct sigaction before;
-	sigset_t mask;
-	volatile sig_atomic_t lost; /* the file has been truncated or changed */
-	volatile sig_atomic_t sent; /* a process has sent SIGBUS */
-} in_use;
-
-/*
- * Puts zeros in the place of a segment whose file is gone, and the instruction
- * is run again. A SIGBUS for other memory, or from another process, has the
- * effect that it would have had without this handler.
- */
-static void
-on_bus_error(int number, siginfo_t *info, void *context)
-{
-	const char *address = info->si_addr;
-	char *memory = (char *)in_use.segment;
-
-	(void)context;
-	if (info->si_code <= 0)
-		in_use.sent = 1;
-	else if (address >= memory &&
-	    address < memory + sizeof(struct segment) &&
-	    mmap(memory, sizeof(struct segment), PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
-		in_use.lost = 1;
-	else /* the instruction faults again */
-		sigaction(number, &in_use.before, NULL);
-}
-
 bool
 segment_store_enter(struct segment_store *store)
 {
-	const struct sigaction action = { .sa_sigaction = on_bus_error,
-		.sa_flags = SA_SIGINFO | SA_NODEFER };
 	struct segment *segment = store->segment;
 	struct stat file;
-	sigset_t bus;
 
 	/* The file of a segment must still have a name and its size. */
 	if (segment == NULL ||
@@ -419,12 +384,7 @@ segment_store_enter(struct segment_store *store)
 		return false;
 	}
 	in_use.segment = segment;
-	in_use.lost = in_use.sent = 0;
-	sigemptyset(&bus);
-	sigaddset(&bus, SIGBUS);
-	sigaction(SIGBUS, &action, &in_use.before);
-	/* While SIGBUS is blocked, a fault kills the process. */
-	sigprocmask(SIG_UNBLOCK, &bus, &in_use.mask);
+	in_use.lost = 0;
 	/* Nothing changes the header, unless it overwrites the file. */
 	if (memcmp(&segment->header, &store->header, sizeof store->header) == 0)
 		return true;
@@ -435,11 +395,7 @@ segment_store_enter(struct segment_store *store)
 bool
 segment_store_leave(struct segment_store *store)
 {
-	if (sigismember(&in_use.mask, SIGBUS) == 1)
-		sigprocmask(SIG_SETMASK, &in_use.mask, NULL);
-	sigaction(SIGBUS, &in_use.before, NULL);
-	if (in_use.sent != 0)
-		raise(SIGBUS);
+	in_use.segment = NULL;
 	if (in_use.lost != 0)
 		segment_store_close(store);
 	return in_use.lost == 0;

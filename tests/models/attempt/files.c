@@ -13,7 +13,6 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 #include "budget/breaker.h"
 #include "text/number.h"
@@ -29,9 +28,6 @@
 
 /* How many bytes standard input has: all that retry would peek at. */
 #define INPUT_BYTES 5
-
-/* Type of the file system in memory: linux/magic.h. */
-#define TMPFS 0x01021994
 
 /* The second parameter of ioctl. */
 #ifdef __GLIBC__
@@ -312,10 +308,7 @@ static ssize_t rest_of(const struct file *file, off_t offset, size_t most) {
 }
 
 FAKE(ssize_t, pread, int fd, void *bytes, size_t size, off_t offset) {
-	if (file_at(fd)->kind != FILE_SEGMENT)
-		return rest_of(file_at(fd), offset, size);
-	memcpy(bytes, &kernel.segment, size);
-	return (ssize_t)size;
+	return rest_of(file_at(fd), offset, size);
 }
 
 FAKE(void *, mmap, void *address, size_t size, int protection, int flags, int fd, off_t offset) {
@@ -397,11 +390,6 @@ FAKE(int, stat, const char *path, struct stat *stat) {
 	*stat = (struct stat){ .st_mode = S_IFIFO };
 	errno = ENOENT;
 	return strcmp(path, "report") == 0 ? 0 : -1;
-}
-
-FAKE(int, fstatfs, int fd, struct statfs *system) {
-	*system = (struct statfs){ .f_type = TMPFS };
-	return 0;
 }
 
 /* FIONREAD: how much can be read. */
