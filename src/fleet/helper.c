@@ -8,13 +8,11 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include "exit_status.h"
 #include "sys/sys.h"
@@ -23,15 +21,11 @@
 /* The socket to retry, in the helper. */
 #define TO_RETRY 3
 
-/* How many addresses of a host are tried. */
-#define ADDRESSES 8
+/* For how many microseconds an address may not answer if there is another one:
+ * a host that drops packets must not use up the time of the others. */
+#define PATIENCE 100000
 
-/* After how many milliseconds without an answer the next address is tried, too:
- * a host that drops packets must not use up the time of the others (RFC 8305).
- */
-#define STAGGER 50
-
-/* How many seconds a command may go on after the end of its input. */
+/* How many seconds openssl may go on after the end of its input. */
 #define GRACE 1
 
 void
@@ -43,59 +37,10 @@ helper_end(pid_t pid)
 	waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOHANG);
 }
 
-/*
- * Forks. In retry, returns the helper's pid, or -1 with errno; *fd is a socket.
- * In the helper, returns 0; *fd is the other end, and all signals are still
- * blocked.
- */
-static pid_t
-start(int *fd)
-{
-	int ends[2];
-	pid_t pid;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == -1)
-		return -1;
-	ends[0] = sys_move_up(ends[0]);
-	ends[1] = sys_move_up(ends[1]);
-	pid = fork();
-	if (pid == 0) {
-		char *password = getenv("RETRY_FLEET_AUTH");
-
-		if (setsid() == -1)
-			_exit(EXIT_STATUS_FAILED);
-		/* No helper needs it, and /proc/PID/environ would show it. */
-		if (password != NULL) {
-			explicit_bzero(password, strlen(password));
-			unsetenv("RETRY_FLEET_AUTH");
-		}
-		close(ends[0]);
-		*fd = ends[1];
-		return 0;
-	}
-	close(ends[1]);
-	*fd = ends[0];
-	if (pid == -1) {
-		int error = errno;
-
-		close(*fd);
-		errno = error;
-	}
-	return pid;
-}
-
 static void
 close_from(int first)
 {
-	long limit;
-
-#ifdef SYS_close_range
-	if (syscall(SYS_close_range, (unsigned)first, ~0U, 0U) == 0)
-		return;
-#endif
-	limit = sysconf(_SC_OPEN_MAX);
-	for (int fd = first; fd < limit; fd++)
-		close(fd);
+	syscall(SYS_close_range, (unsigned)first, ~0U, 0U);
 }
 
 /* In the helper: moves its socket to TO_RETRY, has /dev/null as the standard
@@ -105,25 +50,17 @@ isolate(int fd)
 {
 	int null = open("/dev/null", O_RDWR);
 
+	if (null == -1)
+		_exit(EXIT_STATUS_FAILED);
 	for (int stream = 0; stream < TO_RETRY; stream++)
-		if (null == -1)
-			close(stream);
-		else if (null != stream)
-			dup2(null, stream);
-	if (fd != TO_RETRY)
-		dup2(fd, TO_RETRY);
+		dup2(null, stream);
+	dup2(fd, TO_RETRY);
 	close_from(TO_RETRY + 1);
 }
 
 /*
- * A connection to a host by its name
+ * TCP
  */
-
-/* What the helper says. A socket comes with it if both numbers are 0. */
-struct result {
-	int lookup; /* of getaddrinfo(3) */
-	int error; /* an errno */
-};
 
 /* Room for one descriptor, as cmsg(3) passes it. */
 union control {
@@ -131,79 +68,48 @@ union control {
 	struct cmsghdr header;
 };
 
-/* Connects to the address that answers first; -1 with *error if none does. */
+/* Connects to the first address that answers; -1 with errno if none does. */
 static int
-connect_to_any(const struct addrinfo *next, int *error)
+connect_to_any(const struct addrinfo *address)
 {
-	struct pollfd fds[ADDRESSES]; /* -1: that one has failed */
-	nfds_t count = 0, pending = 0;
+	const struct timeval patience = { .tv_usec = PATIENCE };
 
-	*error = EHOSTUNREACH;
-	while (next != NULL || pending > 0) {
-		if (next != NULL) {
-			int fd = socket(next->ai_family,
-			    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-			    next->ai_protocol);
-			bool begun = fd != -1 &&
-			    (connect(fd, next->ai_addr, next->ai_addrlen) ==
-				    0 ||
-				errno == EINPROGRESS);
+	for (; address != NULL; address = address->ai_next) {
+		int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC,
+		    address->ai_protocol);
 
-			if (!begun)
-				*error = errno;
-			if (!begun && fd != -1)
-				close(fd);
-			fds[count++] = (struct pollfd){ .fd = begun ? fd : -1,
-				.events = POLLOUT };
-			pending += begun;
-			next = count < ADDRESSES ? next->ai_next : NULL;
-		}
-		if (pending == 0 ||
-		    poll(fds, count, next != NULL ? STAGGER : -1) <= 0)
+		if (fd == -1)
 			continue;
-		for (nfds_t i = 0; i < count; i++) {
-			socklen_t length = sizeof(int);
-			int failure = 0;
-
-			if (fds[i].fd == -1 || fds[i].revents == 0)
-				continue;
-			getsockopt(
-			    fds[i].fd, SOL_SOCKET, SO_ERROR, &failure, &length);
-			*error = failure;
-			if (failure == 0)
-				return fds[i].fd;
-			close(fds[i].fd);
-			fds[i].fd = -1;
-			pending--;
-		}
+		if (address->ai_next != NULL)
+			setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience,
+			    sizeof patience);
+		if (connect(fd, address->ai_addr, address->ai_addrlen) == 0)
+			return fd;
+		close(fd);
 	}
 	return -1;
 }
 
-pid_t
-helper_resolve(const char *host, int port, int *fd)
+/* Says 0 and passes a socket; or says an errno, or what getaddrinfo(3) has
+ * returned, which is negative. */
+static void
+resolve(const struct url *url)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
 		.ai_flags = AI_NUMERICSERV };
-	pid_t parent = getpid(), pid = start(fd);
 	struct addrinfo *addresses = NULL;
-	struct result result = { 0 };
-	struct iovec part = { &result, sizeof result };
+	char port[NUMBER_ROOM];
+	int connected = -1;
+	int error = getaddrinfo(
+	    url->host, number_put(port, url->port), &hints, &addresses);
+	struct iovec part = { &error, sizeof error };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	union control control = { .room = { 0 } };
-	char service[NUMBER_ROOM];
-	int connected = -1;
 
-	if (pid != 0)
-		return pid;
-	signals_die_with(parent, SIGKILL);
-	isolate(*fd);
-	result.lookup =
-	    getaddrinfo(host, number_put(service, port), &hints, &addresses);
-	if (result.lookup == EAI_SYSTEM)
-		result = (struct result){ .error = errno };
-	else if (result.lookup == 0)
-		connected = connect_to_any(addresses, &result.error);
+	if (error == 0)
+		connected = connect_to_any(addresses);
+	if ((error == 0 && connected == -1) || error == EAI_SYSTEM)
+		error = errno;
 	if (connected != -1) {
 		struct cmsghdr *header = &control.header;
 
@@ -215,15 +121,14 @@ helper_resolve(const char *host, int port, int *fd)
 		memcpy(CMSG_DATA(header), &connected, sizeof connected);
 	}
 	sendmsg(TO_RETRY, &message, MSG_NOSIGNAL);
-	_exit(0);
 }
 
 const char *
 helper_resolved(int fd, int *connected)
 {
 	union control control;
-	struct result result;
-	struct iovec part = { &result, sizeof result };
+	int error;
+	struct iovec part = { &error, sizeof error };
 	struct msghdr message = { .msg_iov = &part,
 		.msg_iovlen = 1,
 		.msg_control = control.room,
@@ -231,17 +136,12 @@ helper_resolved(int fd, int *connected)
 	ssize_t got = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	const struct cmsghdr *header;
 
-	*connected = -1;
-	if (got == -1 && (errno == EAGAIN || errno == EINTR))
-		return NULL;
-	if (got != sizeof result)
+	if (got != sizeof error)
 		return "the name was not resolved";
-	if (result.lookup != 0)
-		return gai_strerror(result.lookup);
-	if (result.error != 0)
-		return strerror(result.error);
+	if (error != 0)
+		return error < 0 ? gai_strerror(error) : strerror(error);
 	header = CMSG_FIRSTHDR(&message);
-	if (header == NULL || header->cmsg_type != SCM_RIGHTS)
+	if (header == NULL)
 		return strerror(EMFILE);
 	memcpy(connected, CMSG_DATA(header), sizeof *connected);
 	*connected = sys_move_up(*connected);
@@ -252,12 +152,11 @@ helper_resolved(int fd, int *connected)
  * TLS
  */
 
-pid_t
-helper_secure(
-    const struct url *url, bool verbose, const struct signals *signals, int *fd)
+/* Becomes openssl; fd is the socket to retry. */
+static void
+run_openssl(
+    const struct url *url, bool verbose, const struct signals *signals, int fd)
 {
-	const struct timespec grace = { .tv_sec = GRACE };
-	struct pollfd fds[2] = { { .fd = TO_RETRY } };
 	unsigned char address[sizeof(struct in6_addr)];
 	bool v6 = inet_pton(AF_INET6, url->host, address) == 1;
 	bool numeric = v6 || inet_pton(AF_INET, url->host, address) == 1;
@@ -272,44 +171,56 @@ helper_secure(
 		"-no_ign_eof", "-verify_quiet", "-verify_return_error",
 		"-connect", target, numeric ? "-verify_ip" : "-verify_hostname",
 		url->host, numeric ? NULL : "-servername", url->host, NULL };
-	pid_t pid, child;
-	sigset_t ended;
+	pid_t self = getpid(), child = fork();
 
+	/* Waits until retry has closed its socket, whether it lives or not, and
+	 * kills what is left. If openssl ends before, so does this process. */
+	if (child == 0) {
+		signals_die_with(self, SIGKILL);
+		isolate(fd);
+		poll(&(struct pollfd){ .fd = TO_RETRY }, 1, -1);
+		sleep(GRACE);
+		kill(0, SIGKILL);
+	}
 	snprintf(target, sizeof target, v6 ? "[%s]:%d" : "%s:%d", url->host,
 	    url->port);
-	pid = start(fd);
-	if (pid != 0)
-		return pid;
-	child = fork();
-	if (child == 0) {
-		int null = verbose ? -1 : open("/dev/null", O_WRONLY);
-
-		dup2(*fd, STDIN_FILENO);
-		dup2(*fd, STDOUT_FILENO);
-		if (null != -1)
-			dup2(null, STDERR_FILENO);
-		else if (!verbose)
-			close(STDERR_FILENO);
-		close_from(STDERR_FILENO + 1);
-		signals_restore(signals);
+	dup2(fd, STDIN_FILENO);
+	dup2(fd, STDOUT_FILENO);
+	if (!verbose)
+		dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+	close_from(STDERR_FILENO + 1);
+	signals_restore(signals);
+	if (child != -1)
 		execvp(openssl[0], (char **)(uintptr_t)openssl);
+}
+
+pid_t
+helper_start(
+    const struct url *url, bool verbose, const struct signals *signals, int *fd)
+{
+	pid_t parent = getpid(), pid;
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == -1)
+		return -1;
+	ends[0] = sys_move_up(ends[0]);
+	ends[1] = sys_move_up(ends[1]);
+	pid = fork();
+	if (pid == 0) {
+		setsid();
+		close(ends[0]);
+		if (url->tls) {
+			run_openssl(url, verbose, signals, ends[1]);
+		} else {
+			signals_die_with(parent, SIGKILL);
+			isolate(ends[1]);
+			resolve(url);
+		}
 		_exit(EXIT_STATUS_NOT_FOUND);
 	}
-	isolate(*fd);
-	if (child == -1)
-		_exit(EXIT_STATUS_NOT_FOUND);
-
-	/* Waits until retry has closed its socket, whether it lives or not, or
-	 * until openssl has ended. Then kills what is left. All signals are
-	 * blocked. */
-	sigemptyset(&ended);
-	sigaddset(&ended, SIGCHLD);
-	fds[1].fd = signalfd(-1, &ended, SFD_CLOEXEC);
-	fds[1].events = POLLIN;
-	while (poll(fds, 2, -1) == -1 && errno == EINTR)
-		;
-	if (fds[1].revents == 0)
-		sigtimedwait(&ended, NULL, &grace);
-	kill(0, SIGKILL);
-	_exit(0);
+	close(ends[1]);
+	if (pid == -1)
+		close(ends[0]);
+	*fd = ends[0];
+	return pid;
 }

@@ -1,9 +1,7 @@
 #include "fleet/link.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,14 +11,6 @@
 #include "sys/sys.h"
 #include "text/escape.h"
 #include "text/number.h"
-
-/* Room for an address of each kind that needs no lookup. */
-union address {
-	struct sockaddr any;
-	struct sockaddr_in v4;
-	struct sockaddr_in6 v6;
-	struct sockaddr_un local;
-};
 
 void
 link_start(struct fleet_link *link, const struct fleet_policy *policy,
@@ -118,49 +108,34 @@ static void
 begin_to_connect(struct fleet_link *link)
 {
 	const struct url *url = &link->dialog.url;
-	union address address = { 0 };
-	socklen_t length = 0; /* of the address; 0: the host is a name */
+	struct sockaddr_un local = { .sun_family = AF_UNIX };
+	bool begun;
 
 	link_close(link);
-	_Static_assert(
-	    sizeof url->path <= sizeof address.local.sun_path, "too long");
+	_Static_assert(sizeof url->path <= sizeof local.sun_path, "too long");
 	if (url->host[0] == '\0') {
-		address.local.sun_family = AF_UNIX;
-		memcpy(address.local.sun_path, url->path, sizeof url->path);
-		length = sizeof address.local;
-	} else if (inet_pton(AF_INET, url->host, &address.v4.sin_addr) == 1) {
-		address.v4.sin_family = AF_INET;
-		address.v4.sin_port = htons((uint16_t)url->port);
-		length = sizeof address.v4;
-	} else if (inet_pton(AF_INET6, url->host, &address.v6.sin6_addr) == 1) {
-		address.v6.sin6_family = AF_INET6;
-		address.v6.sin6_port = htons((uint16_t)url->port);
-		length = sizeof address.v6;
-	}
-
-	link->stage = LINK_ASKING;
-	if (url->tls) {
-		link->helper =
-		    helper_secure(url, link->verbose, link->signals, &link->fd);
-	} else if (length == 0) {
-		link->stage = LINK_RESOLVING;
-		link->helper = helper_resolve(url->host, url->port, &link->fd);
+		memcpy(local.sun_path, url->path, sizeof url->path);
+		link->fd = sys_move_up(socket(
+		    AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+		begun = link->fd != -1;
 	} else {
-		link->fd = sys_move_up(socket(address.any.sa_family,
-		    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+		link->helper =
+		    helper_start(url, link->verbose, link->signals, &link->fd);
+		begun = link->helper != -1;
 	}
-	if (link->helper == -1 || link->fd == -1) {
+	if (!begun) {
 		link->helper = 0;
-		link->stage = LINK_CLOSED;
 		fail_to_connect(link, strerror(errno));
 		return;
 	}
-	if (link->helper == 0 &&
-	    connect(link->fd, &address.any, length) == -1 &&
-	    errno != EINPROGRESS)
+	link->stage = LINK_ASKING;
+	if (url->host[0] == '\0' &&
+	    connect(link->fd, (struct sockaddr *)&local, sizeof local) == -1)
 		fail_to_connect(link, strerror(errno));
-	if (link->stage == LINK_ASKING)
+	else if (url->host[0] == '\0' || url->tls)
 		begin_to_talk(link);
+	else
+		link->stage = LINK_RESOLVING;
 }
 
 void
@@ -234,7 +209,7 @@ link_serve(struct fleet_link *link, short events, nanos now)
 	nanos timeout = link->policy->config.timeout;
 	char span[DURATION_ROOM];
 	const char *reason;
-	int connected;
+	int connected = -1;
 
 	if (link_asks(link) && now >= link->until) {
 		/* duration_format() rounds more. */
@@ -253,13 +228,12 @@ link_serve(struct fleet_link *link, short events, nanos now)
 		break;
 	case LINK_RESOLVING:
 		reason = helper_resolved(link->fd, &connected);
-		if (reason != NULL) {
+		link_close(link);
+		link->fd = connected;
+		if (reason != NULL)
 			fail_to_connect(link, reason);
-		} else if (connected != -1) {
-			link_close(link);
-			link->fd = connected;
+		else
 			begin_to_talk(link);
-		}
 		break;
 	case LINK_ASKING:
 		converse(link, now);

@@ -10,9 +10,8 @@
  * here blocks, and the question ends at its deadline. No descriptor of the link
  * is inherited by a command.
  *
- * A socket or a numeric address needs no process. For the name of a host there
- * is a helper until the connection is made, and for TLS there is one until it
- * is closed.
+ * A socket needs no process. For TCP there is a helper until the connection is
+ * made, and for TLS there is one until it is closed.
  *
  * The connection of a question stays open if a retry was granted, so that its
  * success can be told with one send(2). All other successes are told with the

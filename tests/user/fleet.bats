@@ -282,8 +282,7 @@ is_connected() {
 # greets LINE: a command needs the server's answer, but the first question stops retry
 # for longer than it may take. The line serves the second one.
 greets() {
-	local first='read -r _ _ _ retry _ <"/proc/$PPID/stat"; kill -STOP "$retry"'
-	fleet_by "[ ! -e asked ] || $1; >asked; $first; exec sleep 60"
+	fleet_by "[ ! -e asked ] || $1; >asked; kill -STOP \$PPID; exec sleep 60"
 	url=rediss://any/$fleet_db
 	start "$RETRY" -B api --budget-dir one --fleet "$url" --fleet-timeout 1s \
 		--budget-required -- touch began
