@@ -18,8 +18,6 @@ const struct verdict_text verdict_reasons[] = {
 	[REASON_NOT_IDEMPOTENT] = { "not-idempotent", "not idempotent" },
 	[REASON_INPUT_CONSUMED] = { "input-consumed",
 	    "standard input was already consumed: use -I or </dev/null" },
-	[REASON_INPUT_RESET] = { "input-reset",
-	    "standard input was reset by its other end" },
 	[REASON_ATTEMPTS] = { "attempts", "attempts exhausted" },
 	[REASON_LIMIT] = { "limit", "--limit reached" },
 	[REASON_RETRY_AFTER] = { "retry-after", "Retry-After too long" },

@@ -2,9 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -13,6 +10,7 @@
 #include <unistd.h>
 #include "streams/tempfile.h"
 #include "sys/procfs.h"
+#include "sys/sys.h"
 
 /* The most reads in one call: meanwhile no signal is handled. */
 #define TURNS 16
@@ -99,11 +97,11 @@ classify(struct stdin_source *input, bool replay)
 	case S_IFSOCK:
 		if (socket_option(SO_ACCEPTCONN) != 0)
 			return STDIN_SOURCE_UNTOUCHED;
-		input->socket = true;
 		/* A file would not keep where each message ends. */
-		return replay && socket_option(SO_TYPE) == SOCK_STREAM
-		    ? STDIN_SOURCE_COPIED
-		    : STDIN_SOURCE_GUARDED;
+		if (socket_option(SO_TYPE) != SOCK_STREAM)
+			return STDIN_SOURCE_UNKNOWN;
+		input->socket = true;
+		return replay ? STDIN_SOURCE_COPIED : STDIN_SOURCE_GUARDED;
 	case S_IFIFO:
 		return replay ? STDIN_SOURCE_COPIED : STDIN_SOURCE_GUARDED;
 	case S_IFCHR:
@@ -130,15 +128,14 @@ stdin_source_open(struct stdin_source *input, const struct policy *policy)
 		.sink = -1,
 		.start = -1,
 		.inotify = -1,
+		.waiting.bytes = -1,
 	};
 	/* If there is only one attempt, no other can miss what it reads. */
 	if (!replay && policy->attempts == 1)
 		return;
 	input->most = policy->stdin_max;
 	input->kind = classify(input, replay);
-	if (replay && input->kind == STDIN_SOURCE_GUARDED)
-		input->unreplayed = "a socket for messages";
-	else if (replay && input->kind == STDIN_SOURCE_UNKNOWN)
+	if (replay && input->kind == STDIN_SOURCE_UNKNOWN)
 		input->unreplayed = "a special file";
 	else if (replay && isatty(STDIN_FILENO) == 1)
 		input->unreplayed = "a terminal";
@@ -154,174 +151,39 @@ stdin_source_open(struct stdin_source *input, const struct policy *policy)
 struct pollfd
 stdin_source_pollfd(const struct stdin_source *input)
 {
-	int fd = input->from;
-
-	if (input->kind == STDIN_SOURCE_GUARDED && input->known == GUARD_UNSEEN)
-		fd = STDIN_FILENO;
-	return (struct pollfd){ .fd = fd, .events = POLLIN };
+	return (struct pollfd){ .fd = input->from, .events = POLLIN };
 }
 
-/*
- * Copies the bytes that the next read would get; 0 at the end, -1 with errno. A
- * pipe has no MSG_PEEK: tee(2) copies its bytes into a second pipe.
- */
-static ssize_t
-peek(int fd, bool socket, char bytes[STDIN_SOURCE_PEEK])
+/* What waits in a pipe or socket. */
+static struct waiting
+look(void)
 {
-	int ends[2], error;
-	ssize_t got;
+	struct pollfd one = { .fd = STDIN_FILENO, .events = POLLRDHUP };
+	struct waiting now = { 0 };
 
-	if (socket)
-		return recv(
-		    fd, bytes, STDIN_SOURCE_PEEK, MSG_PEEK | MSG_DONTWAIT);
-	if (pipe2(ends, O_CLOEXEC) == -1)
-		return -1;
-	got = tee(fd, ends[1], STDIN_SOURCE_PEEK, SPLICE_F_NONBLOCK);
-	if (got > 0)
-		got = read(ends[0], bytes, STDIN_SOURCE_PEEK);
-	error = errno;
-	close(ends[0]);
-	close(ends[1]);
-	errno = error;
-	return got;
+	ioctl(STDIN_FILENO, FIONREAD, &now.bytes);
+	poll(&one, 1, 0);
+	now.ended = (one.revents & (POLLHUP | POLLRDHUP)) != 0;
+	return now;
 }
 
 /*
- * Whether inotify reports tee(2), too: kernels that report splice(2) do. True
- * if that cannot be found out.
+ * Whether a process has read from a pipe or socket since the first attempt
+ * began. inotify reports each read(2), and splice(2) from Linux 6.6 on, but not
+ * recv(2): after these fewer bytes wait. The number of a user's inotify
+ * descriptors is limited: without one, bytes may be lost if anything differs.
  */
 static bool
-inotify_reports_tee(void)
+was_read(struct stdin_source *input)
 {
-	char bytes[STDIN_SOURCE_PEEK];
-	int ends[2], inotify;
-	bool reported = true;
+	struct waiting before = input->waiting, now = look();
 
-	if (pipe2(ends, O_CLOEXEC) == -1)
-		return true;
-	inotify = procfs_watch(ends[0], IN_ACCESS);
-	if (inotify != -1 && write(ends[1], "", 1) == 1 &&
-	    peek(ends[0], false, bytes) == 1)
-		reported = procfs_noticed(inotify);
-	if (inotify != -1)
-		close(inotify);
-	close(ends[0]);
-	close(ends[1]);
-	return reported;
-}
-
-/* Whether a socket has a pending error. Peeking would take the error away. */
-static bool
-has_error(void)
-{
-	struct pollfd some = { .fd = STDIN_FILENO };
-
-	return poll(&some, 1, 0) == 1 && (some.revents & POLLERR) != 0;
-}
-
-/*
- * Whether a socket that is at its end was reset by its other end, even if a
- * reader has taken the error already. TCP keeps that in its state. A Unix
- * socket is reset if its other end closes it before it has read all that was
- * sent to it.
- */
-static bool
-was_reset(const struct stdin_source *input)
-{
-	struct tcp_info info;
-	socklen_t size = sizeof info;
-
-	if (!input->socket)
-		return false;
-	if (getsockopt(STDIN_FILENO, IPPROTO_TCP, TCP_INFO, &info, &size) == 0)
-		return info.tcpi_state == TCP_CLOSE;
-	return input->backlog;
-}
-
-/* Peeks. revents is from poll(2), or 0. */
-static void
-look(struct stdin_source *input, short revents)
-{
-	bool socket = input->socket, has_head = input->known == GUARD_HEAD;
-	char bytes[STDIN_SOURCE_PEEK];
-	bool lost; /* bytes that were there at an earlier look */
-	int waiting = 0, unread = 0, error;
-	ssize_t got;
-
-	/* A pending error may be all that a reader of the socket would get. */
-	if (socket && ((revents & POLLERR) != 0 || has_error()) &&
-	    ioctl(STDIN_FILENO, FIONREAD, &waiting) == 0 && waiting == 0) {
-		input->known = has_head ? GUARD_EATEN : GUARD_RESET;
-		return;
-	}
-	got = peek(STDIN_FILENO, socket, bytes);
-	error = errno;
-	if (got != 0 && socket)
-		input->backlog =
-		    ioctl(STDIN_FILENO, TIOCOUTQ, &unread) == 0 && unread > 0;
-
-	lost = has_head &&
-	    (got < (ssize_t)input->length_of_head ||
-		memcmp(bytes, input->head, input->length_of_head) != 0);
-
-	if (got == -1 && error != EAGAIN && !socket) {
-		/* Without a free descriptor, a peek at a pipe shows nothing. */
-		input->known = has_head ? GUARD_HEAD : GUARD_INOTIFY;
-	} else if (got > 0 && !lost) {
-		/* A later look may see more. */
-		memcpy(input->head, bytes, (size_t)got);
-		input->length_of_head = (size_t)got;
-		input->known = GUARD_HEAD;
-	} else if (lost ||
-	    ((revents & POLLIN) != 0 && (got == -1 || !socket))) {
-		/* A process has read the bytes that poll promised; but for a
-		 * socket poll promises the end of the stream, too. */
-		input->known = GUARD_EATEN;
-	} else if (got == -1 && error == EAGAIN) {
-		input->known = GUARD_UNSEEN;
-	} else if (input->known == GUARD_NONE) {
-		/* Bytes that were read before the first attempt are no loss. */
-		input->known = GUARD_INOTIFY;
-	} else if (was_reset(input)) {
-		input->known = GUARD_RESET;
-	} else {
-		/* Bytes may have come before the end, and been read. inotify
-		 * would have reported the read. */
-		input->known =
-		    input->inotify == -1 ? GUARD_EATEN : GUARD_INOTIFY;
-	}
-}
-
-/*
- * inotify reports each read(2), of a pipe as of a file, but not recv(2), and
- * splice(2) only in newer kernels. And the number of a user's inotify
- * descriptors is limited. In these cases retry peeks as well. If splice is
- * reported, inotify alone is enough, and a peek by tee(2) would be reported as
- * a read.
- */
-static void
-begin_guard(struct stdin_source *input)
-{
-	input->inotify = procfs_watch(STDIN_FILENO, IN_ACCESS | IN_ONESHOT);
-	if (input->socket || input->inotify == -1 || !inotify_reports_tee())
-		look(input, 0);
-	else
-		input->known = GUARD_INOTIFY;
-}
-
-/* The reason why a retry could not read the same, or REASON_NONE. */
-static enum reason
-guard_lost(struct stdin_source *input)
-{
-	if (procfs_noticed(input->inotify))
-		input->known = GUARD_EATEN;
-	else if (input->known == GUARD_UNSEEN || input->known == GUARD_HEAD)
-		look(input, 0);
-	if (input->known == GUARD_EATEN)
-		return REASON_INPUT_CONSUMED;
-	/* If no reader has taken the error, the next attempt gets it, too. */
-	return input->known == GUARD_RESET && !has_error() ? REASON_INPUT_RESET
-							   : REASON_NONE;
+	input->waiting = now;
+	if (procfs_noticed(input->inotify) || now.bytes < before.bytes ||
+	    (input->inotify == -1 &&
+		(now.bytes > before.bytes || now.ended != before.ended)))
+		input->consumed = true;
+	return input->consumed;
 }
 
 /*
@@ -331,29 +193,19 @@ guard_lost(struct stdin_source *input)
 static ssize_t
 take(struct stdin_source *input, size_t room)
 {
-	struct pollfd some = { .fd = input->from, .events = POLLIN };
 	off_t offset = input->length;
 	char bytes[ROOM];
 	ssize_t got;
 
-	if (!input->socket && input->start == -1) {
-		got = splice(input->from, NULL, input->file, &offset, room,
+	if (!input->socket && input->start == -1)
+		return splice(input->from, NULL, input->file, &offset, room,
 		    SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-		if (got != -1 || (errno != EINVAL && errno != ENOSYS))
-			return got;
-	}
 	if (room > ROOM)
 		room = ROOM;
-	if (input->start != -1) {
-		got = pread(input->from, bytes, room, input->start + offset);
-	} else if (input->socket) {
+	if (input->socket)
 		got = recv(input->from, bytes, room, MSG_DONTWAIT);
-	} else if (poll(&some, 1, 0) == 0) {
-		errno = EAGAIN;
-		return -1;
-	} else {
-		got = read(input->from, bytes, room);
-	}
+	else
+		got = pread(input->from, bytes, room, input->start + offset);
 	input->unread = got == -1;
 	for (ssize_t done = 0, put; done < got; done += put) {
 		put = pwrite(input->file, bytes + done, (size_t)(got - done),
@@ -367,12 +219,8 @@ take(struct stdin_source *input, size_t room)
 void
 stdin_source_serve(struct stdin_source *input, short revents)
 {
-	if (revents == 0 || stdin_source_pollfd(input).fd == -1)
+	if (revents == 0)
 		return;
-	if (input->kind != STDIN_SOURCE_COPIED) {
-		look(input, revents);
-		return;
-	}
 	for (int turn = 0; turn < TURNS && input->from != -1; turn++) {
 		/* One byte more than may be copied shows that there are more.
 		 */
@@ -406,11 +254,18 @@ stdin_source_begin(struct stdin_source *input)
 		    lseek(STDIN_FILENO, input->start, SEEK_SET) != -1;
 	if (input->kind == STDIN_SOURCE_REOPENED)
 		return reopen(input);
-	if (input->kind == STDIN_SOURCE_GUARDED && input->known == GUARD_NONE)
-		begin_guard(input);
-	if (input->kind == STDIN_SOURCE_COPIED)
-		input->sink = tempfile_again(input->file);
-	return input->kind != STDIN_SOURCE_COPIED || input->sink != -1;
+	if (input->kind == STDIN_SOURCE_GUARDED && input->waiting.bytes == -1) {
+		input->inotify = procfs_watch(STDIN_FILENO, IN_ACCESS);
+		input->waiting = look();
+	}
+	if (input->kind != STDIN_SOURCE_COPIED)
+		return true;
+	input->sink = procfs_reopen(input->file, O_RDONLY);
+	/* Without /proc all attempts share one offset. */
+	if (input->sink == -1)
+		input->sink =
+		    sys_move_up(fcntl(input->file, F_DUPFD_CLOEXEC, 0));
+	return input->sink != -1 && lseek(input->sink, 0, SEEK_SET) == 0;
 }
 
 bool
@@ -438,9 +293,8 @@ stdin_source_ended(struct stdin_source *input)
 enum reason
 stdin_source_lost(struct stdin_source *input)
 {
-	if (input->kind == STDIN_SOURCE_GUARDED)
-		return guard_lost(input);
-	if (input->kind == STDIN_SOURCE_UNKNOWN)
+	if (input->kind == STDIN_SOURCE_UNKNOWN ||
+	    (input->kind == STDIN_SOURCE_GUARDED && was_read(input)))
 		return REASON_INPUT_CONSUMED;
 	if (input->kind != STDIN_SOURCE_FILE)
 		return REASON_NONE;

@@ -19,17 +19,10 @@
 #include <sys/types.h>
 #include "policy/policy.h"
 
-/* The most bytes of a peek. */
-#define STDIN_SOURCE_PEEK 512
-
-/* What is known about reads by an attempt. */
-enum guard {
-	GUARD_NONE, /* no attempt was made yet */
-	GUARD_UNSEEN, /* it was empty: look when poll(2) finds bytes */
-	GUARD_HEAD, /* head is still in front if no process has read */
-	GUARD_INOTIFY, /* only inotify can show a read, if it is there */
-	GUARD_EATEN, /* a process has read bytes */
-	GUARD_RESET, /* the next read gets only an error, once */
+/* What waits in a pipe or socket. */
+struct waiting {
+	int bytes; /* -1: no attempt was made yet */
+	bool ended; /* its other end is closed */
 };
 
 enum stdin_source_kind {
@@ -60,11 +53,9 @@ struct stdin_source {
 	/* REOPENED, COPIED: */
 	int sink; /* the descriptor for the child of this attempt, or -1 */
 	/* GUARDED: */
-	enum guard known;
 	int inotify; /* a descriptor that reports a read, or -1 */
-	bool backlog; /* a socket's other end has not read all it was sent */
-	size_t length_of_head;
-	char head[STDIN_SOURCE_PEEK];
+	struct waiting waiting; /* at the latest look */
+	bool consumed; /* a process has read bytes */
 };
 
 /*
@@ -77,7 +68,7 @@ void stdin_source_open(struct stdin_source *input, const struct policy *policy);
 /* What poll(2) should wait for: fd is -1 if there is nothing. */
 struct pollfd stdin_source_pollfd(const struct stdin_source *input);
 
-/* Reads or peeks, as poll allows; never blocks. */
+/* Reads, as poll allows; never blocks. */
 void stdin_source_serve(struct stdin_source *input, short revents);
 
 /* Whether the first attempt may begin: all is copied, or an error ended that.

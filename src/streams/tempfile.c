@@ -66,28 +66,6 @@ tempfile_open(void)
 	return sys_move_up(fd);
 }
 
-int
-tempfile_again(int fd)
-{
-	int other = procfs_reopen(fd, O_RDONLY);
-	off_t offset = 0;
-	ssize_t sent;
-
-	if (other != -1 || (errno != ENOENT && errno != EACCES))
-		return other;
-	other = tempfile_open();
-	if (other == -1)
-		return -1;
-	do
-		sent = tempfile_send(fd, &offset,
-		    &(struct nonblock){ NONBLOCK_PLAIN, other }, ROOM);
-	while (sent > 0);
-	if (sent == 0 && lseek(other, 0, SEEK_SET) == 0)
-		return other;
-	close(other);
-	return -1;
-}
-
 ssize_t
 tempfile_send(int fd, off_t *offset, const struct nonblock *to, off_t most)
 {

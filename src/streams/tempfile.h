@@ -33,9 +33,6 @@ int tempfile_create(const char *directory, char *path, size_t size);
  */
 int tempfile_open(void);
 
-/* As procfs_reopen() for reading; without /proc it copies the file. */
-int tempfile_again(int fd);
-
 /*
  * Moves some bytes at *offset, up to most, to an output, and adds their number
  * to *offset. Returns that number, 0 at the end, -1 with errno (EAGAIN: the

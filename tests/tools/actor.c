@@ -13,11 +13,8 @@
  *     from KIND[:WHAT] CMD...
  *                           standard input is of that KIND: a socket (stream:
  *                           the bytes of the file WHAT come, and the end, or
- *                           without WHAT nothing; seqpacket, dgram: the
- *                           messages in WHAT, between commas; reset, reset-tcp:
- *                           reset when there is a file ./go, and then ./gone),
- *                           or listen, unconnected, eventfd, signalfd, path,
- *                           memory
+ *                           without WHAT nothing; dgram, listen, unconnected),
+ *                           or eventfd, path, memory
  * Those that run CMD and wait for it:
  *     how CMD...            say how it ended: "exited 3", "killed TERM"
  *     terminal [STEP]... -- CMD...
@@ -42,7 +39,7 @@
  *     flags                 the status flags of descriptors 0 to 2
  *     entries               how many entries the directory at descriptor 0 has
  *     receive N             take at most N bytes from the socket at descriptor
- *                           0; exit with 7, or with 8 if it was reset
+ *                           0; exit with 7
  *     unread FD N           wait until the pipe FD has N bytes or more
  *     sip                   copy standard input, slowly
  *     stubborn              ignore TERM
@@ -74,7 +71,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -88,7 +84,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -426,38 +421,18 @@ static void at_terminal(char **args) {
 					: 128 + WTERMSIG(terminal.status));
 }
 
-/* Two sockets of TCP that are connected, in place of a socketpair. */
-static void connect_pair(int pair[2]) {
-	struct sockaddr_in address = { .sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct linger abort = { 1, 0 };
-	socklen_t size = sizeof address;
-	int server = socket(AF_INET, SOCK_STREAM, 0);
-
-	pair[0] = socket(AF_INET, SOCK_STREAM, 0);
-	if (bind(server, (void *)&address, size) == -1 || listen(server, 1) == -1 ||
-	    getsockname(server, (void *)&address, &size) == -1 ||
-	    connect(pair[0], (void *)&address, size) == -1 ||
-	    (pair[1] = accept(server, NULL, NULL)) == -1)
-		fail("socket");
-	setsockopt(pair[1], SOL_SOCKET, SO_LINGER, &abort, sizeof abort);
-	close(server);
-}
-
 static int special(const char *kind) {
-	sigset_t none;
 	int fd = -1;
 
-	sigemptyset(&none);
 	if (strcmp(kind, "listen") == 0) {
 		fd = socket(AF_INET, SOCK_STREAM, 0);
 		listen(fd, 1);
 	} else if (strcmp(kind, "unconnected") == 0)
 		fd = socket(AF_INET, SOCK_STREAM, 0);
+	else if (strcmp(kind, "dgram") == 0)
+		fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 	else if (strcmp(kind, "eventfd") == 0)
 		fd = eventfd(1, 0);
-	else if (strcmp(kind, "signalfd") == 0)
-		fd = signalfd(-1, &none, 0);
 	else if (strcmp(kind, "path") == 0)
 		fd = open("/", O_PATH);
 	else if (strcmp(kind, "memory") == 0 && (fd = memfd_create("x", 0)) != -1 &&
@@ -470,41 +445,26 @@ static int special(const char *kind) {
 
 static void read_from(char **args) {
 	char *what = strchr(args[0], ':'), bytes[65536];
-	const char *kind = args[0];
-	int pair[2], type, file = -1, status;
-	pid_t over = 0;
-	bool reset = strncmp(kind, "reset", 5) == 0;
+	int pair[2], file = -1, status;
 	ssize_t length;
 	pid_t child;
 
 	if (what != NULL)
 		*what++ = '\0';
-	type = strcmp(kind, "seqpacket") == 0 ? SOCK_SEQPACKET
-	    : strcmp(kind, "dgram") == 0      ? SOCK_DGRAM
-					      : SOCK_STREAM;
-	if (type == SOCK_STREAM && strcmp(kind, "stream") != 0 && !reset) {
-		dup2(special(kind), 0);
+	if (strcmp(args[0], "stream") != 0) {
+		dup2(special(args[0]), 0);
 		run(args + 1);
 	}
-	if (strcmp(kind, "reset-tcp") == 0)
-		connect_pair(pair);
-	else if (socketpair(AF_UNIX, type, 0, pair) == -1)
-		fail(kind);
-	/* Closed with bytes unread a socket resets the other end. */
-	if (reset && write(pair[0], "unread", 6) != 6)
-		fail(kind);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == -1)
+		fail(args[0]);
 	/* What fits is there before the command looks. */
 	handle(SIGPIPE, SIG_IGN);
-	if (what != NULL && type == SOCK_STREAM) {
+	if (what != NULL) {
 		if ((file = open(what, O_RDONLY)) == -1)
 			fail(what);
 		length = read(file, bytes, sizeof bytes);
 		send(pair[1], bytes, (size_t)length, 0);
 	}
-	if (what != NULL && type != SOCK_STREAM)
-		for (what = strtok(what, ","); what != NULL; what = strtok(NULL, ","))
-			if (send(pair[1], what, strlen(what), 0) == -1)
-				fail(kind);
 	if ((child = spawn()) == 0) {
 		dup2(pair[0], 0);
 		close(pair[0]);
@@ -514,20 +474,13 @@ static void read_from(char **args) {
 	}
 	close(pair[0]);
 	alarm(LIFE); /* then the command has the end of its input */
-	if (what != NULL && type == SOCK_STREAM) {
+	if (what != NULL) {
 		while ((length = read(file, bytes, sizeof bytes)) > 0 &&
 		    send(pair[1], bytes, (size_t)length, 0) == length)
 			continue;
 		shutdown(pair[1], SHUT_WR);
 	}
-	if (reset) {
-		while (access("go", F_OK) == -1 && (over = waitpid(child, &status, WNOHANG)) == 0)
-			linger(10);
-		linger(100); /* for a reader to block */
-		close(pair[1]);
-		close(open("gone", O_WRONLY | O_CREAT, 0600));
-	}
-	if (over == 0 && waitpid(child, &status, 0) != child)
+	if (waitpid(child, &status, 0) != child)
 		fail("waitpid");
 	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
@@ -546,9 +499,8 @@ static void entries(char **unused) {
 
 static void receive(char **args) {
 	char bytes[256];
-	ssize_t got = recv(0, bytes, (size_t)number(args[0]), 0);
 
-	exit(got > 0 ? 7 : got == 0 ? 0 : errno == ECONNRESET ? 8 : 9);
+	exit(recv(0, bytes, (size_t)number(args[0]), 0) > 0 ? 7 : 9);
 }
 
 static void unread(char **args) {

@@ -5,7 +5,6 @@
 # shellcheck disable=SC2016,SC2034 # $ and ` in single quotes are for others
 
 load helper
-load actor
 
 setup() {
 	top=${BATS_TEST_FILENAME%/*}/../..
@@ -249,9 +248,6 @@ ends() {
 }
 
 @test "the reasons are those of the manual, by name and in words" {
-	printf '%s\n' '#!/bin/sh' 'exec "$ACTOR" from reset "$RESET" "$@"' >reset
-	chmod +x reset
-	: >go # and the actor resets
 	export RETRY_BUDGET_DIR=$PWD
 	table <<-'END'
 		ends interrupted interrupted -- sh -c 'kill -TERM $PPID; exit 3'
@@ -261,7 +257,6 @@ ends() {
 		ends not-retryable 'not retryable' --retry-on 2 false
 		answer 503; ends not-idempotent 'not idempotent' --http -- ./curl -d x
 		ends input-consumed 'standard input was already consumed: use -I or </dev/null' -d 0 -- sh -c 'read -r _; exit 1' < <(echo line)
-		RESET=$RETRY RETRY=./reset ends input-reset 'standard input was reset by its other end' -- cat
 		ends attempts 'attempts exhausted' -n 1 false
 		ends limit '--limit reached' --limit 0:1 false
 		answer 503 'Retry-After: 3600'; ends retry-after 'Retry-After too long' --http ./curl

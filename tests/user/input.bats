@@ -63,6 +63,13 @@ endless() {
 	return "$got"
 }
 
+# filled TRY...: TRY with that pipe, which has two lines
+filled() {
+	local filling='printf "a\nb\n" >&7; exec "$@"'
+	local under=(sh -c "$filling" sh "${under[@]}")
+	endless "$@"
+}
+
 # piped WORD...: starts retry with these words, and a pipe to which descriptor 7
 # writes as long as it is open
 piped() {
@@ -275,61 +282,30 @@ in_tmpfs=(unshare -Urm sh -c 'mount -t tmpfs -o size=64k none "$TMPDIR"; exec "$
 	[ ! -e ran ]
 }
 
-# Where retry looks when bytes come, the command reads after that.
-late='switches()
-	{
-		while read -r name count; do
-			[ "$name" != voluntary_ctxt_switches: ] || echo "$count"
-		done <"/proc/$PPID/status"
-	}
-	before=$(switches)
-	echo line >&7
-	for i in $(seq 500); do
-		[ "$before" = "$(switches)" ] || break
-		sleep .01
-	done
-	sleep .2
-	read x
-	exit 1'
-
-# pipe_guarded: what is noticed of the reads of a pipe, where $under runs retry
-pipe_guarded() {
+@test "once an attempt has read from a pipe there is no other attempt" {
 	table <<-'END'
 		# Its first line was read, or all, or a line that came late.
 		ab try status=7 says="$lost" sh -c 'read x; exit 7'
 		ab try status=3 out='a|b' says="$lost" sh -c 'cat; exit 3'
-		endless try status=1 says="$lost" sh -c "$late"
+		endless try status=1 says="$lost" sh -c 'echo line >&7; read x; exit 1'
+		# Some of many bytes that are the same.
+		try status=1 says="$lost" sh -c 'head -c 10; exit 1' < <(head -c 1M /dev/zero)
 		# Nobody has read, or there is nothing.
 		ab try out='a|b' sh -c "$in_second"
-		endless try status=1 says="$kept" false
+		endless try status=1 says="$kept" sh -c 'echo line >&7; exit 1'
 		try status=1 says="$kept" sh -c "$all" < <(:)
 	END
-}
-
-# ends_unread WHAT: while the first attempt runs a pipe ends from which nothing
-# came; then the attempts read, and this is said
-ends_unread() {
-	rm -f closed ready1 err
-	mkfifo closed
-	exec 8<>closed
-	piped "${usual[@]}" sh -c 'echo >"ready$RETRY_ATTEMPT"
-		[ "$RETRY_ATTEMPT" != 1 ] || read -r line <closed
-		cat
-		exit 1'
-	wait_for [ -e ready1 ]
-	exec 7>&-
-	echo >&8
-	ended
-	reads err "$1"
-}
-
-@test "once an attempt has read from a pipe there is no other attempt" {
-	late='echo line >&7; read x; exit 1' pipe_guarded
-	# Some of many bytes that are the same.
-	try status=1 says="$lost" sh -c 'head -c 10; exit 1' < <(head -c 1M /dev/zero)
 	rows beside eval <<-'END'
 	it ends while nobody reads it
-	    ends_unread "$kept"
+	    piped "${usual[@]}" sh -c 'echo >ready
+	        [ "$RETRY_ATTEMPT" != 1 ] || until [ -e closed ]; do sleep .01; done
+	        cat
+	        exit 1'
+	    wait_for [ -e ready ]
+	    exec 7>&-
+	    : >closed
+	    ended
+	    reads err "$kept"
 	a line of a slow writer, however fast
 	    for i in 1 2; do
 	        rm -f ready err
@@ -362,17 +338,18 @@ ends_unread() {
 	END
 }
 
-@test "it is noticed on a system without inotify, and on one whose inotify ignores splice" {
+@test "without inotify there is no other attempt unless the pipe is as it was" {
 	local under=(unshare -Ur sh -c
 		'echo 0 >/proc/sys/user/max_inotify_instances && exec "$@"' sh)
 	"${under[@]}" true 2>/dev/null || skip "no user namespaces here"
-	pipe_guarded
-	ends_unread "$lost"
-	under=(strace -qq -o trace -e trace=inotify_add_watch
-	    -e inject=inotify_add_watch:retval=1)
-	"${under[@]}" true 2>/dev/null || skip "no strace here that works"
-	pipe_guarded
-	ends_unread "$kept"
+	table <<-'END'
+		filled try status=1 says="$lost" sh -c 'read x; exit 1'
+		filled try out='a|b' sh -c '[ "$RETRY_ATTEMPT" = 2 ] && head -n 2'
+		endless try status=1 says="$kept" false
+		endless try status=1 says="$lost" sh -c 'echo line >&7; exit 1'
+		endless try status=1 says="$lost" sh -c 'printf "a\nb\n" >&7; read x; exit 1'
+		try status=1 says="$lost" sh -c ': >ready; cat; exit 1' < <(until [ -e ready ]; do sleep .01; done; echo line)
+	END
 }
 
 @test "an input that is never at its end, or has none, does not prevent retries" {
@@ -406,22 +383,12 @@ ends_unread() {
 		from "stream:$in" try out='1|2|3' sh -c "$in_second"
 		from stream try status=1 says="$kept" false
 		from stream:/dev/null try status=1 says="$kept" sh -c "$all"
-		from seqpacket:one,two try status=7 says="$lost" sh -c 'dd status=none bs=9 count=1; exit 7'
+		# Of these nobody knows.
+		from eventfd try status=1 says="$lost" false
+		from eventfd try status=1 says="$of special file, which cannot be read again|$lost_I" -I false
+		from dgram try status=1 says="$lost" false
+		from dgram try status=1 says="$of special file, which cannot be read again|$lost_I" -I false
 	END
-	for kind in seqpacket dgram; do
-		table <<-'END'
-			from $kind:one,two try status=7 says="$lost" "$ACTOR" receive 9
-			from $kind:one,two try status=7 says="$of socket for messages, which cannot be read again|$lost_I" -I "$ACTOR" receive 9
-			from $kind:one try out=one sh -c '[ "$RETRY_ATTEMPT" = 2 ] && head -c 3'
-			from $kind try status=1 says="$kept" false
-		END
-	done
-	for kind in eventfd signalfd; do
-		table <<-'END'
-			from $kind try status=1 says="$lost" false
-			from $kind try status=1 says="$of special file, which cannot be read again|$lost_I" -I false
-		END
-	done
 	{ : </dev/kmsg; } 2>/dev/null || skip "no right to read a device"
 	try status=1 says="$lost" false </dev/kmsg
 }
@@ -550,25 +517,4 @@ reader_left() {
 		os.wait()
 	END
 	reads err "$lost"
-}
-
-# reset KIND TRY...: TRY with a socket of this KIND, which is reset once there is ./go
-reset() {
-	rm -f go gone
-	from "$@"
-}
-
-@test "a reset of a socket ends the series, if a command has read it" {
-	local gone='touch go; until [ -e gone ]; do sleep 0.01; done'
-	local taken='kill -STOP $PPID; touch go; cat; kill -CONT $PPID; exit 7' kind
-	local lost='attempt 1/2 *giving up: standard input was reset by its other end|ended after 1 attempt in *: input-reset'
-	table <<-'END'
-		# The command gets the error, or a reader has taken it before retry looks.
-		reset reset try status=8 says="$lost" sh -c "$gone; exec \"\$ACTOR\" receive 1"
-		reset reset try status=7 says="*|$lost" sh -c "$taken"
-		reset reset-tcp try status=7 says="*|$lost" sh -c "$taken"
-		# Nobody has read, or the second attempt succeeds without reading.
-		reset reset try status=7 says="$kept" sh -c "$gone; exit 7"
-		reset reset try sh -c "$gone; [ \$RETRY_ATTEMPT = 2 ]"
-	END
 }

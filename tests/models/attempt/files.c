@@ -26,7 +26,7 @@
 /* The most blocks of memory. */
 #define HEAP 16
 
-/* How many bytes standard input has: all that retry would peek at. */
+/* How many bytes standard input has. */
 #define INPUT_BYTES 5
 
 /* The second parameter of ioctl. */
@@ -288,9 +288,8 @@ FAKE(ssize_t, read, int fd, void *bytes, size_t size) {
 		file->over = size == 0;
 		return (ssize_t)size;
 	case FILE_WATCH:
-		/* Once: standard input was read. An old kernel, which has no pidfds either, does
-		 * not report tee(2), as stdin_source.c tries with a pipe of its own. */
-		if (file->over || !(file->of == STDIN_FILENO ? kernel.consumed : kernel.pidfds))
+		/* Once: standard input was read. */
+		if (file->over || !kernel.consumed)
 			return -1;
 		file->over = true;
 		*(struct inotify_event *)bytes = (struct inotify_event){ .mask = IN_ACCESS };
@@ -348,14 +347,6 @@ FAKE(ssize_t, splice, int from, off_t *in, int to, off_t *out, size_t most, unsi
 	return first ? INPUT_BYTES : 0;
 }
 
-FAKE(ssize_t, tee, int from, int to, size_t most, unsigned flags) {
-	off_t size = from == STDIN_FILENO && !kernel.consumed ? INPUT_BYTES : file_at(from)->size;
-
-	kernel.files[file_at(to)->of].size = size;
-	errno = EAGAIN;
-	return size == 0 ? -1 : (ssize_t)size;
-}
-
 FAKE(off_t, lseek, int fd, off_t offset, int whence) {
 	return whence == SEEK_SET ? offset : file_at(fd)->size;
 }
@@ -394,10 +385,11 @@ FAKE(int, stat, const char *path, struct stat *stat) {
 
 /* FIONREAD: how much can be read. */
 FAKE(int, ioctl, int fd, REQUEST request, ...) {
+	bool input = fd == STDIN_FILENO && !kernel.consumed;
 	va_list rest;
 
 	va_start(rest, request);
-	*va_arg(rest, int *) = (int)file_at(fd)->size;
+	*va_arg(rest, int *) = input ? INPUT_BYTES : (int)file_at(fd)->size;
 	va_end(rest);
 	return 0;
 }

@@ -399,7 +399,7 @@ TEST(statuses_of_limits_and_failed_starts) {
 TEST(reasons) {
 	static const char *const names[] = { "none", "internal", "interrupted", "not-executable",
 		"succeeded", "stop-rule", "not-retryable", "not-idempotent", "input-consumed",
-		"input-reset", "attempts", "limit", "retry-after", "deadline", "retry-if",
+		"attempts", "limit", "retry-after", "deadline", "retry-if",
 		"breaker", "budget" };
 
 	for (size_t i = 0; i < LENGTH(names); i++)
