@@ -305,12 +305,16 @@ link_share(struct fleet_link *link, struct budget_client *budget, uint64_t seed)
 	budget->caller.fleet = &link->caller;
 }
 
-/* Stores what came of the question, which is an answer, in the segment. */
+/* Stores what came of the question in the segment. */
 static void
-store(const struct visit *visit, void *answer)
+store(
+    struct budget_client *budget, const struct fleet_answer *answer, nanos now)
 {
-	fleet_host_store(
-	    &visit->segment->fleet, visit->caller->fleet, answer, visit->age);
+	struct visit visit = { .now = now };
+
+	while (budget_client_visit(budget, &visit))
+		fleet_host_store(&visit.segment->fleet, visit.caller->fleet,
+		    answer, visit.age);
 }
 
 struct fleet_answer
@@ -332,25 +336,29 @@ link_settle(struct fleet_link *link, nanos now)
 		answer.code = FLEET_SILENT;
 	link->late = failed && answer.code == FLEET_CUT;
 	link->silent = answer.code == FLEET_SILENT;
-	budget_client_visit(link->budget, now, store, &answer);
+	store(link->budget, &answer, now);
 	if (answer.code != FLEET_GRANTED)
 		link_close(link);
 	return answer;
 }
 
-static void
-claim(const struct visit *visit, void *tells)
+/* Claims what the server has not been told; false if there is nothing. */
+static bool
+claim(struct budget_client *budget, nanos now)
 {
-	*(bool *)tells = fleet_host_claim(&visit->segment->fleet,
-	    &visit->segment->window, visit->caller->fleet, visit->age);
+	struct visit visit = { .now = now };
+	bool tells = false;
+
+	while (budget_client_visit(budget, &visit))
+		tells = fleet_host_claim(&visit.segment->fleet,
+		    &visit.segment->window, visit.caller->fleet, visit.age);
+	return tells;
 }
 
 void
 link_greet(struct fleet_link *link, nanos now)
 {
-	bool tells;
-
-	budget_client_visit(link->budget, now, claim, &tells);
+	claim(link->budget, now);
 	link_ask(link, &link->caller.question, now);
 }
 
@@ -358,11 +366,9 @@ void
 link_report(struct fleet_link *link, bool succeeded, nanos now)
 {
 	struct fleet_answer sent = { .code = FLEET_SENT };
-	bool tells = false;
 
-	if (succeeded && link->stage == LINK_READY)
-		budget_client_visit(link->budget, now, claim, &tells);
-	if (tells && link_tell(link, &link->caller.question))
-		budget_client_visit(link->budget, now, store, &sent);
+	if (succeeded && link->stage == LINK_READY &&
+	    claim(link->budget, now) && link_tell(link, &link->caller.question))
+		store(link->budget, &sent, now);
 	link_close(link);
 }

@@ -39,7 +39,6 @@ go_private(struct budget_client *budget, struct failure failure)
 	static struct segment unshared;
 	struct origin origin = { .base = sys_now(CLOCK_BOOTTIME) };
 	bool explained = failure.error == 0 || failure.error == EAGAIN;
-	bool known = budget->private;
 
 	segment_store_close(&budget->store);
 	budget->private = true;
@@ -47,8 +46,6 @@ go_private(struct budget_client *budget, struct failure failure)
 	segment_make(&unshared, config->key, &config->terms, &origin);
 	budget->store.segment = &unshared;
 	budget->store.header = unshared.header;
-	if (known)
-		return;
 	log_say(budget->log, config->required ? LOUDNESS_QUIET : LOUDNESS_PLAIN,
 	    STRINGS("budget '", config->key, "': cannot be used: ", failure.why,
 		explained ? "" : ": ", explained ? "" : strerror(failure.error),
@@ -98,126 +95,107 @@ say_terms(struct budget_client *budget, const struct terms *terms)
 		number_put_decimal(window, terms->window, NANOS_SECOND), "s"));
 }
 
+static const char removed[] = "removed again and again";
+
 /*
- * Acts on the segment. Returns why that means nothing, or NULL: the segment was
- * removed, and what was done to the caller is undone; or it is corrupt.
+ * Begins a use of the segment. Returns why there is none, or NULL: the segment
+ * was removed, or it is corrupt.
  */
 static const char *
-act_once(struct budget_client *budget, nanos now, budget_act *act, void *with)
+enter(struct budget_client *budget, struct visit *visit)
 {
-	static const char removed[] = "removed again and again";
 	struct segment_store *store = &budget->store;
 	const struct header *header = &store->header;
-	struct caller *caller = &budget->caller, before;
-	struct visit visit = { .caller = caller, .header = header, .now = now };
+	struct caller *caller = &budget->caller;
 	struct failure failure = open_shared(budget);
-	bool differs, sound;
 
 	if (failure.why != NULL)
 		go_private(budget, failure);
 	if (!segment_store_enter(store))
 		return removed;
-	before = *caller;
-	visit.segment = store->segment;
-	visit.age = segment_age(header, now);
-	visit.terms = segment_agree(
-	    visit.segment, header, &caller->config->terms, &differs);
-	visit.next = window_next(&visit.segment->window, &visit.terms,
-	    header->slice, visit.age, &visit.sums);
+	budget->before = *caller;
+	visit->caller = caller;
+	visit->segment = store->segment;
+	visit->header = header;
+	visit->age = segment_age(header, visit->now);
+	visit->terms = segment_agree(
+	    visit->segment, header, &caller->config->terms, &budget->differs);
+	visit->next = window_next(&visit->segment->window, &visit->terms,
+	    header->slice, visit->age, &visit->sums);
 	if (caller->fleet != NULL) {
 		caller->fleet->slice = header->slice;
 		caller->fleet->random = hash_draw(&caller->fleet->seed);
 	}
-	sound = visit.terms.ratio >= 0 && visit.next >= 0;
-	if (sound)
-		act(&visit, with);
-	if (!segment_store_leave(store)) {
-		*caller = before;
-		return removed;
-	}
-	if (!sound)
-		return "segment is corrupt";
-	if (differs)
-		say_terms(budget, &visit.terms);
-	return NULL;
+	if (visit->terms.ratio >= 0 && visit->next >= 0)
+		return NULL;
+	return segment_store_leave(store) ? "segment is corrupt" : removed;
 }
 
-void
-budget_client_visit(
-    struct budget_client *budget, nanos now, budget_act *act, void *with)
+bool
+budget_client_visit(struct budget_client *budget, struct visit *visit)
 {
-	const char *why;
+	const char *why = removed;
 
 	if (budget->caller.config->key == NULL)
-		return;
-	for (int pass = 1; (why = act_once(budget, now, act, with)) != NULL;
-	     pass++) {
-		if (pass >= PASSES)
+		return false;
+	if (visit->segment == NULL) {
+		budget->passes = 0;
+		why = enter(budget, visit);
+	} else if (segment_store_leave(&budget->store)) {
+		if (budget->differs)
+			say_terms(budget, &visit->terms);
+		return false;
+	} else {
+		budget->caller = budget->before;
+	}
+	for (; why != NULL; why = enter(budget, visit)) {
+		if (++budget->passes >= PASSES)
 			go_private(budget, REFUSED(why));
 		/* The process may have been stopped since it read the clock,
 		 * and so takes the segment for one of the future. */
-		now = sys_now(CLOCK_BOOTTIME);
+		visit->now = sys_now(CLOCK_BOOTTIME);
 	}
-}
-
-/* A hold, for 0 if none. */
-static void
-hold(const struct visit *visit, void *wait)
-{
-	hold_extend(&visit->segment->hold, *(const nanos *)wait, visit->age);
+	return true;
 }
 
 bool
 budget_client_ready(struct budget_client *budget)
 {
-	nanos none = 0;
+	struct visit visit = { .now = sys_now(CLOCK_BOOTTIME) };
 
 	if (!budget->caller.config->required)
 		return true;
-	budget_client_visit(budget, sys_now(CLOCK_BOOTTIME), hold, &none);
+	while (budget_client_visit(budget, &visit))
+		;
 	return !budget->private;
-}
-
-/* An attempt that has ended, and what the budget says about its retry. */
-struct told {
-	const struct attempt_end *end;
-	struct admission foreseen;
-};
-
-static void
-tell(const struct visit *visit, void *with)
-{
-	struct told *told = with;
-
-	told->foreseen = admission_tell(visit, told->end);
 }
 
 struct admission
 budget_client_tell(
     struct budget_client *budget, const struct attempt_end *end, nanos now)
 {
-	struct told told = { end, { .answer = ADMISSION_GRANTED } };
+	struct visit visit = { .now = now };
+	struct admission foreseen = { .answer = ADMISSION_GRANTED };
 
-	budget_client_visit(budget, now, tell, &told);
-	return told.foreseen;
+	while (budget_client_visit(budget, &visit))
+		foreseen = admission_tell(&visit, end);
+	return foreseen;
 }
 
 void
 budget_client_hold(struct budget_client *budget, nanos wait, nanos now)
 {
-	if (wait >= HOLD_LEAST)
-		budget_client_visit(budget, now, hold, &wait);
-}
+	struct visit visit = { .now = now };
 
-static void
-give_up(const struct visit *visit, void *unused)
-{
-	(void)unused;
-	segment_count(visit->segment, TOTAL_GAVE_UP);
+	while (wait >= HOLD_LEAST && budget_client_visit(budget, &visit))
+		hold_extend(&visit.segment->hold, wait, visit.age);
 }
 
 void
 budget_client_give_up(struct budget_client *budget, nanos now)
 {
-	budget_client_visit(budget, now, give_up, NULL);
+	struct visit visit = { .now = now };
+
+	while (budget_client_visit(budget, &visit))
+		segment_count(visit.segment, TOTAL_GAVE_UP);
 }
