@@ -115,7 +115,7 @@ $(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(OBJS)
 # The functions that a program replaces by fakes. Some have another name where
 # times and sizes of files have been made to have 64 bits.
 WIDE_CALLS = prctl:__prctl_time64 clock_gettime:__clock_gettime64 \
-	sigtimedwait:__sigtimedwait64 open:open64 fcntl:fcntl64 fstat:fstat64 \
+	open:open64 fcntl:fcntl64 fstat:fstat64 \
 	fcntl:__fcntl_time64 fstat:__fstat64_time64 stat:stat64 \
 	stat:__stat64_time64 lseek:lseek64 mmap:mmap64 pread:pread64 \
 	ioctl:__ioctl_time64

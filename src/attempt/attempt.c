@@ -372,7 +372,6 @@ start(const struct event_loop *loop, int death_signal, int errors,
 	/* The command must not run with the wrong streams. */
 	if (streams_attach(&loop->streams)) {
 		signals_restore(&loop->signals);
-		signals_hand_on(&loop->signals);
 		if (activated)
 			inherit_activation(env, parent, room);
 		execute(command, env);
@@ -420,7 +419,6 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 	attempt->idle = limit_at(attempt->began, policy->idle_timeout);
 	loop->child = tree->child;
 	loop->signals.accompanied = true;
-	outcome->interrupted = signals_handed_on(&loop->signals);
 
 	while (!termination_over(tree)) {
 		struct wakeup wakeup = event_loop_hear(loop, -1, nap(attempt));

@@ -1,6 +1,5 @@
 #include "sys/signals.h"
 
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -9,7 +8,6 @@
 #include "sys/sys.h"
 #include "text/number.h"
 
-#define KERNEL_MASK_SIZE ((size_t)8)
 #define LONGEST_NAP (30 * NANOS_SECOND)
 /* How long to wait where the kernel refuses to wait for events. */
 #define RETRIED_NAP (10 * NANOS_MS)
@@ -34,88 +32,26 @@
 static const int unblocked[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
 	SIGTRAP, SIGSYS };
 
-/*
- * A libc reserves some signals (32, 33, and musl 34) and refuses them in sets
- * and calls, but the caller and the command may use them. So the system call
- * itself is made where one of these may be meant. A sigset_t begins like the
- * kernel's set. The kernel's struct sigaction fits into DISPOSITION_WORDS; its
- * handler is one of the first two, and all zeros are the default.
- */
-#define WORD_BITS (8 * (int)sizeof(unsigned long))
-#define DISPOSITION_WORDS 32
-#ifdef __mips__
-#define HANDLER 1
-#else
-#define HANDLER 0
-#endif
-
-static void
-leave_out(sigset_t *set, int signal)
-{
-	unsigned long *words = (unsigned long *)(void *)set;
-	int bit = signal - 1;
-
-	words[bit / WORD_BITS] &= ~(1UL << (bit % WORD_BITS));
-}
-
-/* glibc's sigisemptyset() does not see signals above 32. */
-static bool
-is_empty(const sigset_t *set)
-{
-	static const unsigned char none[KERNEL_MASK_SIZE];
-
-	return memcmp(set, none, sizeof none) == 0;
-}
-
 static bool
 ignored(int signal)
 {
-	unsigned long words[DISPOSITION_WORDS] = { 0 };
+	struct sigaction action;
 
-	return syscall(SYS_rt_sigaction, signal, NULL, words,
-		   KERNEL_MASK_SIZE) == 0 &&
-	    words[HANDLER] == (unsigned long)SIG_IGN;
-}
-
-static long
-set_mask(const sigset_t *mask, sigset_t *before)
-{
-	return syscall(
-	    SYS_rt_sigprocmask, SIG_SETMASK, mask, before, KERNEL_MASK_SIZE);
+	return sigaction(signal, NULL, &action) == 0 &&
+	    action.sa_handler == SIG_IGN;
 }
 
 bool
 signals_open(struct signals *signals)
 {
-	static const struct timespec at_once;
-	static siginfo_t received[SIGNALS_PENDING];
-	sigset_t *heard = &signals->heard, pending;
+	sigset_t *heard = &signals->heard;
 
 	signals->self = getpid();
-	memset(heard, 0xff, sizeof *heard);
+	sigfillset(heard);
 	for (size_t i = 0; i < sizeof unblocked / sizeof *unblocked; i++)
-		leave_out(heard, unblocked[i]);
-	sigemptyset(&signals->inherited);
-	signals->pending = received;
-	signals->count = 0;
-	if (syscall(SYS_rt_sigprocmask, SIG_BLOCK, heard, &signals->inherited,
-		KERNEL_MASK_SIZE) == -1)
+		sigdelset(heard, unblocked[i]);
+	if (sigprocmask(SIG_SETMASK, heard, &signals->inherited) == -1)
 		return false;
-
-	/* Takes the signals that are pending because the caller has blocked
-	 * them: the command inherits this mask. Others are for retry, and
-	 * those beyond SIGNALS_PENDING stay pending. */
-	if (!is_empty(&signals->inherited)) {
-		sigemptyset(&pending);
-		if (sigpending(&pending) == 0)
-			sigandset(&pending, &pending, &signals->inherited);
-		while (signals->count < SIGNALS_PENDING &&
-		    sigtimedwait(&pending, &signals->pending[signals->count],
-			&at_once) > 0)
-			signals->count++;
-		set_mask(heard, NULL);
-	}
-
 	signals->accompanied = signals->continued = false;
 	signals->awake = sys_now(CLOCK_MONOTONIC);
 	signals->stopped = 0;
@@ -173,7 +109,7 @@ signals_pend(void)
 	sigset_t pending;
 
 	sigemptyset(&pending);
-	return sigpending(&pending) == 0 && !is_empty(&pending);
+	return sigpending(&pending) == 0 && !sigisemptyset(&pending);
 }
 
 /*
@@ -240,9 +176,9 @@ signals_stop(const struct signals *signals, int signal)
 	if (sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1)
 		return;
 	kill(signals->self, signal);
-	leave_out(&others, signal);
-	set_mask(&others, NULL);
-	set_mask(&signals->heard, NULL);
+	sigdelset(&others, signal);
+	sigprocmask(SIG_SETMASK, &others, NULL);
+	sigprocmask(SIG_SETMASK, &signals->heard, NULL);
 }
 
 /*
@@ -298,7 +234,7 @@ signals_restore(const struct signals *signals)
 	if (signals->child_ignored)
 		sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_IGN },
 		    NULL);
-	set_mask(&signals->inherited, NULL);
+	sigprocmask(SIG_SETMASK, &signals->inherited, NULL);
 }
 
 void
@@ -316,37 +252,8 @@ signals_early(struct signals *signals, int signal)
 {
 	bool early = sigismember(&signals->early, signal) == 1;
 
-	leave_out(&signals->early, signal);
+	sigdelset(&signals->early, signal);
 	return early;
-}
-
-void
-signals_hand_on(const struct signals *signals)
-{
-	for (size_t i = 0; i < signals->count; i++) {
-		const siginfo_t *info = &signals->pending[i];
-		pid_t self = getpid();
-
-		/* A process may send itself a signal with any si_code. */
-		if (syscall(SYS_rt_sigqueueinfo, self, info->si_signo, info) ==
-		    -1)
-			kill(self, info->si_signo);
-	}
-}
-
-int
-signals_handed_on(struct signals *signals)
-{
-	int end = 0;
-
-	for (size_t i = 0; i < signals->count; i++) {
-		int signal = signals->pending[i].si_signo;
-
-		if (end == 0 && signals_end_series(signal) && !ignored(signal))
-			end = signal;
-	}
-	signals->count = 0;
-	return end;
 }
 
 bool
@@ -359,14 +266,13 @@ signals_end_series(int signal)
 _Noreturn void
 signals_die(int signal)
 {
-	static const unsigned long words[DISPOSITION_WORDS];
 	sigset_t others;
 
 	prctl(PR_SET_DUMPABLE, 0);
-	syscall(SYS_rt_sigaction, signal, words, NULL, KERNEL_MASK_SIZE);
+	sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
 	kill(getpid(), signal);
-	memset(&others, 0xff, sizeof others);
-	leave_out(&others, signal);
-	set_mask(&others, NULL);
+	sigfillset(&others);
+	sigdelset(&others, signal);
+	sigprocmask(SIG_SETMASK, &others, NULL);
 	_exit(EXIT_STATUS_SIGNAL + signal);
 }

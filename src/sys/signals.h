@@ -14,10 +14,6 @@
 #include <sys/types.h>
 #include "text/duration.h"
 
-/* The most pending signals that are passed on to the command. More stay
- * pending, and count as sent later: before the command runs, to retry. */
-#define SIGNALS_PENDING 32
-
 /* The most signals that one wait reads. However many come, the clock is looked
  * at then. */
 #define SIGNALS_READ 64
@@ -33,8 +29,6 @@ struct signals {
 	bool continued; /* CONT was read since the instant awake */
 	nanos awake; /* CLOCK_MONOTONIC; what was stopped before it is known */
 	nanos stopped; /* how long retry itself was stopped, in all */
-	size_t count; /* of the signals that were pending on entry: */
-	siginfo_t *pending;
 };
 
 /* Why a wait ended. */
@@ -47,7 +41,8 @@ struct wakeup {
 
 /*
  * Blocks all signals but ABRT and faults (SEGV and the like), and opens the
- * signalfd. False, with errno, if the kernel refuses.
+ * signalfd. What is pending because the caller has blocked it counts as sent to
+ * retry now. False, with errno, if the kernel refuses.
  */
 bool signals_open(struct signals *signals);
 
@@ -82,18 +77,6 @@ nanos signals_note(struct signals *signals);
 
 /* Whether signals_note has noted this signal; true once. */
 bool signals_early(struct signals *signals, int signal);
-
-/*
- * In the first child that becomes the command, after signals_restore: makes the
- * signals pending that were pending, blocked, when retry started.
- */
-void signals_hand_on(const struct signals *signals);
-
-/*
- * In the parent, after the fork of that child: forgets the pending signals.
- * Returns one of them that ends the series, or 0.
- */
-int signals_handed_on(struct signals *signals);
 
 /*
  * In the child that parent has just forked: the child gets this signal when

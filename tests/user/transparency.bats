@@ -95,11 +95,11 @@ inherits() {
 	local handled
 	handled=HUP,INT,QUIT,ILL,TRAP,ABRT,BUS,FPE,USR1,SEGV,USR2,PIPE,ALRM,TERM
 	handled+=,CHLD,CONT,TSTP,TTIN,TTOU,URG,XCPU,XFSZ,VTALRM,PROF,WINCH,IO
-	handled+=,PWR,SYS,RTMIN,RTMAX
+	handled+=,PWR,SYS,RTMIN+1,RTMAX
 	table inherits <<-'END'
 		"--ignore-signal=$handled"
 		"--block-signal=$handled"
-		'--ignore-signal --block-signal'
+		--ignore-signal
 		--ignore-signal=CHLD
 		--default-signal=PIPE
 	END

@@ -651,8 +651,7 @@ static struct setting any_setting(void) {
 		.interrupted = one_of(16),
 		.dies_abandoned = one_of(3),
 		.visible = !one_of(16),
-		.adopts = one_of(4),
-		.pends = one_of(16) };
+		.adopts = one_of(4) };
 
 	set.around |= (one_of(8) ? IS_INIT : 0) | (one_of(4) ? IS_LEADER : 0) |
 	    (one_of(8) ? 0 : HAS_PIDFDS) | (one_of(4) ? IS_WATCHED : 0);

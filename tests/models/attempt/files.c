@@ -446,18 +446,7 @@ FAKE(long, syscall, long number, ...) {
 	va_list rest;
 
 	va_start(rest, number);
-	if (number == SYS_rt_sigaction) {
-		/* No signal is ignored. */
-	} else if (number == SYS_rt_sigprocmask) {
-		(void)va_arg(rest, int);
-		const sigset_t *mask = va_arg(rest, const sigset_t *);
-		sigset_t *before = va_arg(rest, sigset_t *);
-
-		if (before != NULL)
-			*before = kernel.inherited;
-		if (kernel.raised != 0 && sigismember(mask, kernel.raised) == 0)
-			invocation_unblock();
-	} else if (number == PPOLL) {
+	if (number == PPOLL) {
 		struct pollfd *fds = va_arg(rest, struct pollfd *);
 		nfds_t count = va_arg(rest, nfds_t);
 

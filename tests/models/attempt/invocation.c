@@ -38,9 +38,6 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-/* What is pending and blocked as retry starts, if a setting says so. */
-static const int pending_first[] = { SIGUSR1, SIGTERM };
-
 /* main() of retry.c. unit_attempt.c has the one that replaces it. */
 int REAL(main)(int argc, char **argv);
 
@@ -393,8 +390,6 @@ FAKE(pid_t, fork, void) {
 	if (++now->launched == 1) {
 		if (now->set.exhausted)
 			file_exhaust();
-		if (now->set.pends)
-			now->ended_by |= UINT64_C(1) << SIGTERM;
 	}
 	file_inherit();
 	now->attempting = true;
@@ -416,7 +411,7 @@ static void postpone(nanos stopped) {
  * A signal that retry has sent to itself, once it is not blocked any more: retry dies of it, or
  * it stops all of the job, and somebody continues that later. PID 1 does neither.
  */
-void invocation_unblock(void) {
+static void unblock(void) {
 	static const nanos span = 10 * NANOS_SECOND;
 	const struct process *command = kernel.command;
 	int number = kernel.raised;
@@ -520,22 +515,18 @@ void invocation_poll(struct rest *rest) {
 		postpone(kernel.now - began - slept);
 }
 
-/* Takes what is pending from the start. */
-FAKE(int, sigtimedwait, const sigset_t *set, siginfo_t *info, const struct timespec *timeout) {
-	if (now->taken == LENGTH(pending_first))
-		return -1;
-	info->si_signo = pending_first[now->taken++];
-	return info->si_signo;
+FAKE(int, sigpending, sigset_t *set) {
+	sigemptyset(set);
+	for (size_t i = 0; i < kernel.count; i++)
+		sigaddset(set, kernel.pending[i].number);
+	return 0;
 }
 
-FAKE(int, sigpending, sigset_t *set) {
-	bool opened = file_count(FILE_SIGNALS, FILE_SIGNALS) > 0;
-
-	sigemptyset(set);
-	for (size_t i = 0; !opened && now->set.pends && i < LENGTH(pending_first); i++)
-		sigaddset(set, pending_first[i]);
-	for (size_t i = 0; opened && i < kernel.count; i++)
-		sigaddset(set, kernel.pending[i].number);
+FAKE(int, sigprocmask, int how, const sigset_t *mask, sigset_t *before) {
+	if (before != NULL)
+		sigemptyset(before);
+	if (kernel.raised != 0 && sigismember(mask, kernel.raised) == 0)
+		unblock();
 	return 0;
 }
 
@@ -612,8 +603,6 @@ void invocation_start(const struct setting *set, uint64_t seed, bool tracing) {
 		.latest = KERNEL_PIDS,
 		.random = seed,
 		.tracing = tracing };
-	for (size_t i = 0; set->pends && i < LENGTH(pending_first); i++)
-		sigaddset(&kernel.inherited, pending_first[i]);
 	file_start(BUDGET, WINDOW);
 	if (set->held_back)
 		file_trip(600 * NANOS_MS);

@@ -34,7 +34,6 @@ struct setting {
 	bool dies_abandoned; /* the command dies when retry abandons it */
 	bool visible; /* there is a /proc */
 	bool adopts; /* orphans become children of retry from the start */
-	bool pends; /* TERM is pending and blocked from the start */
 	int around; /* the sum of some of these: */
 };
 
@@ -100,7 +99,6 @@ struct invocation {
 	bool cut; /* its output is not delivered */
 	bool stuck; /* its reader took none as retry looked last */
 	nanos looked; /* when the latest wait ended */
-	size_t taken; /* how many of pending_first were taken */
 	int64_t begun, launched; /* attempts; attempts that got a process */
 	nanos at; /* when the next attempt may begin, on BOOTTIME */
 	nanos timeout, kill, given_up; /* when these limits are reached */

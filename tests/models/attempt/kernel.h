@@ -152,7 +152,6 @@ struct kernel {
 	nanos now; /* on CLOCK_MONOTONIC */
 	nanos asleep; /* CLOCK_BOOTTIME is so far ahead of that */
 	pid_t self, group, session;
-	sigset_t inherited; /* the mask that retry is given */
 	bool subreaper, pidfds, visible; /* visible: /proc is */
 	bool watched; /* a shell with job control waits for us */
 	struct process list[KERNEL_PROCESSES];
@@ -196,7 +195,6 @@ extern struct kernel kernel;
 /* Of invocation.c, which knows what retry is to do. */
 void invocation_poll(struct rest *rest); /* waits as ppoll(2) */
 struct sent invocation_hear(void); /* takes the next signal */
-void invocation_unblock(void); /* raised has an effect now */
 void invocation_limit(int number); /* a limit signals the command */
 
 /* A number in [0, most). */
