@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "http/http_status.h"
@@ -16,14 +15,7 @@
 #include "streams/tempfile.h"
 #include "sys/procfs.h"
 
-/* capabilities(7); its header is the kernel's and not with every libc. */
-#define CAP_SYS_PTRACE 19
-
-/*
- * The most bytes of a status file that are parsed at once. Of a longer file the
- * last ones count. The first ones count instead if the last ones have no
- * response, or are only a part of a body.
- */
+/* The most bytes of a status file that are parsed. */
 #define MOST 65536
 
 /*
@@ -96,11 +88,11 @@ make_config(struct http_request *request)
 /*
  * Copies the command line from, in which curl is word number first, and puts
  * options of retry's before those of each operation of curl: of two equal
- * options the later one, which is the user's, counts. path: of the file for
- * --dump-header, or NULL. False, with errno.
+ * options the later one, which is the user's, counts. dumps: curl is to write
+ * the status file. False, with errno.
  */
 static bool
-amend(struct http_request *request, char **from, size_t first, const char *path)
+amend(struct http_request *request, char **from, size_t first, bool dumps)
 {
 	static char dump_header[] = "--dump-header", config[] = "--config";
 	char **to;
@@ -119,9 +111,9 @@ amend(struct http_request *request, char **from, size_t first, const char *path)
 
 		while (done < first + curl.opening)
 			*to++ = from[done++];
-		if (!curl.dumps && path != NULL) {
+		if (!curl.dumps && dumps) {
 			*to++ = dump_header;
-			*to++ = (char *)(uintptr_t)path;
+			*to++ = request->made.path;
 		}
 		if (!curl.keyed && request->key != NULL) {
 			*to++ = config;
@@ -134,35 +126,13 @@ amend(struct http_request *request, char **from, size_t first, const char *path)
 	return true;
 }
 
-/*
- * Whether what sudo runs can open the private file. Another user cannot. Root
- * can open a file in memory by its path in /proc, with CAP_SYS_PTRACE, which
- * root may lack in a container. In /tmp not even root can: it must not open
- * another user's file with O_CREAT there (proc(5), fs.protected_regular).
- */
-static bool
-reaches(const struct wrapped *wrapper, const struct private_file *file)
-{
-	if (wrapper->alien)
-		return false;
-	if (!wrapper->root || geteuid() == 0)
-		return true;
-	return !file->temporary &&
-	    prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE, 0, 0, 0) == 1;
-}
-
 /* Finds out how curl can be told of the status file and the key, and whether
  * its request may be sent twice. False, with errno. */
 static bool
 know_curl(struct http_request *request, const struct wrapped *wrapper)
 {
 	const struct policy *policy = request->policy;
-	char **command = policy->command + wrapper->command;
-	struct curl curl = curl_read(command);
-	const char *method =
-	    policy->method == NULL ? curl.method : policy->method;
-	const char *path = request->path;
-	bool reached = reaches(wrapper, &request->made);
+	struct curl curl = curl_read(policy->command + wrapper->command);
 
 	if (curl.retries)
 		log_warn(request->log,
@@ -172,53 +142,28 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 		log_warn(request->log,
 		    STRINGS("curl makes several requests: they share one "
 			    "idempotency key"));
-	request->source = curl.dumps ? HTTP_REQUEST_DUMP
-	    : reached                ? HTTP_REQUEST_CURL
-				     : HTTP_REQUEST_SUDO;
 	request->known->curl = true;
 	request->known->several = curl.several;
 
 	/* Without a key only a request that is idempotent is sent twice. */
-	if (!curl.keyed && !curl_idempotent(method) &&
-	    (request->key == NULL ? policy->method == NULL : !reached))
-		request->known->method = method;
+	if (!curl.keyed && request->key == NULL && policy->method == NULL &&
+	    !curl_idempotent(curl.method))
+		request->known->method = curl.method;
 
-	if (curl.dumps) {
-		/* The file of curl's own -D is read instead, by a path that
-		 * retry can use. */
-		char *within = NULL;
-
-		if (curl.dump == NULL)
-			log_note(request->log,
-			    STRINGS("curl's own --dump-header is not a file: "
-				    "no HTTP status is read"));
-		else if (wrapper->directory != NULL && curl.dump[0] != '/' &&
-		    asprintf(&within, "%s/%s", wrapper->directory, curl.dump) ==
-			-1)
-			return false;
-		request->path = within != NULL ? within : curl.dump;
-		path = NULL;
-	}
-	/* Without its headers it is not known what curl has sent. */
-	request->known->several |=
-	    request->path == NULL || request->source == HTTP_REQUEST_SUDO;
-	if (reached)
-		return amend(request, policy->command, wrapper->command, path);
-	if (request->key != NULL)
-		log_tell(request->log,
-		    &(struct line){ .least = LOUDNESS_QUIET,
-			.warning = true,
-			.strings = STRINGS("curl under sudo is sent without "
-					   "the key, put sudo in front of "
-					   "retry") });
-	return true;
+	/* The file of curl's own -D is read instead, by a path that retry can
+	 * use. Without its headers it is not known what curl has sent. */
+	if (curl.dumps &&
+	    (curl.dump == NULL || (wrapper->moved && curl.dump[0] != '/')))
+		request->known->several = true;
+	else if (curl.dumps)
+		request->path = curl.dump;
+	return amend(request, policy->command, wrapper->command, !curl.dumps);
 }
 
 bool
 http_request_open(struct http_request *request, const struct policy *policy,
     struct log *log, struct request *known, struct environment *environment)
 {
-	struct wrapped wrapper;
 	char uuid[SYS_UUID];
 
 	*request = (struct http_request){ .policy = policy,
@@ -236,16 +181,15 @@ http_request_open(struct http_request *request, const struct policy *policy,
 		}
 	}
 	if (policy->http_status != NULL) {
-		request->source = HTTP_REQUEST_FILE;
 		request->path = policy->http_status;
 	} else if (policy->http) {
+		struct wrapped wrapper = command_line_unwrap(policy->command);
+
 		if (!make(&request->made))
 			return false;
-		request->source = HTTP_REQUEST_COMMAND;
 		request->path = request->made.path;
-		wrapper = command_line_unwrap(policy->command);
 		if (curl_named(policy->command[wrapper.command]) &&
-		    !know_curl(request, &wrapper))
+		    !wrapper.alien && !know_curl(request, &wrapper))
 			return false;
 	}
 	return (request->path == NULL ||
@@ -264,8 +208,7 @@ http_request_open(struct http_request *request, const struct policy *policy,
 static bool
 is_users(const struct http_request *request)
 {
-	return request->source == HTTP_REQUEST_FILE ||
-	    request->source == HTTP_REQUEST_DUMP;
+	return request->path != request->made.path;
 }
 
 static void
@@ -275,86 +218,52 @@ say_ignored(const struct http_request *request, const char *why)
 	    STRINGS("status file '", request->path, "' ignored: ", why));
 }
 
-/*
- * Opens the user's file, if it is a regular one. Without O_NONBLOCK a FIFO
- * would block; without O_NOFOLLOW a link would choose what is emptied.
- */
-static int
-open_regular(const struct http_request *request, int flags)
-{
-	struct stat stat;
-	int fd = open(request->path,
-	    flags | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
-	bool known = fd != -1 && fstat(fd, &stat) == 0;
-
-	if (known && S_ISREG(stat.st_mode))
-		return fd;
-	say_ignored(request, known ? "not a regular file" : strerror(errno));
-	if (fd != -1)
-		close(fd);
-	return -1;
-}
+/* Without O_NONBLOCK a FIFO would block; without O_NOFOLLOW a link would choose
+ * what is emptied. */
+#define CAUTIOUSLY (O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC)
 
 void
 http_request_begin(struct http_request *request)
 {
 	struct stat stat;
-	int fd = request->made.fd;
+	int fd;
 
 	request->stale = false;
 	if (request->path == NULL)
 		return;
-	if (is_users(request)) {
-		/* There may be no file yet. Only a regular file is opened for
-		 * writing; that another one is ignored is said when the file
-		 * would be read. */
-		if (lstat(request->path, &stat) == -1 || !S_ISREG(stat.st_mode))
-			return;
-		fd = open_regular(request, O_WRONLY);
+	if (!is_users(request)) {
+		request->stale = ftruncate(request->made.fd, 0) == -1;
+		return;
 	}
-	request->stale = fd == -1 || ftruncate(fd, 0) == -1;
-	if (fd != -1 && request->stale)
+	/* There may be no file yet. Only a regular file is opened for writing;
+	 * that another one is ignored is said when the file would be read. */
+	if (lstat(request->path, &stat) == -1 || !S_ISREG(stat.st_mode))
+		return;
+	fd = open(request->path, O_WRONLY | O_TRUNC | CAUTIOUSLY);
+	request->stale = fd == -1;
+	if (fd == -1)
 		say_ignored(request, strerror(errno));
-	if (fd != -1 && is_users(request))
+	else
 		close(fd);
 }
 
 /*
- * Parses at most MOST bytes of the file, from an offset on. False, with errno,
- * if they cannot be read.
+ * Parses the file, of a long one the first bytes, in which a client writes the
+ * heads; the last ones if it writes nothing but heads, or something else at the
+ * end. False, with errno, if the file cannot be read.
  */
 static bool
-parse(struct http_status *http, int fd, off_t from, bool dump)
+parse(struct http_status *http, int fd, off_t size, bool dump)
 {
 	static char bytes[MOST]; /* no attempt allocates */
-	ssize_t got;
+	ssize_t got = pread(fd, bytes, sizeof bytes, 0);
 
-	got = pread(fd, bytes, sizeof bytes, from);
+	if (size > MOST && (dump || memcmp(bytes, "HTTP/", 5) != 0))
+		got = pread(fd, bytes, sizeof bytes, size - MOST);
 	if (got == -1)
 		return false;
 	*http = http_status_parse(
 	    bytes, (size_t)got, dump, sys_now(CLOCK_REALTIME));
-	return true;
-}
-
-/*
- * Parses the file. What counts is at the end of a long file, unless it begins
- * with heads and a body. False, with errno, if the file cannot be read.
- */
-static bool
-parse_file(struct http_status *http, const struct http_request *request, int fd)
-{
-	bool dump = request->source >= HTTP_REQUEST_CURL;
-	struct stat stat;
-	struct http_status start, end = { .code = -1 };
-
-	if (fstat(fd, &stat) == -1 || !parse(&start, fd, 0, dump))
-		return false;
-	dump |= start.form == HTTP_STATUS_HEADS;
-	if (stat.st_size > MOST && start.form != HTTP_STATUS_PAGE &&
-	    !parse(&end, fd, stat.st_size - MOST, dump))
-		return false;
-	*http = end.code >= 0 ? end : start;
 	return true;
 }
 
@@ -363,31 +272,33 @@ static struct http_status
 read_status(const struct http_request *request)
 {
 	struct http_status http = { .code = -1, .unread = request->stale };
-	struct stat there;
+	const char *why = NULL;
+	struct stat stat;
 	int fd = request->made.fd;
 
 	if (request->path == NULL || request->stale)
 		return http;
 	if (is_users(request))
-		fd = open_regular(request, O_RDONLY);
-	/* If there is no file, no client has got a response. */
-	http.unread = fd == -1 && lstat(request->path, &there) == 0;
-	if (fd == -1)
-		return http;
-	if (!parse_file(&http, request, fd)) {
-		/* A file that cannot be read may contain a response. */
-		http.unread = true;
-		say_ignored(request, strerror(errno));
-	} else if (http.form == HTTP_STATUS_EMPTY) {
-		say_ignored(request, "it is empty");
-	} else if (http.form == HTTP_STATUS_UNRECOGNISED) {
-		say_ignored(request, "unrecognised format");
-	}
+		fd = open(request->path, O_RDONLY | CAUTIOUSLY);
+	if (fd == -1 || fstat(fd, &stat) == -1)
+		why = strerror(errno);
+	else if (!S_ISREG(stat.st_mode))
+		why = "not a regular file";
+	else if (!parse(&http, fd, stat.st_size, request->known->curl))
+		why = strerror(errno);
+	/* A file that cannot be read may contain a response. If there is no
+	 * file, no client has got one. */
+	http.unread =
+	    why != NULL && (fd != -1 || lstat(request->path, &stat) == 0);
+	if (why == NULL && http.code < 0)
+		why = "no HTTP status in it";
+	if (why != NULL)
+		say_ignored(request, why);
 	if (http.after.doubtful)
 		log_note(request->log,
 		    STRINGS("status file '", request->path,
 			"': a Retry-After was not understood"));
-	if (is_users(request))
+	if (fd != -1 && is_users(request))
 		close(fd);
 	return http;
 }
@@ -396,11 +307,11 @@ void
 http_request_end(struct http_request *request, struct outcome *outcome)
 {
 	const struct policy *policy = request->policy;
-	bool exited = outcome->end == END_EXITED && outcome->code == 0;
 
 	outcome->http = read_status(request);
-	if (!exited)
+	if (outcome->end != END_EXITED || outcome->code != 0)
 		return;
+	request->missing |= policy->http && outcome->http.code < 0;
 
 	/* Where only the exit status tells how the request ended, it does not
 	 * tell a page from the error of a server. */
@@ -417,40 +328,20 @@ http_request_end(struct http_request *request, struct outcome *outcome)
 				    "answers with an error: use --http, or "
 				    "curl's own -f"));
 	}
-	if (!policy->http || outcome->http.code >= 0 || request->warned)
-		return;
-	request->warned = true;
-	if (request->source == HTTP_REQUEST_DUMP)
-		request->missing = "none where curl's own -D goes, use -i "
-				   "instead, or -D \"$RETRY_HTTP_STATUS\" in "
-				   "sh -c";
-	else if (request->source == HTTP_REQUEST_SUDO)
-		request->missing = "curl under sudo cannot write to "
-				   "$RETRY_HTTP_STATUS, put sudo in front of "
-				   "retry";
-	else if (outcome->http.unread)
-		request->missing = "$RETRY_HTTP_STATUS cannot be read, as -v "
-				   "says";
-	else if (request->source == HTTP_REQUEST_CURL)
-		request->missing = "curl wrote none to $RETRY_HTTP_STATUS";
-	else
-		request->missing = "have the command write it to "
-				   "$RETRY_HTTP_STATUS, or make curl the "
-				   "command";
-	/* A success would drop a held line. */
-	if (!policy->hold_err)
-		http_request_say_missing(request);
 }
 
 void
-http_request_say_missing(struct http_request *request)
+http_request_say_missing(const struct http_request *request)
 {
-	if (request->missing != NULL)
+	if (request->missing)
 		log_say(request->log,
 		    request->policy->http_unasked ? LOUDNESS_VERBOSE
 						  : LOUDNESS_PLAIN,
-		    STRINGS("no HTTP status found: ", request->missing));
-	request->missing = NULL;
+		    STRINGS("no HTTP status found: ",
+			request->known->curl
+			    ? "curl wrote none to $RETRY_HTTP_STATUS"
+			    : "have the command write it to "
+			      "$RETRY_HTTP_STATUS, or make curl the command"));
 }
 
 void

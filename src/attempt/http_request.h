@@ -30,16 +30,6 @@ struct private_file {
 	char path[HTTP_REQUEST_PATH];
 };
 
-/* Where the HTTP status comes from. */
-enum http_request_source {
-	HTTP_REQUEST_NONE, /* none is asked for */
-	HTTP_REQUEST_FILE, /* the user's file, of --http-status */
-	HTTP_REQUEST_COMMAND, /* retry's file, if the command writes to it */
-	HTTP_REQUEST_CURL, /* retry's file, to which curl writes */
-	HTTP_REQUEST_DUMP, /* the file of curl's own --dump-header */
-	HTTP_REQUEST_SUDO, /* retry's file, which curl cannot open */
-};
-
 struct http_request {
 	const struct policy *policy;
 	struct log *log;
@@ -47,24 +37,21 @@ struct http_request {
 	const char *key; /* the idempotency key, or NULL */
 	char random[SYS_UUID + 2]; /* a key that retry made */
 	struct request *known; /* what the verdict has to know of it */
-	enum http_request_source source;
-	const char *path; /* of the status file; NULL: none */
+	const char *path; /* of the status file, made or not; NULL: none */
 	struct private_file made, config; /* a status file; the key for curl */
 	bool stale; /* it could not be emptied: its content is old */
-	const char *missing; /* why no HTTP status was found, to be said */
-	bool warned; /* that was found out before: it is said once */
+	bool missing; /* a success had no HTTP status, though --http asked */
 	bool advised; /* the advice for curl without --http was given */
 };
 
 /*
  * Fills it in. Opens the status file that the policy asks for and finds the
- * key. Where
- * --http was given and the command is curl, or curl behind a wrapper
- * (command_line.h), request->command is a copy of it with options that make
- * curl use the status file and the key, and known is filled in. The key is in a
- * file that curl reads, never in a word of a command line. RETRY_HTTP_STATUS
- * and RETRY_IDEMPOTENCY_KEY tell the command both. False, with errno, if the
- * kernel refuses.
+ * key. Where --http was given and the command is curl, or curl behind a wrapper
+ * other than sudo (command_line.h), request->command is a copy of it with
+ * options that make curl use the status file and the key, and known is filled
+ * in. The key is in a file that curl reads, never in a word of a command line.
+ * RETRY_HTTP_STATUS and RETRY_IDEMPOTENCY_KEY tell the command both. False,
+ * with errno, if the kernel refuses.
  */
 bool
 http_request_open(struct http_request *request, const struct policy *policy,
@@ -74,17 +61,16 @@ http_request_open(struct http_request *request, const struct policy *policy,
 void http_request_begin(struct http_request *request);
 
 /*
- * Fills in what the outcome of an attempt says about its request. Where --http
- * was given, the first exit status 0 without an HTTP status is a warning, which
- * says what helps; under --hold-stderr http_request_say_missing writes it.
- * Without --http, it is advised after the first exit status 0 of a curl that
- * exits with 0 after an error of the server, too. With -v, errors and unknown
- * formats of the status file are logged.
+ * Fills in what the outcome of an attempt says about its request. Without
+ * --http, it is advised after the first exit status 0 of a curl that exits with
+ * 0 after an error of the server, too. With -v, a status file that cannot be
+ * read or that tells nothing is logged.
  */
 void http_request_end(struct http_request *request, struct outcome *outcome);
 
-/* Writes that warning, unless it was written or there is none. */
-void http_request_say_missing(struct http_request *request);
+/* Warns that an attempt exited with 0 without the HTTP status that --http asks
+ * for, if one did, and says what helps. */
+void http_request_say_missing(const struct http_request *request);
 
 /* Removes the files that were made, if any: it need not be open. */
 void http_request_close(const struct http_request *request);

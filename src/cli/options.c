@@ -1020,13 +1020,23 @@ find_action(struct policy *policy, struct argument given[])
 		    "not with a command");
 }
 
+/* Whether the command is a curl that --http can tell what to write. No other
+ * user may see the key. */
 static bool
 runs_curl(const struct policy *policy)
 {
 	char **command = policy->command;
+	struct wrapped found;
 
-	return command != NULL &&
-	    curl_named(command[command_line_unwrap(command).command]);
+	if (command == NULL)
+		return false;
+	found = command_line_unwrap(command);
+	if (!curl_named(command[found.command]))
+		return false;
+	if (found.alien && policy->key != NULL)
+		option_fail("--idempotency-key: curl under sudo does not get "
+			    "it: put sudo in front of retry");
+	return !found.alien;
 }
 
 /* What the report tells of an option that has set a limit. */
@@ -1094,8 +1104,8 @@ complete(struct policy *policy, struct argument given[])
 	 * user's help. A key in a file is not meant for other commands.
 	 */
 	if (policy->key != NULL && policy->http_status == NULL &&
-	    !policy->http && policy->command != NULL) {
-		policy->http = runs_curl(policy);
+	    policy->command != NULL) {
+		policy->http |= runs_curl(policy);
 		if (!policy->http &&
 		    given_of(given, "idempotency-key")->location != NULL)
 			policy->key = NULL;

@@ -429,10 +429,8 @@ add_cause(struct message *message)
 		count(policy, "retry-if", &given);
 		add_location(message, given);
 	} else if (reason == REASON_NOT_IDEMPOTENT) {
-		put(message, "a %s is not sent twice %s",
-		    history->request.method,
-		    policy->key == NULL ? "without --idempotency-key"
-					: "if curl gets no key");
+		put(message, "a %s is not sent twice without --idempotency-key",
+		    history->request.method);
 	} else if (reason == REASON_INPUT_CONSUMED && policy->replay) {
 		put(message, "%s", no_replay);
 	} else if (reason == REASON_ATTEMPTS &&

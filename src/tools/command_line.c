@@ -8,9 +8,8 @@ struct program {
 	char name[8];
 	char options[448]; /* not a pointer, which would need a relocation */
 	bool number; /* -5 is an option */
-	bool dash; /* "-" behind the options is an option, too */
 	bool assigns; /* NAME=VALUE may follow the options */
-	bool mixed; /* NAME=VALUE may be between the options, not behind -- */
+	bool changes; /* it changes the user */
 	int operands; /* before the command */
 };
 
@@ -27,7 +26,6 @@ static const struct program programs[] = {
 		       "C,chdir= S,split-string! v,debug block-signal? "
 		       "default-signal? ignore-signal? list-signal-handling "
 		       "help! version!",
-	    .dash = true,
 	    .assigns = true,
 	},
 	{
@@ -49,58 +47,37 @@ static const struct program programs[] = {
 		       "C,close-from= c,login-class= D,chdir= E,preserve-env? "
 		       "e,edit! g,group= H,set-home h,help! host! i,login! "
 		       "K,remove-timestamp! k,reset-timestamp l,list! "
-		       "N,no-update n,non-interactive P,preserve-groups "
+		       "N,update n,non-interactive P,preserve-groups "
 		       "p,prompt= R,chroot= r,role= S,stdin s,shell! t,type= "
 		       "T,command-timeout= U,other-user! u,user= V,version! "
 		       "v,validate!",
 	    .assigns = true,
-	    .mixed = true,
+	    .changes = true,
 	},
 };
 
-/* What the options of one wrapper say. */
-struct said {
-	const char *user, *group, *directory;
-	bool away; /* the command may not be able to open retry's files */
-};
-
-/*
- * Finds the option with a letter, or, if that is NUL, with a name or the start
- * of a name. Sets its whole name and its mark; the name is empty if there is no
- * such option, or more than one that begins like that.
- */
+/* Finds the option with a letter, or, if that is NUL, with a name. Sets its
+ * name and its mark; the name is empty if there is no such option. */
 static void
 find(struct command_line *line, char letter, struct strview typed)
 {
 	struct strview rest = strview_of(line->options), word;
-	bool whole = false, exact = false;
-	int found = 0;
 
-	while (!whole && strview_cut(&rest, ' ', &word)) {
+	while (strview_cut(&rest, ' ', &word)) {
 		bool lettered = word.length > 2 && word.at[1] == ',';
 		struct strview name = strview_after(word, lettered ? 2 : 0);
-		char mark = ' ';
 
-		if (strview_is(word, "|")) {
-			exact = true;
-			continue;
-		}
-		if (strchr("=?!", name.at[name.length - 1]) != NULL)
-			mark = name.at[--name.length];
-		if (letter != '\0' ? !lettered || word.at[0] != letter
-				   : !strview_begins(name, typed))
-			continue;
-		whole = letter != '\0' || name.length == typed.length;
-		if (exact && !whole)
-			continue;
-		found++;
-		line->name = name;
-		line->mark = mark;
-	}
-	if (!whole && (found != 1 || typed.length == 0)) {
-		line->name.length = 0;
 		line->mark = ' ';
+		if (strchr("=?!", name.at[name.length - 1]) != NULL)
+			line->mark = name.at[--name.length];
+		line->name = name;
+		if (letter != '\0' ? lettered && word.at[0] == letter
+				   : name.length == typed.length &&
+			    strview_begins(name, typed))
+			return;
 	}
+	line->name.length = 0;
+	line->mark = ' ';
 }
 
 bool
@@ -140,10 +117,10 @@ command_line_next(struct command_line *line)
 		return true;
 	}
 	typed = strview_of(word + 2);
-	line->off = line->negates && strview_starts(typed, "no-");
+	line->off = strview_starts(typed, "no-");
 	if (line->off)
 		typed = strview_after(typed, strlen("no-"));
-	else if (line->negates && strview_starts(typed, "expand-"))
+	else if (strview_starts(typed, "expand-"))
 		typed = strview_after(typed, strlen("expand-"));
 	rest = strchr(word, '=');
 	if (rest != NULL)
@@ -158,43 +135,22 @@ command_line_next(struct command_line *line)
 	return true;
 }
 
-/*
- * Skips one wrapper, its options and its operands. False if that cannot be
- * done, or if nothing is behind it.
- */
+/* Skips one wrapper, its options and its operands. False if that cannot be
+ * done, or if nothing is behind it. */
 static bool
-skip_wrapper(
-    const struct program *program, struct command_line *line, struct said *said)
+skip_wrapper(const struct program *program, struct command_line *line,
+    struct wrapped *all)
 {
-	bool assigned = false;
 	const char *word;
 
 	line->at++;
-	while ((word = line->argv[line->at]) != NULL) {
-		/* For env(1) any word with = is an assignment, for sudo(8) not
-		 * one that starts with / or =. */
-		bool assigns = program->assigns && strchr(word, '=') != NULL &&
-		    (!program->mixed ||
-			(!line->ended && word[0] != '/' && word[0] != '='));
-
-		if (line->ended || (assigned && !program->mixed) ||
-		    word[0] != '-' || word[1] == '\0') {
-			if (!assigns &&
-			    (!program->dash || assigned ||
-				strcmp(word, "-") != 0))
-				break;
-			assigned = true;
+	while ((word = line->argv[line->at]) != NULL && word[0] == '-' &&
+	    word[1] != '\0') {
+		if (strcmp(word, "--") == 0) {
 			line->at++;
-			continue;
+			break;
 		}
-		/* "-5", "--5" and "-+5", of nice. */
-		word += word[1] == '-' || word[1] == '+' ? 2 : 1;
-		if (strcmp(line->argv[line->at], "--") == 0) {
-			line->ended = true;
-			line->at++;
-			continue;
-		}
-		if (program->number && isdigit((unsigned char)*word)) {
+		if (program->number && isdigit((unsigned char)word[1])) {
 			line->at++;
 			continue;
 		}
@@ -203,16 +159,11 @@ skip_wrapper(
 		    (line->mark != '?' &&
 			(line->mark == '=') != (line->argument != NULL)))
 			return false;
-		if (strview_is(line->name, "user"))
-			said->user = line->argument;
-		else if (strview_is(line->name, "group"))
-			said->group = line->argument;
-		else if (strview_is(line->name, "chdir"))
-			said->directory = line->argument;
-		said->away |= strview_is(line->name, "chroot") ||
-		    strview_is(line->name, "role") ||
-		    strview_is(line->name, "type");
+		all->moved |= strview_is(line->name, "chdir");
 	}
+	while (program->assigns && line->argv[line->at] != NULL &&
+	    strchr(line->argv[line->at], '=') != NULL)
+		line->at++;
 	for (int i = 0; i < program->operands; i++) {
 		if (line->argv[line->at++] == NULL)
 			return false;
@@ -231,29 +182,15 @@ command_line_unwrap(char *const argv[])
 		const char *name = command_line_program(argv[all.command]);
 		const struct program *program = programs;
 		struct command_line line = { .argv = argv, .at = all.command };
-		struct said said = { 0 };
-		bool root;
 
 		while (program < end && strcmp(name, program->name) != 0)
 			program++;
 		if (program == end)
 			return all;
 		line.options = program->options;
-		if (!skip_wrapper(program, &line, &said))
+		if (!skip_wrapper(program, &line, &all))
 			return all;
-		if (said.directory != NULL) {
-			/* It is relative to that of the wrapper before. */
-			if (all.directory != NULL && said.directory[0] != '/')
-				return all;
-			all.directory = said.directory;
-		}
-		/* sudo(8) has two names for the superuser. With a group alone
-		 * the user stays the same. */
-		root = said.user == NULL ? said.group == NULL
-					 : strcmp(said.user, "root") == 0 ||
-			strcmp(said.user, "#0") == 0;
-		all.root |= program->mixed && root;
-		all.alien |= program->mixed && (!root || said.away);
+		all.alien |= program->changes;
 		all.command = line.at;
 	}
 }

@@ -21,14 +21,12 @@
  *	?	if it may have one, but only as --name=ARGUMENT;
  *	!	if the caller wants to know it, as it changes what the words
  *		mean.
- * The names are separated by blanks. A name may be abbreviated where only one
- * name begins like that; those behind " | " may not be.
+ * The names are separated by blanks. A name may not be abbreviated.
  */
 struct command_line {
 	char *const *argv;
 	size_t at; /* the index of the next word */
 	const char *options;
-	bool negates; /* --no-name and --expand-name are options, as in curl */
 	size_t letter; /* in "-sSX", how many letters have been read */
 	bool ended; /* "--" has been read: only operands follow */
 	/* What was read: */
@@ -42,16 +40,16 @@ struct command_line {
 /*
  * Reads the next option with its argument, or the next operand. False at the
  * end. All of these are read: "-X PUT", "-XPUT", "-sSX PUT", "--request PUT",
- * "--request=PUT". Upper and lower case of a name are the same.
+ * "--request=PUT", and, as of curl, "--expand-request" and "--no-request".
+ * Upper and lower case of a name are the same.
  */
 bool command_line_next(struct command_line *line);
 
 /* What is behind the wrappers at the start of a command line. */
 struct wrapped {
 	size_t command; /* argv index of the command behind all wrappers */
-	const char *directory; /* in which it will run; NULL: in retry's */
-	bool root; /* sudo runs it as the superuser */
-	bool alien; /* it runs as a user who cannot open retry's files */
+	bool moved; /* it runs in another directory than retry */
+	bool alien; /* sudo runs it, as a user who may not open retry's files */
 };
 
 /*

@@ -4,12 +4,7 @@
 #include "tools/command_line.h"
 #include "text/strview.h"
 
-/*
- * The options of curl 7.88, which may be abbreviated, and newer ones up to
- * 8.21. An abbreviation that also fits a newer name is read as the old one: a
- * version of curl that has both and still accepts abbreviations refuses the
- * command line. Source: tool_getparam.c of 7.88, 8.14 and 8.21.
- */
+/* The options of curl 7.88 to 8.21: tool_getparam.c of 7.88, 8.14 and 8.21. */
 static const char options[] =
     "abstract-unix-socket= alpn alt-svc= anyauth a,append aws-sigv4= basic "
     "N,buffer cacert= capath= cert-status cert-type= E,cert= ciphers= clobber "
@@ -57,7 +52,7 @@ static const char options[] =
     "1,tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tr-encoding trace-ascii= "
     "trace-time trace= unix-socket= T,upload-file= url-query= url= "
     "B,use-ascii A,user-agent= u,user= v,verbose V,version w,write-out= xattr "
-    "| ca-native dump-ca-embed ech= follow haproxy-clientip= ip-tos= "
+    "ca-native dump-ca-embed ech= follow haproxy-clientip= ip-tos= "
     "ipfs-gateway= keepalive-cnt= knownhosts= mptcp out-null "
     "parallel-max-host= proxy-ca-native proxy-http2 proxy-http3 show-headers "
     "sigalgs= skip-existing ssl-sessions= tls-earlydata trace-config= "
@@ -71,17 +66,15 @@ static const char idempotent[] =
     "TRACE UNBIND UNCHECKOUT UNLINK UNLOCK UPDATE UPDATEREDIRECTREF "
     "VERSION-CONTROL";
 
-/* Whether header is "Idempotency-Key: value". With ; in place of : curl sends
- * the field without a value, which is no key. */
+/* Whether header is "Idempotency-Key: value". */
 static bool
 is_key(const char *header)
 {
-	size_t name = strcspn(header, ":;");
-	const char *value = header + name;
+	struct strview value = strview_of(header);
+	struct strview name = strview_part(&value, ':');
 
-	return strview_is(
-		   (struct strview){ header, name }, "Idempotency-Key") &&
-	    value[0] == ':' && strview_trim(strview_of(value + 1)).length > 0;
+	return strview_is(name, "Idempotency-Key") &&
+	    strview_trim(value).length > 0;
 }
 
 /*
@@ -91,44 +84,27 @@ is_key(const char *header)
 static bool
 is_glob(const char *url)
 {
-	const char *open = url == NULL ? NULL : strpbrk(url, "[{");
+	const char *open = strchr(url, '[');
 
-	while (open != NULL) {
-		size_t length = strcspn(open, "]");
-
-		if (open[0] == '{' || memchr(open, '-', length) != NULL)
-			return true;
-		open = strpbrk(open + 1, "[{");
-	}
-	return false;
+	return strchr(url, '{') != NULL ||
+	    (open != NULL && strchr(open, '-') != NULL);
 }
 
-/*
- * Whether a URL is of http or https. Without a scheme curl guesses it by the
- * beginning of the host (curl's manual, "URL"); without a guess it is http.
- */
+/* Whether a URL is of http or https, as one without a scheme mostly is. */
 static bool
 is_http(const char *url)
 {
-	static const char others[][8] = { "ftp.", "dict.", "ldap.", "imap.",
-		"smtp.", "pop3." };
-	struct strview text = strview_of(url);
 	const char *scheme = strstr(url, "://");
 
-	if (scheme != NULL && url + strcspn(url, "/?") == scheme + 1)
-		return strview_starts(text, "http://") ||
-		    strview_starts(text, "https://");
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (strview_starts(text, others[i]))
-			return false;
-	return true;
+	return scheme == NULL || url + strcspn(url, "/?") != scheme + 1 ||
+	    strview_starts(strview_of(url), "http");
 }
 
 struct curl
 curl_operation(char *const argv[], size_t from)
 {
 	struct command_line option = {
-		.argv = argv, .at = from, .options = options, .negates = true
+		.argv = argv, .at = from, .options = options
 	};
 	struct curl curl = { .opening = from };
 	const char *method = NULL;
@@ -145,10 +121,11 @@ curl_operation(char *const argv[], size_t from)
 		    (strncmp(argv[1], "-q", 2) == 0 ||
 			strcmp(argv[1], "--disable") == 0))
 			curl.opening = option.at;
-		if (option.operand || strview_is(name, "url")) {
+		if ((option.operand || strview_is(name, "url")) &&
+		    argument != NULL) {
 			curl.several |= located || is_glob(argument);
 			located = true;
-			http |= argument != NULL && is_http(argument);
+			http |= is_http(argument);
 		} else if (option.name.length == 0 ||
 		    strview_is(name, "config")) {
 			unclear = true;
