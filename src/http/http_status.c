@@ -34,15 +34,14 @@ enum field {
 	FIELD_COUNT
 };
 
-/* The most dates in the Retry-After of one response. */
-#define DATES 4
+/* A date with a year of two digits is one near to this, in the year 2027. */
+#define RECENT INT64_C(1800000000)
 
 /* The fields of one response. The views point into the text that was read. */
 struct fields {
 	struct strview values[FIELD_COUNT]; /* the first of each */
 	struct retry_after sum; /* of all, but its wait not of the dates */
-	int dated; /* so many valid dates are in Retry-After */
-	struct strview dates[DATES];
+	int64_t latest; /* of the dates in Retry-After, in Unix time */
 	bool exhausted; /* a RateLimit says that nothing is left */
 	nanos reset; /* the longest wait that an exhausted RateLimit names */
 };
@@ -135,15 +134,12 @@ add_ratelimit(struct fields *fields, struct strview list)
 static bool
 add_date(struct fields *fields, struct strview text)
 {
-	int64_t unused;
+	int64_t moment;
 
-	if (!date_parse(text, 0, &unused))
+	if (!date_parse(text, RECENT, &moment))
 		return false;
 	fields->sum.given = true;
-	if (fields->dated < DATES)
-		fields->dates[fields->dated++] = text;
-	else
-		fields->sum.doubtful = true;
+	fields->latest = number_greater(fields->latest, moment);
 	return true;
 }
 
@@ -213,15 +209,13 @@ static struct retry_after
 read_waits(const struct fields *fields, nanos now)
 {
 	const struct strview *values = fields->values;
-	int64_t second = now / NANOS_SECOND, from, moment, number;
+	int64_t second = now / NANOS_SECOND, from, number;
 	struct retry_after result = fields->sum;
 
 	if (!date_parse(values[FIELD_DATE], second, &from))
 		from = second;
-	for (int i = 0; i < fields->dated; i++)
-		if (date_parse(fields->dates[i], from, &moment))
-			result.wait = number_greater(
-			    result.wait, date_until(from, moment));
+	result.wait =
+	    number_greater(result.wait, date_until(from, fields->latest));
 	if (result.given)
 		return result;
 	if (fields->exhausted) {
@@ -235,18 +229,15 @@ read_waits(const struct fields *fields, nanos now)
 
 		if (!is_zero(values[field]) || reset.length == 0)
 			continue;
-		if (read_number(reset, &number)) {
-			if (number >= EPOCH_MS)
-				number = number / 1000 + (number % 1000 > 0);
-			wait = number < EPOCH_SECONDS
-			    ? number_multiply(number, NANOS_SECOND)
-			    : date_until(from, number);
-		} else if (date_parse(reset, from, &moment)) {
-			wait = date_until(from, moment);
-		} else {
+		if (!read_number(reset, &number)) {
 			result.doubtful = true;
 			continue;
 		}
+		if (number >= EPOCH_MS)
+			number = number / 1000 + (number % 1000 > 0);
+		wait = number < EPOCH_SECONDS
+		    ? number_multiply(number, NANOS_SECOND)
+		    : date_until(from, number);
 		result.wait = number_greater(result.wait, wait);
 		result.given = true;
 	}
@@ -399,9 +390,9 @@ is_bodiless(const struct response *head)
  * interim response, of a redirect, of one that asks for a password, or of a 2xx
  * that describes none, such as a proxy's answer to CONNECT.
  *
- * Returns the form; if there is no head, the response is untouched.
+ * False if there is no head; then the response is untouched.
  */
-static enum http_status_form
+static bool
 read_heads(struct strview rest, bool dump, struct response *response)
 {
 	struct strview line, at = rest;
@@ -421,9 +412,7 @@ read_heads(struct strview rest, bool dump, struct response *response)
 			add_field(response, line, &rest, true);
 		}
 	}
-	return head.code < 0 ? HTTP_STATUS_UNRECOGNISED
-	    : dump           ? HTTP_STATUS_HEADS
-			     : HTTP_STATUS_PAGE;
+	return head.code >= 0;
 }
 
 /*
@@ -496,14 +485,14 @@ next_token(struct strview *rest, struct strview *text)
 
 /*
  * Reads %{json}, which has the code, and %{header_json}, in which each value is
- * a list; of several transfers the last ones count. False if they say nothing.
+ * a list; of several transfers the last ones count.
  */
-static bool
+static void
 read_json(struct strview rest, struct response *response)
 {
 	struct strview text, key = { NULL, 0 };
 	struct fields fields = { 0 };
-	bool list = false, listed = false, found = false;
+	bool list = false, listed = false;
 	int64_t number;
 	char token;
 
@@ -513,17 +502,15 @@ read_json(struct strview rest, struct response *response)
 			list = token == '[';
 		} else if (token == '"' && list) {
 			add_value(&fields, find_field(key), text);
-			listed = found = true;
+			listed = true;
 		} else if (token == '"') {
 			key = text;
 		} else if (token != '}' && token != '\0') {
 			if ((strview_is(key, "http_code") ||
 				strview_is(key, "response_code")) &&
 			    number_whole(text.at, text.length, &number) &&
-			    number < 1000) {
+			    number < 1000)
 				response->code = (int)number;
-				found = true;
-			}
 		} else {
 			if (listed)
 				response->fields = fields;
@@ -531,7 +518,6 @@ read_json(struct strview rest, struct response *response)
 			listed = false;
 		}
 	} while (token != '\0');
-	return found;
 }
 
 struct http_status
@@ -539,17 +525,11 @@ http_status_parse(const char *bytes, size_t length, bool dump, nanos now)
 {
 	struct strview all = { bytes, length }, text = strview_trim(all);
 	struct response response = { .code = -1 };
-	struct http_status http = { .form = HTTP_STATUS_EMPTY, .code = -1 };
+	struct http_status http = { 0 };
 
-	if (text.length == 0)
-		return http;
-	http.form = read_heads(all, dump, &response);
-	if (http.form == HTTP_STATUS_UNRECOGNISED && !dump &&
-	    (read_last_line(text, &response) ||
-		(strview_starts(text, "{") && read_json(text, &response))))
-		http.form = HTTP_STATUS_WRITTEN;
-	if (http.form == HTTP_STATUS_UNRECOGNISED)
-		return http;
+	if (!read_heads(all, dump, &response) && !dump &&
+	    !read_last_line(text, &response) && strview_starts(text, "{"))
+		read_json(text, &response);
 	http.code = response.code;
 	/* No server has answered: a number beside 000 means something else. */
 	if (http.code != 0)

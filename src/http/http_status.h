@@ -11,15 +11,6 @@
 #include <stddef.h>
 #include "text/duration.h"
 
-/* What the file contains, recognised by its content alone. */
-enum http_status_form {
-	HTTP_STATUS_EMPTY, /* nothing but blanks */
-	HTTP_STATUS_UNRECOGNISED,
-	HTTP_STATUS_HEADS, /* curl -D, and curl -i without a body so far */
-	HTTP_STATUS_PAGE, /* curl -i: heads, and a body behind them */
-	HTTP_STATUS_WRITTEN /* -w: %{http_code}, %{json}, %{header_json} */
-};
-
 /* What the fields of a response say together. */
 struct retry_after {
 	bool given; /* the response names a wait */
@@ -29,7 +20,6 @@ struct retry_after {
 };
 
 struct http_status {
-	enum http_status_form form;
 	bool unread; /* there was a file, but it could not be read */
 	/* Of the last response; 0 is curl's 000: there was none; -1: it is not
 	 * known, and only the exit status counts. */

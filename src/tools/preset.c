@@ -1,6 +1,7 @@
 #include "tools/preset.h"
 
 #include <string.h>
+#include "text/strview.h"
 #include "tools/command_line.h"
 
 /*
@@ -979,7 +980,7 @@ static const struct preset tools[] = {
 	 */
 	{ .name = "playwright",
 	  .knows = "browsers that cannot be fetched, but not a failed test",
-	  .programs = "playwright npx/playwright",
+	  .programs = "playwright",
 	  .err.fatal = NPM_NEVER "|"
 	    "^Error: (Download failed: server returned code (4(0[0-79]|1[0-9])|"
 	    "50[15])\\b|.*(" TLS_NEVER "))|" FULL,
@@ -1292,27 +1293,30 @@ preset_at(size_t index, struct preset *preset)
 	return true;
 }
 
-/* Finds the row of a program, which may have a version behind its name. */
+/* Finds the row of a program, by the longest name that has at most a version
+ * behind it. */
 static bool
-find_program(
-    const char *name, size_t length, bool version, struct preset *preset)
+find_program(const char *name, size_t length, struct preset *preset)
 {
-	for (size_t i = 0; preset_at(i, preset); i++) {
-		const char *word = preset->programs;
+	struct preset row;
+	size_t longest = 0;
 
-		while (*word != '\0') {
-			size_t end = strcspn(word, " ");
+	for (size_t i = 0; preset_at(i, &row); i++) {
+		struct strview rest = strview_of(row.programs), word;
 
-			if (end <= length && strncmp(name, word, end) == 0 &&
-			    (end == length ||
-				(version &&
-				    strspn(name + end, "0123456789.") >=
-					length - end)))
-				return true;
-			word += end + strspn(word + end, " ");
+		while (strview_cut(&rest, ' ', &word)) {
+			const char *version = name + word.length;
+
+			if (word.length > longest && word.length <= length &&
+			    strncmp(name, word.at, word.length) == 0 &&
+			    strspn(version, "0123456789.") >=
+				length - word.length) {
+				longest = word.length;
+				*preset = row;
+			}
 		}
 	}
-	return false;
+	return longest > 0;
 }
 
 bool
@@ -1322,30 +1326,22 @@ preset_find(const char *name, size_t length, struct preset *preset)
 		if (strlen(preset->name) == length &&
 		    strncmp(preset->name, name, length) == 0)
 			return true;
-	return find_program(name, length, false, preset) ||
-	    find_program(name, length, true, preset);
+	return find_program(name, length, preset);
 }
 
 bool
 preset_for_command(char *const command[], struct preset *preset)
 {
 	const char *name = command_line_program(*command);
-	size_t length = strlen(name);
 
 	/* npx runs its first word that is no option, at a version behind "@".
 	 */
 	if (strcmp(name, "npx") == 0) {
-		char both[32] = "npx/";
-
 		while (*++command != NULL && **command == '-')
 			;
 		if (*command != NULL &&
-		    strcspn(*command, "@") < sizeof both - strlen(both)) {
-			strncat(both, *command, strcspn(*command, "@"));
-			if (find_program(both, strlen(both), false, preset))
-				return true;
-		}
+		    find_program(*command, strcspn(*command, "@"), preset))
+			return true;
 	}
-	return find_program(name, length, false, preset) ||
-	    find_program(name, length, true, preset);
+	return find_program(name, strlen(name), preset);
 }

@@ -77,7 +77,7 @@ bool preset_find(const char *name, size_t length, struct preset *preset);
 /*
  * Reads the row of a command, by the last component of its first word. If no
  * row has this program, then digits and dots at its end are a version
- * ("pip3.11"). What npx runs may have a row of its own ("npx/NAME"). False if
+ * ("pip3.11"). Of npx it is the row of what npx runs, if there is one. False if
  * there is none.
  */
 bool preset_for_command(char *const command[], struct preset *preset);

@@ -11,14 +11,6 @@
 
 #define CAPTURES "tests/fixtures/http.jsonl"
 
-static const char *const form_names[] = {
-	[HTTP_STATUS_EMPTY] = "empty",
-	[HTTP_STATUS_UNRECOGNISED] = "unrecognised",
-	[HTTP_STATUS_HEADS] = "heads",
-	[HTTP_STATUS_PAGE] = "page",
-	[HTTP_STATUS_WRITTEN] = "written",
-};
-
 /* The bytes in a block of exactly their size, so that a read past it shows. */
 static struct http_status parse(bool dump, const char *bytes, size_t length) {
 	char *copy = malloc(length > 0 ? length : 1);
@@ -51,20 +43,17 @@ static void quote(char *text) {
 			*text = '"';
 }
 
-/* The form, the code and the wait, as far as each is known. */
+/* The code and the wait, as far as each is known. */
 static const char *show(bool dump, const char *text) {
 	static char got[80];
-	char room[32], code[16] = "";
+	char room[32], code[16] = "-";
 	struct http_status http = parse(dump, text, strlen(text));
 	const char *wait = put_wait(room, &http);
-	bool waits = strcmp(wait, "none") != 0;
 
 	if (http.code >= 0)
-		snprintf(code, sizeof code, " %d", http.code);
-	else if (waits)
-		strcpy(code, " -");
-	snprintf(got, sizeof got, "%s%s%s%s", form_names[http.form], code, waits ? " " : "",
-	    waits ? wait : "");
+		snprintf(code, sizeof code, "%d", http.code);
+	snprintf(got, sizeof got, "%s%s%s", code, strcmp(wait, "none") == 0 ? "" : " ",
+	    strcmp(wait, "none") == 0 ? "" : wait);
 	return got;
 }
 
@@ -94,10 +83,10 @@ static const char *wait_of(const char *fields) {
 	return put_wait(room, &http);
 }
 
-/* A line is a file: its form, code and wait, and its text. */
+/* A line is a file: its code and wait, and its text. */
 TEST(captures) {
 	static char line[8192], text[sizeof line];
-	char name[64], form[64], code[16], wait[32], room[32];
+	char name[64], code[16], wait[32], room[32];
 	FILE *file = fopen(CAPTURES, "r");
 	int rows = 0;
 
@@ -105,11 +94,9 @@ TEST(captures) {
 		struct http_status http;
 
 		unit_member(line, "case", name);
-		unit_member(line, "form", form);
 		unit_member(line, "code", code);
 		unit_member(line, "wait", wait);
 		http = parse(false, text, unit_member(line, "text", text));
-		SAME(name, form_names[http.form], form);
 		EQUAL(name, http.code, *code == '\0' ? -1 : strtol(code, NULL, 10));
 		SAME(name, put_wait(room, &http), wait);
 	}
@@ -119,61 +106,57 @@ TEST(captures) {
 }
 
 TEST(forms) {
-	static const char *const rows[][9] = { { "empty", "", " \r\n\t\n" },
-		{ "unrecognised", "hello" },
+	static const char *const rows[][9] = { { "-", "", " \r\n\t\n" }, { "-", "hello" },
 		/* A lone number. */
-		{ "unrecognised", "099", "600", "999", "001", "60", "1200", "busy503", "503busy" },
-		{ "unrecognised", "100", "199", "0", "00" }, { "written 200", "200" },
-		{ "written 599", "599" },
-		{ "written 503", "503\r\n\r\n", "503 \n", "busy\n503", "503 soon\n503" },
+		{ "-", "099", "600", "999", "001", "60", "1200", "busy503", "503busy" },
+		{ "-", "100", "199", "0", "00" }, { "200", "200" }, { "599", "599" },
+		{ "503", "503\r\n\r\n", "503 \n", "busy\n503", "503 soon\n503" },
 		/* A code and a Retry-After. */
-		{ "written 503 5s", "503 5" }, { "written 503 2s", "503  1.5" },
-		{ "written 503 7s", "503 Sat, 22 Aug 2026 14:00:07 GMT" },
-		{ "written 200", "503\n200", "503 5\n200\n" },
-		{ "written 429 6s", "503 5\n429 6\n" }, { "written 0", "000", "000 120" },
-		{ "unrecognised", "226 Transfer complete", "221 2 files", "503 -5", "503 1e3" },
+		{ "503 5s", "503 5" }, { "503 2s", "503  1.5" },
+		{ "503 7s", "503 Sat, 22 Aug 2026 14:00:07 GMT" },
+		{ "200", "503\n200", "503 5\n200\n" }, { "429 6s", "503 5\n429 6\n" },
+		{ "0", "000", "000 120" },
+		{ "-", "226 Transfer complete", "221 2 files", "503 -5", "503 1e3" },
 		/* A Retry-After in a line of its own, %{exitcode} %{errormsg}. */
-		{ "unrecognised", "503\n7", "503\n120",
-		    "503 22 The requested URL returned error: 503\n" },
+		{ "-", "503\n7", "503\n120", "503 22 The requested URL returned error: 503\n" },
 		/* Forms of other programs: key=value, curl -v, wget -S. */
-		{ "unrecognised", "http_code=503\nretry_after=5\n",
+		{ "-", "http_code=503\nretry_after=5\n",
 		    "> GET / HTTP/1.1\n> \n< HTTP/1.1 503 x\r\n< \r\n",
 		    "awaiting... \n  HTTP/1.1 503 x\n  Retry-After: 5\n",
 		    "# got header 9 bytes:\nHTTP/1.1 503 x\n" },
-		{ "written 503", "status=1\n503" } };
+		{ "503", "status=1\n503" } };
 
 	ALIKE(rows, read_of);
 }
 
 TEST(json_forms) {
 	static const char *const rows[][5] = {
-		{ "unrecognised", "{\n}\n", "{'http_code':'503'}", "{'http_code':5030}",
+		{ "-", "{\n}\n", "{'http_code':'503'}", "{'http_code':5030}",
 		    "{'retry-after':'5'}" },
-		{ "written 503", "{'http_code':503}", "\n{'a':'x','http_code':503,'b':{}}\n" },
-		{ "written 429", "{'response_code' : 429 }" },
-		{ "written 0", "{'http_code':0}" },
-		{ "written", "{'http_code':['503']}" },
-		{ "written - 90s", "{'Retry-After':['5','90']}" },
-		{ "written - 5s", "{'x':['a\\'],'],'retry-after':['5']}" },
+		{ "503", "{'http_code':503}", "\n{'a':'x','http_code':503,'b':{}}\n" },
+		{ "429", "{'response_code' : 429 }" },
+		{ "0", "{'http_code':0}" },
+		{ "-", "{'http_code':['503']}" },
+		{ "- 90s", "{'Retry-After':['5','90']}" },
+		{ "- 5s", "{'x':['a\\'],'],'retry-after':['5']}" },
 		/* Joined in every order. */
-		{ "written 503 5s", "{'http_code':503}{'retry-after':['5']}",
+		{ "503 5s", "{'http_code':503}{'retry-after':['5']}",
 		    "{'retry-after':['5']}\n{'http_code':503}\n",
 		    "{'a':{'http_code':503},'b':{'retry-after':['5']}}" },
 		/* Two transfers. */
-		{ "written 200", "{'http_code':503}{'http_code':200}" },
-		{ "written 429",
-		    "{'http_code':503}{'retry-after':['5']}{'http_code':429}{'x':['y']}" },
-		{ "written 429 5s",
+		{ "200", "{'http_code':503}{'http_code':200}" },
+		{ "429", "{'http_code':503}{'retry-after':['5']}{'http_code':429}{'x':['y']}" },
+		{ "429 5s",
 		    "{'retry-after':['9']}{'http_code':503}{'retry-after':['5']"
 		    "}{'http_code':429}" },
 		/* A body that is JSON, and the code behind it. */
-		{ "written 503", "{'error':['busy']}\n503", "{ 'error: \n503" },
-		{ "written 503 120s", "{'error':'busy'}\n503 120\n" },
-		{ "unrecognised", "{'error':'busy'}\n", "{'error':'busy'}503" },
+		{ "503", "{'error':['busy']}\n503", "{ 'error: \n503" },
+		{ "503 120s", "{'error':'busy'}\n503 120\n" },
+		{ "-", "{'error':'busy'}\n", "{'error':'busy'}503" },
 		/* Cut off. */
-		{ "written 503", "{'http_code':503,'retry" },
-		{ "written - 5s", "{'retry-after':['5" },
-		{ "unrecognised", "{'http_code':", "{'retry-after\\" },
+		{ "503", "{'http_code':503,'retry" },
+		{ "- 5s", "{'retry-after':['5" },
+		{ "-", "{'http_code':", "{'retry-after\\" },
 	};
 
 	ALIKE(rows, read_of);
@@ -181,34 +164,33 @@ TEST(json_forms) {
 
 TEST(heads) {
 	static const char *const rows[][10] = {
-		{ "heads 503", "HTTP/1.0 503 x\r\n\r\n", "HTTP/2 503 \r\n", "HTTP/1.1 503" },
-		{ "heads 429", "HTTP/3 429\n\n" },
-		{ "heads 999", "http/1.1 999 x\n" },
-		{ "unrecognised", "HTTP/1.1 99 x\n", "HTTP/1.1 099 x\n", "HTTP/1.1 5031 x\n",
+		{ "503", "HTTP/1.0 503 x\r\n\r\n", "HTTP/2 503 \r\n", "HTTP/1.1 503" },
+		{ "429", "HTTP/3 429\n\n" },
+		{ "999", "http/1.1 999 x\n" },
+		{ "-", "HTTP/1.1 99 x\n", "HTTP/1.1 099 x\n", "HTTP/1.1 5031 x\n",
 		    "HTTP/1.1 503x\n", "HTTP/1.1503 x\n", "HTTP/ 503 x\n", "HTTP/", "HTTP/1.",
 		    "HTTP error 503\n" },
 		/* An interim response does not count. */
-		{ "heads", "HTTP/1.1 100 Continue\nRetry-After: 5\n\n" },
-		{ "heads 503 5s",
+		{ "-", "HTTP/1.1 100 Continue\nRetry-After: 5\n\n" },
+		{ "503 5s",
 		    "HTTP/1.1 503 x\nRetry-After: 5\n\nHTTP/1.1 100 Continue\nRetry-After: 9\n\n" },
 		/* The fields of the response before do not count either. */
-		{ "heads 503", "HTTP/1.1 302 x\nRetry-After: 55\n\nHTTP/1.1 503 x\n\n" },
-		{ "heads 200",
+		{ "503", "HTTP/1.1 302 x\nRetry-After: 55\n\nHTTP/1.1 503 x\n\n" },
+		{ "200",
 		    "HTTP/1.1 503 x\nContent-Length: 4\nRetry-After: 55\n\nHTTP/1.1 200 x\n\n" },
 		/* Fields. */
-		{ "heads 503 5s", "HTTP/1.1 503 x\nretry-AFTER:5\n\n",
+		{ "503 5s", "HTTP/1.1 503 x\nretry-AFTER:5\n\n",
 		    "HTTP/1.1 503 x\r\nRetry-After:\r\n\t5\r\n\r\n",
 		    "HTTP/1.1 503 x\nRetry-After: Sat, 22 Aug\n 2026 14:00:05 GMT\n\n" },
 		/* A line that is no field. */
-		{ "page 503 5s", "HTTP/1.1 503 x\n: 5\nRetry-After: 5" },
-		{ "page 503", "HTTP/1.1 503 x\nRetry-After 5\n\n" },
-		{ "heads 503", "HTTP/1.1 503 x\nX-Retry-After: 5\n\n",
-		    "HTTP/1.1 503 x\nRetry-After:\n\n",
+		{ "503 5s", "HTTP/1.1 503 x\n: 5\nRetry-After: 5" },
+		{ "503", "HTTP/1.1 503 x\nRetry-After 5\n\n" },
+		{ "503", "HTTP/1.1 503 x\nX-Retry-After: 5\n\n", "HTTP/1.1 503 x\nRetry-After:\n\n",
 		    "HTTP/1.1 503 x\nX-Long: a\n Retry-After: 5\n\n" },
-		{ "heads 503 9s", "HTTP/1.1 503 x\nRetry-After: 5\nRetry-After: 9\n\n" },
+		{ "503 9s", "HTTP/1.1 503 x\nRetry-After: 5\nRetry-After: 9\n\n" },
 		/* Trailers. */
-		{ "heads 503", "HTTP/1.1 503 x\n\nRetry-After: 5\n" },
-		{ "heads 200 never", "HTTP/2 200 \n\ngrpc-retry-pushback-ms: -1\n" },
+		{ "503", "HTTP/1.1 503 x\n\nRetry-After: 5\n" },
+		{ "200 never", "HTTP/2 200 \n\ngrpc-retry-pushback-ms: -1\n" },
 	};
 
 	ALIKE(rows, read_of);
@@ -223,23 +205,23 @@ TEST(heads) {
 TEST(bodies) {
 	static const char *const rows[][10] = {
 		/* A body is not searched. */
-		{ "page 200", OK TYPE "\r\nbody\n" BUSY "\r\n", OK TYPE "\r\n" BUSY "\r\nbody",
+		{ "200", OK TYPE "\r\nbody\n" BUSY "\r\n", OK TYPE "\r\n" BUSY "\r\nbody",
 		    OK "Content-Length: 4\r\n\r\n" BUSY "\r\nbody",
 		    OK "Transfer-Encoding: x\r\n\r\n" BUSY "\r\nbody", OK TYPE "\r\n503\n" },
-		{ "page 503", BUSY "\r\n" OK TYPE "\r\nbody", BUSY "\r\nbody\n" OK "\r\n",
+		{ "503", BUSY "\r\n" OK TYPE "\r\nbody", BUSY "\r\nbody\n" OK "\r\n",
 		    BUSY "body\n200\n", BUSY "\n200\n" },
 		/* Heads without bodies, and then a body. */
-		{ "page 503", STATUS(100) "\r\n" BUSY "\r\nbody",
+		{ "503", STATUS(100) "\r\n" BUSY "\r\nbody",
 		    STATUS(103) "\r\n" STATUS(302) TYPE "\r\n" BUSY "\r\nbody",
 		    STATUS(401) TYPE "\r\n" BUSY "\r\nbody",
 		    STATUS(407) TYPE "\r\n" OK "\r\n" BUSY TYPE "\r\nbody",
 		    OK "Via: x\r\n\r\n" BUSY TYPE "\r\nbody", STATUS(204) "\r\n" BUSY "\r\nbody",
 		    OK "Content-Length: 0\r\n\r\n" BUSY "\r\nbody" },
 		/* Heads alone, as of curl -D. */
-		{ "heads 503", OK TYPE "\r\n" BUSY "\r\n", OK BUSY,
+		{ "503", OK TYPE "\r\n" BUSY "\r\n", OK BUSY,
 		    "\n\r\n" OK TYPE "\r\n\r\n" BUSY "\r\n" },
-		{ "heads 200", BUSY TYPE "\r\n" OK TYPE "\r\nA: b\r\n" },
-		{ "unrecognised", "text\n" BUSY "\r\n", "A: b\n" BUSY "\r\n" },
+		{ "200", BUSY TYPE "\r\n" OK TYPE "\r\nA: b\r\n" },
+		{ "-", "text\n" BUSY "\r\n", "A: b\n" BUSY "\r\n" },
 	};
 
 	ALIKE(rows, read_of);
@@ -248,10 +230,10 @@ TEST(bodies) {
 /* A file of curl -D has no bodies, and codes only in heads. */
 TEST(dumps) {
 	static const char *const rows[][4] = {
-		{ "heads 503", OK "Content-Length: 18\r\n\r\n" BUSY "\r\n",
-		    OK "\r\nA: b\r\n" BUSY "\r\n", OK "\r\n" BUSY },
-		{ "unrecognised", "220 Welcome\n503\n", "503\n" },
-		{ "empty", "\r\n" },
+		{ "503", OK "Content-Length: 18\r\n\r\n" BUSY "\r\n", OK "\r\nA: b\r\n" BUSY "\r\n",
+		    OK "\r\n" BUSY },
+		{ "-", "220 Welcome\n503\n", "503\n" },
+		{ "-", "\r\n" },
 	};
 
 	ALIKE(rows, dump_of);
@@ -264,7 +246,7 @@ TEST(any_bytes_may_stand_between) {
 
 	EQUAL("bytes", http.code, 503);
 	EQUAL("bytes", http.after.wait, 5 * NANOS_SECOND);
-	EQUAL("no bytes", http_status_parse(NULL, 0, false, NOW).form, HTTP_STATUS_EMPTY);
+	EQUAL("no bytes", http_status_parse(NULL, 0, false, NOW).code, -1);
 }
 
 #define AT(time) "Sat, 22 Aug 2026 " time " GMT"
