@@ -31,16 +31,14 @@ is_alive(const char *identity)
 	const char *since = identity + length + 1;
 	struct procfs proc;
 	int64_t number, instant;
-	pid_t pid;
 
 	if (identity[length] != '.' ||
 	    !number_whole(identity, length, &number) ||
 	    !number_whole(since, strlen(since), &instant) || number <= 0 ||
 	    number > INT_MAX || instant > sys_now(CLOCK_BOOTTIME))
 		return false;
-	pid = procfs_number((pid_t)number);
-	return pid > 0 && procfs_look(&proc, pid) == PROCFS_SEEN &&
-	    !proc.dead &&
+	return procfs_is_ours() &&
+	    procfs_look(&proc, (pid_t)number) == PROCFS_SEEN && !proc.dead &&
 	    proc.start <= instant / (NANOS_SECOND / sysconf(_SC_CLK_TCK));
 }
 

@@ -40,7 +40,7 @@ make(struct private_file *file)
 	if (file->fd != -1) {
 		snprintf(file->path, sizeof file->path, "/proc/%d/fd/%d",
 		    getpid(), file->fd);
-		if (procfs_number(getpid()) == getpid())
+		if (procfs_is_ours())
 			try = open(file->path, O_WRONLY | O_CLOEXEC);
 		if (try != -1) {
 			close(try);

@@ -115,40 +115,13 @@ procfs_look(struct procfs *proc, pid_t pid)
 	return PROCFS_SEEN;
 }
 
-/* The number that /proc has for retry: another one than getpid() in a PID
- * namespace without a /proc of its own. 0 without /proc. */
-static pid_t
-own_number(void)
+bool
+procfs_is_ours(void)
 {
 	char text[NUMBER_ROOM] = "";
 
-	if (readlink("/proc/self", text, sizeof text - 1) == -1)
-		return 0;
-	return (pid_t)strtol(text, NULL, 10);
-}
-
-pid_t
-procfs_number(pid_t pid)
-{
-	static const char name[] = "\nPid:";
-	char text[STAT_ROOM];
-	const char *at = NULL;
-	pid_t own = own_number();
-	int handle;
-
-	if (own == 0)
-		return 0;
-	if (own == getpid())
-		return pid;
-	/* The fdinfo of a pidfd tells the number that /proc has. */
-	handle = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (handle == -1)
-		return 0;
-	if (read_text(text, sizeof text,
-		open_path(0, "/proc/self/fdinfo/%d", handle)))
-		at = strstr(text, name);
-	close(handle);
-	return at == NULL ? 0 : (pid_t)strtol(at + sizeof name - 1, NULL, 10);
+	return readlink("/proc/self", text, sizeof text - 1) != -1 &&
+	    strtol(text, NULL, 10) == getpid();
 }
 
 /* The next name; NULL at the end, or after an error. */
@@ -204,7 +177,7 @@ procfs_children(
 	const char *thread;
 	bool known = false;
 
-	if (own_number() == getpid())
+	if (procfs_is_ours())
 		threads.directory =
 		    open_path(O_DIRECTORY, "/proc/%d/task", parent);
 	if (threads.directory == -1)

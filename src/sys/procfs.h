@@ -29,11 +29,8 @@ enum procfs_look {
 /* Looks up a process. Of a hidden process only the session is known. */
 enum procfs_look procfs_look(struct procfs *proc, pid_t pid);
 
-/*
- * The number that /proc has for the process pid. It differs from pid in a PID
- * namespace without a /proc of its own. 0 if it cannot be found out.
- */
-pid_t procfs_number(pid_t pid);
+/* Whether there is a /proc whose numbers are those of this PID namespace. */
+bool procfs_is_ours(void);
 
 /*
  * Calls each, if not NULL, for every child of all threads of a process. The
