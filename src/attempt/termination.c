@@ -94,7 +94,7 @@ exclude(void *to, pid_t pid, pid_t parent)
 	struct procfs proc;
 
 	(void)parent;
-	if (procfs_look(&proc, pid) != PROCFS_SEEN || proc.dead)
+	if (procfs_look(&proc, pid) == PROCFS_GONE || proc.dead)
 		return;
 	member = note(to, pid, &proc);
 	if (member != NULL && !member->excluded) {
@@ -113,7 +113,6 @@ belongs(
     const struct termination *tree, const struct member *member, pid_t parent)
 {
 	pid_t session = member->session;
-	struct procfs leader;
 
 	if (member->excluded)
 		return false;
@@ -123,14 +122,7 @@ belongs(
 		return true;
 	if (!tree->sorted)
 		return parent != tree->loop->signals.self;
-	if (!has_session(tree, session, true))
-		return true;
-	/* If the number of the session is used again, then the session has a
-	 * leader that is not excluded. */
-	if (procfs_look(&leader, session) != PROCFS_SEEN || leader.dead)
-		return false;
-	member = find(tree, session, leader.start);
-	return member == NULL || !member->excluded;
+	return !has_session(tree, session, true);
 }
 
 /* Handles a process that was listed as a child of parent. */
@@ -144,10 +136,6 @@ visit(void *to, pid_t pid, pid_t parent)
 	enum procfs_look look;
 	struct procfs proc;
 
-	tree->past |= child;
-	/* Listed in order of birth or adoption: it is older than the child. */
-	if (ours && !tree->past)
-		return;
 	look = procfs_look(&proc, pid);
 	if (ours && !child) {
 		siginfo_t info = { .si_pid = 0 };
@@ -197,7 +185,7 @@ look_around(struct termination *tree)
 	}
 	tree->sessions[0] = getsid(0);
 	tree->sessions[1] = getsid(tree->child);
-	tree->past = tree->unsure = false;
+	tree->unsure = false;
 	tree->living = 0;
 	tree->dead_hash = HASH_NONE;
 	procfs_children(tree->loop->signals.self, visit, tree);
@@ -219,23 +207,20 @@ look_around(struct termination *tree)
 static void
 exclude_daemons(struct termination *tree)
 {
-	int rounds = 0;
-	bool more;
+	bool more = true;
 
 	tree->sorted = false;
-	do {
-		int looks = 0;
+	for (int round = 0; more && round < 2 * ROUNDS; round++) {
+		look_around(tree);
+		more = tree->unsure;
+		for (size_t i = 0; i < tree->count; i++) {
+			struct member *member = &tree->list[i];
 
-		do {
-			look_around(tree);
-			more = tree->unsure;
-			for (size_t i = 0; i < tree->count; i++) {
-				struct member *member = &tree->list[i];
-
-				more |= member->found && !member->known;
-				member->known = member->found;
-			}
-		} while (more && ++looks < ROUNDS);
+			more |= member->found && !member->known;
+			member->known = member->found;
+		}
+		if (more && round < ROUNDS)
+			continue;
 		more = false;
 		for (size_t i = 0; i < tree->count; i++) {
 			struct member *member = &tree->list[i];
@@ -245,7 +230,7 @@ exclude_daemons(struct termination *tree)
 				member->excluded = more = true;
 		}
 		list_children(tree, exclude);
-	} while (more && ++rounds < ROUNDS);
+	}
 	tree->sorted = true;
 }
 
@@ -253,51 +238,32 @@ exclude_daemons(struct termination *tree)
  * Signals
  */
 
-/* Whether pidfds work: a filter of system calls may answer EPERM as well. */
-static bool
-has_pidfds(void)
-{
-	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	bool works;
-
-	if (fd == -1)
-		return false;
-	works = syscall(SYS_pidfd_send_signal, fd, 0, NULL, 0) == 0;
-	close(fd);
-	return works;
-}
-
 /*
- * As kill(2), but through a pidfd if there is one. False if the process may not
- * be signalled; then its number is not used, which may belong to another
- * process by now.
+ * As kill(2), but through a pidfd if there is one: then it does not use the
+ * number, which may belong to another process by now.
  */
-static bool
+static void
 send_signal(int pidfd, pid_t pid, int signal)
 {
-	if (pidfd != -1 &&
-	    (syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0) == 0 ||
-		errno == ESRCH))
-		return true;
-	if (pidfd != -1 && errno == EPERM && has_pidfds())
-		return false;
-	return kill(pid, signal) == 0 || errno != EPERM;
+	if (pidfd != -1)
+		syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
+	else
+		kill(pid, signal);
 }
 
 /*
  * Sends a signal, and then CONT, to a process. The pidfd is opened first: it
- * keeps meaning the process that is then compared with the member. Old kernels,
- * filters of system calls and a full table of descriptors give no pidfd. What
- * the process starts after the signal may be to tidy up; what it started before
- * has to get the signal, too. False if the process may not be signalled.
+ * keeps meaning the process that is then compared with the member. Filters of
+ * system calls and a full table of descriptors give no pidfd. What the process
+ * starts after the signal may be to tidy up; what it started before has to get
+ * the signal, too.
  */
-static bool
+static void
 send_to(struct termination *tree, int signal, pid_t pid, int64_t start)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	enum procfs_look look = PROCFS_HIDDEN;
 	struct procfs proc;
-	bool may = true;
 
 	/* The child is not reaped, so its number is not used again. */
 	if (pid != tree->child)
@@ -309,29 +275,35 @@ send_to(struct termination *tree, int signal, pid_t pid, int64_t start)
 		/* Lists what it has started since it was listed, so that the
 		 * sweep comes to that, too. */
 		procfs_children(pid, visit, tree);
-		may = send_signal(fd, pid, signal);
+		send_signal(fd, pid, signal);
 		/* A stopped process reacts to nothing but KILL. */
 		if (signal != SIGKILL)
 			send_signal(fd, pid, SIGCONT);
 	}
 	if (fd != -1)
 		close(fd);
-	return may;
+}
+
+/* Whether the latest look has found no process but the child. */
+static bool
+is_gone(const struct termination *tree)
+{
+	return tree->living == 0 && !tree->unsure;
 }
 
 /*
  * Sends a signal to the processes that the latest look has found, that have not
  * got it and that began before this instant. What began later may be what the
- * attempt does to tidy up.
+ * attempt does to tidy up. Looks again for as long as processes come or go;
+ * after KILL until all are gone.
  */
 static void
 send_to_all(struct termination *tree, int signal, int64_t before)
 {
-	bool again = false;
 	int rounds = 0;
 
 	do {
-		if (again)
+		if (rounds > 0)
 			look_around(tree);
 		for (size_t i = 0; i < tree->count; i++) {
 			struct member *member = &tree->list[i];
@@ -341,11 +313,10 @@ send_to_all(struct termination *tree, int signal, int64_t before)
 			    member->start >= before)
 				continue;
 			member->signalled = true;
-			member->refused =
-			    !send_to(tree, signal, member->pid, member->start);
+			send_to(tree, signal, member->pid, member->start);
 		}
-		again = tree->unsure && ++rounds < ROUNDS;
-	} while (again);
+	} while ((signal == SIGKILL ? !is_gone(tree) : tree->unsure) &&
+	    ++rounds < ROUNDS);
 }
 
 /*
@@ -366,7 +337,7 @@ sweep(struct termination *tree, int signal)
 	tree->reached =
 	    sys_now(CLOCK_BOOTTIME) / (NANOS_SECOND / sysconf(_SC_CLK_TCK));
 	look_around(tree);
-	tree->refused = !send_to(tree, signal, tree->child, 0);
+	send_to(tree, signal, tree->child, 0);
 	send_to_all(tree, signal, INT64_MAX);
 }
 
@@ -418,10 +389,18 @@ termination_reap(struct termination *tree)
 	return tree->dead;
 }
 
+/* Whether a process may not be signalled, such as sudo. */
+static bool
+is_refused(pid_t pid)
+{
+	return kill(pid, 0) == -1 && errno == EPERM;
+}
+
 /* Says that a process does not end; of the child once. */
 static void
-name(struct termination *tree, pid_t pid, bool refused)
+name(struct termination *tree, pid_t pid)
 {
+	bool refused = is_refused(pid);
 	char digits[NUMBER_ROOM];
 
 	if (pid == tree->child && tree->named)
@@ -435,26 +414,10 @@ name(struct termination *tree, pid_t pid, bool refused)
 		refused ? strerror(EPERM) : ""));
 }
 
-static bool
-is_gone(const struct termination *tree)
-{
-	return tree->living == 0 && !tree->unsure;
-}
-
-static void
-send_kill(struct termination *tree)
-{
-	int rounds = 0;
-
-	do
-		sweep(tree, SIGKILL);
-	while (!is_gone(tree) && ++rounds < ROUNDS);
-}
-
 static void
 start_kill(struct termination *tree, nanos now)
 {
-	send_kill(tree);
+	sweep(tree, SIGKILL);
 	tree->stage = TERMINATION_KILLED;
 	tree->next = number_add(now, KILL_TAKES);
 }
@@ -473,10 +436,8 @@ termination_start(struct termination *tree)
 		tree->stage = TERMINATION_SIGNALLED;
 		tree->next = number_add(now, tree->kill_after);
 	}
-	/* retry may not signal the child, such as sudo: the signal has no
-	 * effect. */
-	if (tree->refused)
-		name(tree, tree->child, true);
+	if (is_refused(tree->child))
+		name(tree, tree->child);
 }
 
 void
@@ -492,18 +453,17 @@ termination_advance(struct termination *tree, bool late)
 			send_to_all(tree, tree->signal, tree->reached);
 		}
 	} else if (tree->stage == TERMINATION_KILLED) {
-		send_kill(tree);
+		sweep(tree, SIGKILL);
 		if (now < tree->next || termination_over(tree))
 			return;
 		tree->stage = TERMINATION_UNKILLABLE;
 		if (!tree->dead)
-			name(tree, tree->child, tree->refused);
+			name(tree, tree->child);
 		for (size_t i = 0; i < tree->count; i++)
 			if (tree->list[i].found)
-				name(tree, tree->list[i].pid,
-				    tree->list[i].refused);
+				name(tree, tree->list[i].pid);
 	} else if (tree->stage == TERMINATION_UNKILLABLE) {
-		send_kill(tree);
+		sweep(tree, SIGKILL);
 		if (!tree->dead && late)
 			tree->stage = TERMINATION_ABANDONED;
 	}

@@ -40,7 +40,6 @@ struct member {
 	bool daemon; /* perhaps: an orphan that may not be of the attempt */
 	bool listed; /* its children have been looked at */
 	bool signalled; /* it got the latest signal */
-	bool refused; /* or it may not be signalled */
 };
 
 struct termination {
@@ -59,11 +58,9 @@ struct termination {
 	/* What the latest looks found, the child not counted: */
 	int living;
 	bool unsure; /* processes came or went meanwhile: look again */
-	bool refused; /* the child may not be signalled */
 
 	pid_t sessions[2]; /* of retry and of the child */
 	bool sorted; /* daemons are excluded: all others are of the attempt */
-	bool past; /* the child was found among the children of retry */
 	uint64_t dead_hash; /* of the dead that the latest look found */
 	int64_t reached; /* when the latest signal was sent, as a start */
 
