@@ -174,22 +174,23 @@ deliver_capture(struct run *run, struct capture *capture, bool hurried)
 	bool calm = true;
 	nanos until;
 
-	until = event_loop_now(loop) + STREAMS_STRAGGLERS;
-	while (calm && capture_written(capture) && event_loop_now(loop) < until)
+	until = signals_now(&loop->signals) + STREAMS_STRAGGLERS;
+	while (calm && capture_written(capture) &&
+	    signals_now(&loop->signals) < until)
 		calm = event_loop_wait(loop, -1, LOOK_AGAIN);
 	streams_release(&loop->streams, capture);
 	if (!capture->delivering)
 		return calm;
-	until = event_loop_now(loop) + LAST_WORDS;
+	until = signals_now(&loop->signals) + LAST_WORDS;
 	while (calm && capture->delivering) {
-		nanos left = until - event_loop_now(loop);
+		nanos left = until - signals_now(&loop->signals);
 		off_t sent = capture->sent;
 
 		if (hurried && left <= 0)
 			break;
 		calm = event_loop_wait(loop, -1, hurried ? left : NANOS_MAX);
 		if (capture->sent > sent)
-			until = event_loop_now(loop) + LAST_WORDS;
+			until = signals_now(&loop->signals) + LAST_WORDS;
 	}
 	return calm;
 }

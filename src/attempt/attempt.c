@@ -172,7 +172,7 @@ check_limits(struct attempt *attempt)
 {
 	struct streams *streams = &attempt->loop->streams;
 	struct outcome *outcome = &attempt->outcome;
-	nanos now = event_loop_now(attempt->loop);
+	nanos now = signals_now(&attempt->loop->signals);
 
 	/* What the attempt writes puts off its end by --idle-timeout. */
 	if (attempt->idle != NANOS_MAX && streams_active(streams))
@@ -208,8 +208,8 @@ nap(const struct attempt *attempt)
 	nanos until = until_deadline(attempt);
 
 	if (!ends)
-		left =
-		    number_lesser(left, first - event_loop_now(attempt->loop));
+		left = number_lesser(
+		    left, first - signals_now(&attempt->loop->signals));
 	/* Once it is past, an attempt that is ended waits for its end alone. */
 	return ends && until <= 0 ? left : number_lesser(left, until);
 }
@@ -224,7 +224,8 @@ complete(struct attempt *attempt)
 	int status = tree->info.si_status;
 	uint64_t error = 0;
 
-	outcome->elapsed = event_loop_now(attempt->loop) - attempt->began;
+	outcome->elapsed =
+	    signals_now(&attempt->loop->signals) - attempt->began;
 	/* An eventfd adds up: an errno that is not read now would be added to
 	 * that of the next attempt. */
 	if (read(attempt->errors, &error, sizeof error) == -1)
@@ -257,7 +258,7 @@ static void
 pass_rest_on(struct attempt *attempt)
 {
 	struct event_loop *loop = attempt->loop;
-	nanos until = NANOS_MAX; /* event_loop_now */
+	nanos until = NANOS_MAX; /* signals_now */
 	enum relay_rest rest;
 
 	relay_ended(&loop->streams.relay);
@@ -273,9 +274,10 @@ pass_rest_on(struct attempt *attempt)
 			attempt->tree.stage != TERMINATION_NONE ||
 			attempt->outcome.interrupted != 0 ||
 			until_deadline(attempt) <= 0))
-			until = event_loop_now(loop) + STREAMS_STRAGGLERS;
+			until =
+			    signals_now(&loop->signals) + STREAMS_STRAGGLERS;
 		left = until == NANOS_MAX ? until_deadline(attempt)
-					  : until - event_loop_now(loop);
+					  : until - signals_now(&loop->signals);
 		over = until != NANOS_MAX && left <= 0;
 		wakeup = event_loop_hear(loop, -1, left);
 		hear(attempt, &wakeup);

@@ -23,7 +23,7 @@ struct attempt {
 	struct outcome outcome; /* as far as it is known */
 	bool halted; /* retry got a signal to stop, as the command did */
 	bool overtaken; /* a limit came after the interruption */
-	nanos began, timeout, idle; /* event_loop_now; NANOS_MAX: none */
+	nanos began, timeout, idle; /* signals_now; NANOS_MAX: none */
 	nanos deadline; /* CLOCK_BOOTTIME */
 };
 

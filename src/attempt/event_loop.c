@@ -13,12 +13,6 @@ event_loop_open(struct event_loop *loop)
 	return signals_open(&loop->signals);
 }
 
-nanos
-event_loop_now(struct event_loop *loop)
-{
-	return signals_now(&loop->signals);
-}
-
 struct wakeup
 event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 {

@@ -29,9 +29,6 @@ struct event_loop {
 /* Opens the signals. False, with errno, if the kernel refuses. */
 bool event_loop_open(struct event_loop *loop);
 
-/* CLOCK_MONOTONIC without the time for which retry itself was stopped. */
-nanos event_loop_now(struct event_loop *loop);
-
 /*
  * Waits for a signal, for input or output that can be passed on, for room to
  * write to fd (-1: no fd), or for nap to pass, 30 s at most; with 0 or less it

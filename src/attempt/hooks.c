@@ -170,9 +170,9 @@ hooks_give_up(struct termination *hook, const char *line, char **env)
 	hooks_start(hook, "--on-give-up", line, env);
 	if (hook->loop->child == 0)
 		return true;
-	until = event_loop_now(loop) + LONGEST;
+	until = signals_now(&loop->signals) + LONGEST;
 	while (calm && !hooks_over(hook)) {
-		nanos left = until - event_loop_now(loop);
+		nanos left = until - signals_now(&loop->signals);
 
 		if (left <= 0)
 			hooks_end(hook, "ended after 30s");

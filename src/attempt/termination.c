@@ -425,7 +425,7 @@ start_kill(struct termination *tree, nanos now)
 void
 termination_start(struct termination *tree)
 {
-	nanos now = event_loop_now(tree->loop);
+	nanos now = signals_now(&tree->loop->signals);
 
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	exclude_daemons(tree);
@@ -443,7 +443,7 @@ termination_start(struct termination *tree)
 void
 termination_advance(struct termination *tree, bool late)
 {
-	nanos now = event_loop_now(tree->loop);
+	nanos now = signals_now(&tree->loop->signals);
 
 	if (tree->stage == TERMINATION_SIGNALLED) {
 		if (now >= tree->next) {
@@ -473,7 +473,7 @@ nanos
 termination_nap(const struct termination *tree)
 {
 	if (tree->stage == TERMINATION_SIGNALLED)
-		return tree->next - event_loop_now(tree->loop);
+		return tree->next - signals_now(&tree->loop->signals);
 	if (tree->stage == TERMINATION_KILLED)
 		return LOOK_AGAIN;
 	return tree->stage == TERMINATION_UNKILLABLE ? KILL_TAKES : NANOS_MAX;

@@ -53,7 +53,7 @@ struct termination {
 	bool dead; /* the child is dead; after a limit it is not reaped yet */
 	siginfo_t info; /* how the child ended, once it is dead */
 	bool named; /* a message has named the child, which does not end */
-	nanos next; /* when the stage is over, by event_loop_now */
+	nanos next; /* when the stage is over, by signals_now */
 
 	/* What the latest looks found, the child not counted: */
 	int living;

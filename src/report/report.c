@@ -714,7 +714,7 @@ static size_t
 write_text(struct target *target, const struct nonblock *nonblock)
 {
 	struct event_loop *loop = target->loop;
-	nanos until = event_loop_now(loop) + target->patience;
+	nanos until = signals_now(&loop->signals) + target->patience;
 	size_t done = 0;
 
 	while (done < target->length) {
@@ -724,14 +724,14 @@ write_text(struct target *target, const struct nonblock *nonblock)
 
 		if (put > 0) {
 			done += (size_t)put;
-			until = event_loop_now(loop) + target->patience;
+			until = signals_now(&loop->signals) + target->patience;
 			continue;
 		}
 		if (put == 0)
 			errno = EIO;
 		if (errno != EAGAIN && errno != EINTR)
 			break;
-		left = until - event_loop_now(loop);
+		left = until - signals_now(&loop->signals);
 		errno = ETIMEDOUT;
 		if (!target->ended && left <= 0)
 			break;
