@@ -98,15 +98,13 @@ sys_program(void)
 int
 sys_move_up(int fd)
 {
-	static const int least[] = { DESCRIPTOR_BASE, STDERR_FILENO + 1 };
+	int moved;
 
-	for (size_t i = 0; i < 2 && fd != -1 && fd < least[i]; i++) {
-		int moved = fcntl(fd, F_DUPFD_CLOEXEC, least[i]);
-
-		if (moved != -1) {
-			close(fd);
-			return moved;
-		}
-	}
-	return fd;
+	if (fd == -1 || fd >= DESCRIPTOR_BASE)
+		return fd;
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, DESCRIPTOR_BASE);
+	if (moved == -1)
+		return fd;
+	close(fd);
+	return moved;
 }

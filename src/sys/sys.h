@@ -37,9 +37,9 @@ const char *sys_program(void);
 
 /*
  * Moves a descriptor to 10 or above and returns its new number: shell scripts
- * choose numbers below 10 by hand. If the limit of open files is too low, the
- * descriptor is moved above 2, if possible, because a closed standard stream
- * must not become this file. It stays close-on-exec.
+ * choose numbers below 10 by hand, and a closed standard stream must not become
+ * this file. If the limit of open files is too low, it stays where it is. It
+ * stays close-on-exec.
  */
 int sys_move_up(int fd);
 

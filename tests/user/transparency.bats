@@ -176,12 +176,6 @@ unseen() {
 		try status=7 runs=2 -v -n 2 -d 0 sh -c 'echo >>ran; exit 7' && [ "$(cat f?)" = '' ]
 }
 
-# hardly MOST CLOSED: nothing is different where that many descriptors are allowed
-hardly() {
-	local under=(sh -c "exec $2; ulimit -n $1; exec timeout --foreground 20 \"\$@\"" sh)
-	try status=127 runs=2 -v -n 2 -d 0 sh -c 'echo >>ran; exit 127'
-}
-
 # ordered REDIRECTIONS: lines of retry and of the command keep their order in ./both
 ordered() {
 	: >both
@@ -196,11 +190,6 @@ ordered() {
 	table <<-'END'
 		unseen ''
 		unseen '<&- >&-'
-		hardly 10 '2>&-'
-		hardly 10 '<&- >&- 2>&-'
-		hardly 8 '<&- >&- 2>&-'
-		hardly 11 '<&- >&- 2>&-'
-		hardly 12 '<&- >&- 2>&-'
 		ordered '2>both'
 		ordered '2>>both'
 		ordered '>both 2>&1'
