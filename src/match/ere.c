@@ -279,9 +279,6 @@ bracket(struct parse *parse)
 		if (ahead(parse, 0) == AT_END)
 			return refuse(parse, start, "[ without ]");
 		if (is_class(parse)) {
-			if (ahead(parse, 1) != ':')
-				return refuse(parse, at,
-				    "collating symbols are not supported");
 			if (length == 0 ||
 			    !add_class(&set, parse->text + at + 2, length - 3))
 				return refuse(parse, at, "no such class");

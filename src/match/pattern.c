@@ -227,8 +227,6 @@ run(struct pattern *p, const unsigned char *at, const unsigned char *end,
 			memcpy(p->pool, nodes, state.count * sizeof *nodes);
 			row = row_of(p, state);
 			take(p, &row, *at);
-			/* Lanes would only fill it sooner. */
-			p->laneless = BLOCK;
 		}
 		ends = p->state[row / p->classes].found != 0;
 	} while (++at < end && !ends);
@@ -245,29 +243,31 @@ static size_t
 run_abreast(const struct pattern *p, const unsigned char *bytes, size_t from,
     size_t length, uint32_t *row)
 {
-	const unsigned char *at = bytes + from, *end = bytes + length;
 	const uint16_t *next = p->next;
 	const uint8_t *class = p->class;
-	size_t row0 = row[0], row1 = row[1], row2 = row[2], row3 = row[3];
+	size_t rows[LANES], to[LANES];
 
-	for (; at < end; at++) {
-		size_t to0 = (next + class[at[0]])[row0];
-		size_t to1 = (next + class[at[length]])[row1];
-		size_t to2 = (next + class[at[2 * length]])[row2];
-		size_t to3 = (next + class[at[3 * length]])[row3];
+	for (int n = 0; n < LANES; n++)
+		rows[n] = row[n];
+	for (; from < length; from++) {
+		const unsigned char *at = bytes + from;
+		size_t all = 0;
 
-		if (((to0 | to1 | to2 | to3) & FOUND) != 0)
+		/* Unrolled, all rows are in registers. */
+#pragma GCC unroll 4
+		for (size_t n = 0; n < LANES; n++) {
+			to[n] = (next + class[at[n * length]])[rows[n]];
+			all |= to[n];
+		}
+		if ((all & FOUND) != 0)
 			break;
-		row0 = to0;
-		row1 = to1;
-		row2 = to2;
-		row3 = to3;
+#pragma GCC unroll 4
+		for (int n = 0; n < LANES; n++)
+			rows[n] = to[n];
 	}
-	row[0] = (uint32_t)row0;
-	row[1] = (uint32_t)row1;
-	row[2] = (uint32_t)row2;
-	row[3] = (uint32_t)row3;
-	return (size_t)(at - bytes);
+	for (int n = 0; n < LANES; n++)
+		row[n] = (uint32_t)rows[n];
+	return from;
 }
 
 /*
@@ -354,7 +354,6 @@ prepare(struct pattern *p)
 {
 	const struct ere_node *node = p->ere.nodes;
 
-	p->laneless = 0;
 	p->prefixed = 0;
 	while (p->ere.texts == 1 && p->prefixed < PATTERN_PREFIX &&
 	    node->op == ERE_BYTE)
@@ -378,7 +377,6 @@ advance(struct pattern *p, const unsigned char *at, const unsigned char *end,
     bool exact, bool *found)
 {
 	const unsigned char *from = at;
-	uint32_t row;
 	size_t length;
 
 	if (!p->ready)
@@ -398,23 +396,11 @@ advance(struct pattern *p, const unsigned char *at, const unsigned char *end,
 	length = (size_t)(end - at);
 	if (length > BLOCK)
 		length = BLOCK;
-	if (length >= LONG && p->laneless == 0) {
-		row = p->row;
-		if (exact)
-			p->seen = 0;
+	/* Lanes do not tell where a match ends, and take nothing if the table
+	 * is full. */
+	if (length >= LONG && !exact)
 		at = run_lanes(p, at, length / LANES);
-		if (at < from + length / LANES * LANES)
-			p->laneless = BLOCK;
-		if (!exact || p->seen == 0)
-			return at;
-		/* Lanes do not tell where a match ends. */
-		p->laneless = BLOCK;
-		p->row = row;
-	}
-	at = run(p, from, from + length, found);
-	length = (size_t)(at - from);
-	p->laneless -= length < p->laneless ? (uint32_t)length : p->laneless;
-	return at;
+	return at > from ? at : run(p, from, from + length, found);
 }
 
 void

@@ -73,7 +73,6 @@ struct pattern {
 	uint32_t row; /* of the current state */
 	uint32_t states, pooled; /* how many are in use */
 	uint32_t toil; /* how many nodes the latest call may have followed */
-	uint32_t laneless; /* for so many bytes lanes would take longer */
 	uint32_t prefixed; /* how many bytes of the prefix are known */
 	unsigned char prefix[PATTERN_PREFIX]; /* each match begins with it */
 	uint32_t classes; /* of bytes; the length of a row */
