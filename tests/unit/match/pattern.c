@@ -282,64 +282,6 @@ TEST(a_long_chunk) {
 	}
 }
 
-/* Text in which no match begins is skipped, unless its pieces are short. */
-TEST(a_beginning_that_occurs_often) {
-	static const size_t distances[] = { 4, 5, 90, 255, 256, 300, 2100 };
-	static char stream[20000];
-
-	compile("near[^.n]");
-	for (size_t i = 0; i < LENGTH(distances); i++) {
-		size_t distance = distances[i], last = 0;
-
-		memset(stream, '.', sizeof stream);
-		for (size_t at = 0; at + 5 < sizeof stream; at += distance) {
-			memcpy(stream + at, "near", 4);
-			last = at;
-		}
-		for (size_t most = 1; most < 40000; most = most * 7 + 1) {
-			EQUAL("none", matches(stream, last + 4, most), false);
-			stream[last + 4] = '!';
-			EQUAL("last", matches(stream, last + 5, most), true);
-			EQUAL("cut", matches(stream, last + 4, most), false);
-			stream[last + 4] = '.';
-		}
-	}
-}
-
-/* More states than the table holds, again and again. */
-TEST(a_table_that_is_full) {
-	static char stream[20000];
-	uint32_t seed = 1;
-	size_t length = sizeof stream;
-
-	for (size_t i = 0; i < length; i++) {
-		seed = seed * 1664525 + 1013904223;
-		stream[i] = seed >> 31 ? 'a' : 'b';
-	}
-	stream[9000] = '\n';
-	compile("a[ab]{12}Z");
-	HOLDS("none", !matches(stream, length, 4000));
-	stream[length - 14] = 'a';
-	stream[length - 1] = 'Z';
-	HOLDS("last", matches(stream, length, length));
-	HOLDS("last", matches(stream, length, 999));
-	HOLDS("last", matches(stream, length, 1));
-	stream[length - 14] = 'b';
-	HOLDS("none", !matches(stream, length, 1));
-}
-
-/* glibc's regexec takes 6 s for this line; time here is linear. */
-TEST(a_long_line_of_letters) {
-	static char stream[1 << 20];
-
-	memset(stream, 'a', sizeof stream);
-	compile("[a-z]+: error");
-	HOLDS("letters", !matches(stream, sizeof stream, 65536));
-	memcpy(stream + sizeof stream - 7, ": error", 7);
-	HOLDS("error", matches(stream, sizeof stream, 65536));
-	HOLDS("error", matches(stream, sizeof stream, 65535));
-}
-
 /* A small pattern touches only few pages of its struct. */
 TEST(the_size) {
 	HOLDS("size", sizeof pattern <= 320 * 1024);
