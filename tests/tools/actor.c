@@ -35,7 +35,6 @@
  *                           with 300 ms for more
  *     answer SIG            send SIG to the parent and say if it comes back
  *     mask                  name the signals that are ignored, blocked, pending
- *     die SIG               die of it
  *     flags                 the status flags of descriptors 0 to 2
  *     entries               how many entries the directory at descriptor 0 has
  *     receive N             take at most N bytes from the socket at descriptor
@@ -46,8 +45,7 @@
  *     hidden                the same, and where /proc is mounted with hidepid
  *                           nobody but root sees it there
  *     own SECONDS           be the owner of this file alone (it is set-user-ID)
- *     dead N mourned|buried N dead children that nobody reaps, a live one
- *                           after them, the parent stubborn or not
+ *     dead N                N dead children that nobody reaps, and a stubborn one
  *     chain N               a child that leaves a child that leaves a child...
  *     crowd N               a child that has two, each of which has two...;
  *                           those that TERM reaches have one more
@@ -574,11 +572,6 @@ static void mask(char **unused) {
 	}
 }
 
-static void die(char **args) {
-	kill(getpid(), signal_number(args[0]));
-	exit(98);
-}
-
 static void flags(char **unused) {
 	(void)unused;
 	for (int fd = 0; fd <= 2; fd++)
@@ -612,8 +605,6 @@ static void dead(char **args) {
 			_exit(0);
 	if (spawn() == 0)
 		stubborn(NULL);
-	if (strcmp(args[1], "mourned") == 0)
-		handle(SIGTERM, SIG_IGN);
 	stay(NULL);
 }
 
@@ -743,7 +734,6 @@ static const struct {
 	{ "listen", 2, hear },
 	{ "answer", 1, answer },
 	{ "mask", 0, mask },
-	{ "die", 1, die },
 	{ "flags", 0, flags },
 	{ "entries", 0, entries },
 	{ "receive", 1, receive },
@@ -752,7 +742,7 @@ static const struct {
 	{ "stubborn", 0, stubborn },
 	{ "hidden", 0, hidden },
 	{ "own", 1, own },
-	{ "dead", 2, dead },
+	{ "dead", 1, dead },
 	{ "chain", 1, chain },
 	{ "crowd", 1, crowd },
 	{ "audience", 1, audience },

@@ -203,13 +203,8 @@ hooked() {
 
 @test "a signal to retry ends its hook with all that this has started" {
 	beside 'TERM' hooked TERM 143 --on-retry 'touch began; sleep 30 | sleep 30; true'
-	beside 'INT' hooked INT 130 --on-retry 'touch began; sleep 30; true'
-	beside 'TERM that all ignore' hooked TERM 143 \
-	    --on-retry 'trap "" TERM; touch began; sleep 30; true'
 	beside 'TERM that a child ignores' hooked TERM 143 \
 	    --on-retry "sh -c 'trap \"\" TERM; touch began; sleep 30; true'; true"
-	beside 'a stopped hook' hooked TERM 143 --on-retry 'touch began; kill -STOP $$'
-	beside '--on-give-up' hooked TERM 143 -n 1 --on-give-up 'touch began; sleep 30; true'
 	beside '--retry-if' hooked TERM 143 --retry-if 'touch began; sleep 30; true'
 	beside 'KILL' hooked KILL 137 --on-retry 'touch began; exec sleep 30'
 	rows beside eval <<-'END'
@@ -229,20 +224,6 @@ hooked() {
 	        --on-retry 'touch began; sleep 30; true' -- false
 	    grep -qx '\(\^C\)\?killed INT' out # after what is said of the hook, or not
 	    none_left
-	END
-}
-
-@test "no hook runs where a signal has ended the series" {
-	local never=(--on-retry 'touch hook' --on-give-up 'touch hook')
-	rows row eval <<-'END'
-	in a delay
-	    sent TERM 143 "told '.*retrying in .*'" \
-	        "$ACTOR" fresh "$RETRY" -d 60 -j none "${never[@]:2}" -- sh -c 'exit 7'
-	    [ ! -e hook ]
-	in an attempt
-	    sent TERM 3 'said ready' \
-	        "$ACTOR" fresh "$RETRY" -d 0 "${never[@]}" -- "$ACTOR" listen 1 3
-	    [ ! -e hook ]
 	END
 }
 
@@ -272,8 +253,6 @@ late() {
 	the delay goes on while --retry-if runs
 	    try status=1 -v -n 2 -d 3 -j none --retry-if 'sleep 4' -- false
 	    told 'retry: ended after 2 attempts in [4-6]([.].)?s: attempts'
-	TERM is ignored
-	    late 'trap "" TERM; sleep 30; true'
 	not --on-give-up
 	    late 'sleep 30; true' --on-give-up 'sleep 0.5; touch hook'
 	    [ -e hook ]
