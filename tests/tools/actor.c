@@ -57,7 +57,7 @@
  *                           FILE
  *
  * With REPLAY in the environment it does what a tool did, under any name and
- * with any words: tests/tools/replay. It prints REPLAY/err and REPLAY/out,
+ * with any words. It prints REPLAY/err and REPLAY/out,
  * copies REPLAY/head to the file behind --dump-header, adds a line to
  * REPLAY/runs, and exits with STATUS.
  *

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Covers cli/options, streams/relay, report/messages.
 # --preset. A stub in ./bin has a tool's name, prints what a test says and exits
-# as it says; tests/tools/replay does this with captures of real tools.
+# as it says; tests/unit/tools/preset.c judges captures of real tools.
 # shellcheck disable=SC2034 # the rows expand
 
 load helper
@@ -151,12 +151,6 @@ incurable='cannot be cured by a retry'
 	END
 	stub git 0
 	quiet -v bin/git
-}
-
-# tests/unit judges all captures; these have heads.
-@test "captures of tools are judged as they should be" {
-	grep -m 3 '"head".*"T"' "$BATS_TEST_DIRNAME/../fixtures/tools/curl.jsonl" >curl.jsonl
-	"$BATS_TEST_DIRNAME/../tools/replay" curl.jsonl
 }
 
 @test "a wait that a registry or a server names is kept without --retry-after" {

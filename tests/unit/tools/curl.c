@@ -109,6 +109,9 @@ TEST(what_else_curl_says) {
 	};
 
 	ALIKE(rows, facts_of);
+	EQUAL("A --next B", (int64_t)curl_read(words_of("A --next B")).next, 3);
+	EQUAL("A B", (int64_t)curl_read(words_of("A B")).next, 0);
+	EQUAL("-q", (int64_t)curl_operation(words_of("-qs: A -: B"), 2).next, 4);
 }
 
 static const char *transfers_of(const char *line) {
@@ -143,28 +146,6 @@ TEST(curls_that_exit_with_0_after_an_error) {
 	};
 
 	ALIKE(rows, leniency_of);
-}
-
-/* The word with which an operation begins, and what is read of it. */
-static const char *operation_from(const char *from) {
-	static char text[64];
-	struct curl curl =
-	    curl_operation(words_of("-qs: A --next -dx A --next"), strtoul(from, NULL, 10));
-
-	snprintf(text, sizeof text, "%s %zu, next %zu", curl.method, curl.opening, curl.next);
-	return text;
-}
-
-TEST(operations_one_by_one) {
-	static const char *const rows[][2] = {
-		{ "GET 2, next 2", "1" },
-		{ "GET 2, next 4", "2" },
-		{ "POST 4, next 7", "4" },
-	};
-
-	ALIKE(rows, operation_from);
-	EQUAL("A --next B", (int64_t)curl_read(words_of("A --next B")).next, 3);
-	EQUAL("A B", (int64_t)curl_read(words_of("A B")).next, 0);
 }
 
 static const char *kind_of(const char *method) {
