@@ -261,19 +261,5 @@ late() {
 	        sh -c 'exit 7' 2>&1 3>&-) || :
 	    [[ $said == *'ended by the deadline'* ]]
 	    none_left
-	--on-give-up has 30 seconds
-	    # Of a clock that is faster, where one can be preloaded.
-	    speed=30
-	    look_at_clock
-	    fast=(env "LD_PRELOAD=$PWD/clock.so" "CLOCK_FAST=$speed"
-	        "CLOCK_FROM=${moment}000000")
-	    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -shared -fPIC -o clock.so \
-	        "$BATS_TEST_DIRNAME/../tools/clock.c" -ldl
-	    timeout 5 "${fast[@]}" "$RETRY" -q -n 2 -d 15 -j none \
-	        sh -c '[ "$RETRY_ATTEMPT" = 2 ]' || speed=1 fast=()
-	    under=("${fast[@]}")
-	    try status=7 ms=$((30000 / speed)) says='*|> begun|--on-give-up ended after 30s' \
-	        -n 1 --on-give-up 'echo begun; sleep 60; true' -- sh -c 'exit 7'
-	    wait_for none_left
 	END
 }
