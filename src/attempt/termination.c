@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include "sys/procfs.h"
 #include "sys/sys.h"
-#include "text/hash.h"
 #include "text/number.h"
 
 /* How long KILL may take to end a process that no system call blocks. */
@@ -151,14 +150,8 @@ visit(void *to, pid_t pid, pid_t parent)
 		tree->unsure |= !child;
 		return;
 	}
-	if (look == PROCFS_SEEN && proc.dead) {
-		const int64_t dead[] = { pid, proc.start };
-
-		if (!child)
-			tree->dead_hash =
-			    hash_add(tree->dead_hash, dead, sizeof dead);
+	if (look == PROCFS_SEEN && proc.dead)
 		return;
-	}
 	member = note(tree, pid, &proc);
 	if (member == NULL) {
 		tree->unsure = true;
@@ -168,15 +161,10 @@ visit(void *to, pid_t pid, pid_t parent)
 	member->daemon = !member->found && !member->excluded;
 }
 
-/*
- * Finds all processes before any of them is signalled. retry may have adopted
- * the children of a process that died after the last look.
- */
+/* Finds all processes before any of them is signalled. */
 static void
 look_around(struct termination *tree)
 {
-	uint64_t dead = tree->dead_hash;
-
 	for (size_t i = 0; i < tree->count; i++) {
 		struct member *member = &tree->list[i];
 
@@ -187,10 +175,8 @@ look_around(struct termination *tree)
 	tree->sessions[1] = getsid(tree->child);
 	tree->unsure = false;
 	tree->living = 0;
-	tree->dead_hash = HASH_NONE;
 	procfs_children(tree->loop->signals.self, visit, tree);
 	list_children(tree, visit);
-	tree->unsure |= tree->dead_hash != dead;
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree->list[i].found && tree->list[i].pid != tree->child)
 			tree->living++;
@@ -284,18 +270,10 @@ send_to(struct termination *tree, int signal, pid_t pid, int64_t start)
 		close(fd);
 }
 
-/* Whether the latest look has found no process but the child. */
-static bool
-is_gone(const struct termination *tree)
-{
-	return tree->living == 0 && !tree->unsure;
-}
-
 /*
  * Sends a signal to the processes that the latest look has found, that have not
  * got it and that began before this instant. What began later may be what the
- * attempt does to tidy up. Looks again for as long as processes come or go;
- * after KILL until all are gone.
+ * attempt does to tidy up. Looks again for as long as processes come or go.
  */
 static void
 send_to_all(struct termination *tree, int signal, int64_t before)
@@ -315,8 +293,7 @@ send_to_all(struct termination *tree, int signal, int64_t before)
 			member->signalled = true;
 			send_to(tree, signal, member->pid, member->start);
 		}
-	} while ((signal == SIGKILL ? !is_gone(tree) : tree->unsure) &&
-	    ++rounds < ROUNDS);
+	} while (tree->unsure && ++rounds < ROUNDS);
 }
 
 /*
@@ -367,7 +344,6 @@ termination_prepare(
 	tree->stage = TERMINATION_NONE;
 	tree->dead = tree->named = false;
 	tree->count = 0;
-	tree->dead_hash = HASH_NONE;
 	if (may_end) {
 		procfs_children(tree->loop->signals.self, exclude, tree);
 		list_children(tree, exclude);
@@ -491,6 +467,6 @@ termination_over(const struct termination *tree)
 		return true;
 	if (tree->stage == TERMINATION_SIGNALLED ||
 	    tree->stage == TERMINATION_KILLED)
-		return tree->dead && is_gone(tree);
+		return tree->dead && tree->living == 0 && !tree->unsure;
 	return tree->dead;
 }

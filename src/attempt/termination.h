@@ -61,7 +61,6 @@ struct termination {
 
 	pid_t sessions[2]; /* of retry and of the child */
 	bool sorted; /* daemons are excluded: all others are of the attempt */
-	uint64_t dead_hash; /* of the dead that the latest look found */
 	int64_t reached; /* when the latest signal was sent, as a start */
 
 	size_t count; /* of the list, which hooks and attempts share */
