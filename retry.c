@@ -40,18 +40,10 @@ gather(struct run *run)
 	    (loop->streams.input.too_long || loop->streams.input.error != 0))
 		return run_without_input(run);
 	if (calm && required)
-		calm = event_loop_await(loop, event_loop_budget, NANOS_MAX);
+		calm = event_loop_await(loop, event_loop_budget, NANOS_MAX) &&
+		    event_loop_await_greeting(loop, run->history.deadline);
 	if (calm && !budget_client_ready(&loop->budget))
 		return EXIT_STATUS_NO_BUDGET;
-	if (calm && required && loop->fleet != NULL) {
-		calm = event_loop_await_greeting(loop, run->history.deadline);
-		if (calm && loop->fleet->silent) {
-			log_say(&loop->log, LOUDNESS_QUIET,
-			    STRINGS("fleet '", run->policy->fleet.text, "': ",
-				loop->fleet->reason, "; command not run"));
-			return EXIT_STATUS_NO_BUDGET;
-		}
-	}
 	return calm ? 0 : EXIT_STATUS_SIGNAL + loop->ending_signal;
 }
 

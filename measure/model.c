@@ -219,9 +219,11 @@ tell(struct fleet *fleet, struct fleet_member *member, struct segment *segment,
 	if (member->sent != NULL)
 		settle(fleet, member, segment, now);
 	enter(fleet, member, segment);
+	if (member->connected && succeeded)
+		fleet_host_claim(
+		    &segment->fleet, &segment->window, &fleet->caller, age);
 	if (member->connected && succeeded &&
-	    fleet_host_claim(
-		&segment->fleet, &segment->window, &fleet->caller, age)) {
+	    fleet->caller.question.count > 0) {
 		run_script(fleet, &answer, serve(fleet, TOLD, now));
 		fleet_host_store(&segment->fleet, &fleet->caller,
 		    &(struct fleet_answer){ .code = FLEET_SENT }, age);

@@ -110,13 +110,22 @@ event_loop_log(struct event_loop *loop)
 bool
 event_loop_await_greeting(struct event_loop *loop, nanos deadline)
 {
+	struct fleet_link *link = loop->fleet;
 	bool calm;
 
+	if (link == NULL || loop->budget.private)
+		return true;
 	do {
-		link_greet(loop->fleet, sys_now(CLOCK_BOOTTIME));
+		link_greet(link, sys_now(CLOCK_BOOTTIME));
 		calm = event_loop_await(loop, wait_for_link, deadline);
-		link_settle(loop->fleet, sys_now(CLOCK_BOOTTIME));
-	} while (loop->fleet->late);
+		link_settle(link, sys_now(CLOCK_BOOTTIME));
+	} while (link->late);
+	if (calm && link->dialog.answer.code == FLEET_SILENT) {
+		log_say(&loop->log, LOUDNESS_QUIET,
+		    STRINGS("fleet '", loop->log.policy->fleet.text,
+			"': ", link->reason, "; command not run"));
+		loop->budget.private = true;
+	}
 	return calm;
 }
 
@@ -147,14 +156,15 @@ event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
 			now = sys_now(CLOCK_BOOTTIME);
 			/* If the server is silent, that is stored: with the
 			 * next pass fleet_host_ask() decides without it. */
-			granted = link_settle(link, now).code == FLEET_GRANTED;
+			granted = link_settle(link, now);
 		} else {
 			calm = event_loop_wait(loop, -1, admission->fleet.next);
 		}
 	} while (calm && sys_now(CLOCK_BOOTTIME) < deadline);
 
 	/* The user is told once why the server does not answer. */
-	if (admission->fleet.silent && link->silent && !link->said) {
+	if (admission->fleet.silent && !link->said &&
+	    link->dialog.answer.code == FLEET_SILENT) {
 		admission->silence = link->reason;
 		link->said = true;
 	}

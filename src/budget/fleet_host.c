@@ -348,16 +348,12 @@ fleet_host_ask(struct fleet_host *host, const struct window *window,
 	return step;
 }
 
-bool
+void
 fleet_host_claim(struct fleet_host *host, const struct window *window,
     struct fleet_caller *caller, nanos now)
 {
 	begin_question(host, caller, now);
-	/* Nobody would read the time in the server's answer. */
-	if (caller->question.by == 0)
-		return false;
 	claim_untold(host, window, caller, now);
-	return caller->question.count > 0;
 }
 
 void

@@ -260,10 +260,9 @@ void
 fleet_host_store(struct fleet_host *host, const struct fleet_caller *caller,
     const struct fleet_answer *answer, nanos now);
 
-/* Claims what the server has not been told, unless nobody knows the server's
- * clock: the caller has a question that asks for no retry, and tells it. False
- * if there is nothing to tell. */
-bool fleet_host_claim(struct fleet_host *host, const struct window *window,
+/* Claims what the server has not been told: the caller has a question that asks
+ * for no retry, and tells it. */
+void fleet_host_claim(struct fleet_host *host, const struct window *window,
     struct fleet_caller *caller, nanos now);
 
 /* Counts the caller's retry of the fleet, which has succeeded. */

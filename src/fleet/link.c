@@ -21,7 +21,7 @@ link_start(struct fleet_link *link, const struct fleet_policy *policy,
 	link->signals = signals;
 	link->stage = LINK_CLOSED;
 	link->helper = 0;
-	link->late = link->silent = link->said = false;
+	link->late = link->said = false;
 }
 
 bool
@@ -49,6 +49,7 @@ fail(struct fleet_link *link, const char *what, struct strview words)
 
 	*escape_put(ESCAPE_PLAIN, at, at + LINK_WORDS, words.at, words.length) =
 	    '\0';
+	link->dialog.answer.code = FLEET_SILENT;
 	link_close(link);
 }
 
@@ -144,8 +145,6 @@ link_ask(struct fleet_link *link, struct fleet_question *question, nanos now)
 	const struct fleet_policy *policy = link->policy;
 
 	link->until = number_add(now, policy->config.timeout);
-	link->reason[0] = '\0';
-	link->silent = link->answered = false;
 	if (link->stage == LINK_CLOSED)
 		question_open(&link->dialog, policy->auth, policy->url);
 	question_ask(&link->dialog, question);
@@ -177,7 +176,6 @@ converse(struct fleet_link *link, nanos now)
 		send_rest(link);
 		return;
 	case QUESTION_ANSWERED:
-		link->answered = true;
 		link->stage = LINK_READY;
 		/* A server that says more than it was asked is not to be relied
 		 * on. */
@@ -185,13 +183,6 @@ converse(struct fleet_link *link, nanos now)
 			link_close(link);
 		return;
 	case QUESTION_REDIRECTED:
-		/*
-		 * Behind a socket there is only one server. A password that
-		 * goes through a socket, to a sidecar with TLS, must not go
-		 * over the network without it.
-		 */
-		if (link->policy->url->host[0] == '\0')
-			break;
 		begin_to_connect(link);
 		return;
 	case QUESTION_REFUSED:
@@ -317,11 +308,10 @@ store(
 		    answer, visit.age);
 }
 
-struct fleet_answer
+bool
 link_settle(struct fleet_link *link, nanos now)
 {
-	struct fleet_answer answer = link->dialog.answer;
-	bool failed = !link->answered && !link_asks(link);
+	struct fleet_answer *answer = &link->dialog.answer;
 	bool late = now - link->until > link->policy->config.timeout;
 
 	/*
@@ -330,29 +320,24 @@ link_settle(struct fleet_link *link, nanos now)
 	 * in a row it is to blame: otherwise a machine that is always late
 	 * would ask for ever.
 	 */
-	if (link_asks(link) || (failed && late && !link->late))
-		answer.code = FLEET_CUT;
-	else if (failed)
-		answer.code = FLEET_SILENT;
-	link->late = failed && answer.code == FLEET_CUT;
-	link->silent = answer.code == FLEET_SILENT;
-	store(link->budget, &answer, now);
-	if (answer.code != FLEET_GRANTED)
+	link->late = answer->code == FLEET_SILENT && late && !link->late;
+	if (link_asks(link) || link->late)
+		answer->code = FLEET_CUT;
+	store(link->budget, answer, now);
+	if (answer->code != FLEET_GRANTED)
 		link_close(link);
-	return answer;
+	return answer->code == FLEET_GRANTED;
 }
 
-/* Claims what the server has not been told; false if there is nothing. */
-static bool
+/* Claims what the server has not been told. */
+static void
 claim(struct budget_client *budget, nanos now)
 {
 	struct visit visit = { .now = now };
-	bool tells = false;
 
 	while (budget_client_visit(budget, &visit))
-		tells = fleet_host_claim(&visit.segment->fleet,
-		    &visit.segment->window, visit.caller->fleet, visit.age);
-	return tells;
+		fleet_host_claim(&visit.segment->fleet, &visit.segment->window,
+		    visit.caller->fleet, visit.age);
 }
 
 void
@@ -365,10 +350,13 @@ link_greet(struct fleet_link *link, nanos now)
 void
 link_report(struct fleet_link *link, bool succeeded, nanos now)
 {
+	struct fleet_question *question = &link->caller.question;
 	struct fleet_answer sent = { .code = FLEET_SENT };
 
-	if (succeeded && link->stage == LINK_READY &&
-	    claim(link->budget, now) && link_tell(link, &link->caller.question))
-		store(link->budget, &sent, now);
+	if (succeeded && link->stage == LINK_READY) {
+		claim(link->budget, now);
+		if (question->count > 0 && link_tell(link, question))
+			store(link->budget, &sent, now);
+	}
 	link_close(link);
 }

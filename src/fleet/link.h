@@ -34,7 +34,7 @@
 #include "sys/signals.h"
 
 /* How many bytes of a server's own words are shown, escaped. */
-#define LINK_WORDS 80
+#define LINK_WORDS 160
 
 enum link_stage {
 	LINK_CLOSED,
@@ -49,17 +49,14 @@ struct fleet_link {
 	const struct signals *signals;
 	enum link_stage stage;
 	nanos until; /* of the last question */
-	bool answered; /* so was the last question */
-	char reason[LINK_WORDS + 64]; /* if not: why */
-	struct dialog dialog; /* has the answer */
+	struct dialog dialog; /* its answer: FLEET_SILENT if there was none */
+	char reason[LINK_WORDS + 64]; /* then: why */
 
 	/* If it serves a budget: */
 	struct budget_client *budget;
 	struct fleet_caller caller; /* has the question */
 	bool late; /* retry came too late to see an answer to the last one */
-	bool
-	    silent; /* the server did not answer the last one, as reason says */
-	bool said; /* the user was told so */
+	bool said; /* the user was told that the server does not answer */
 
 	/* What follows is for link.c only. */
 	int fd; /* unless the link is closed */
@@ -87,11 +84,11 @@ link_ask(struct fleet_link *link, struct fleet_question *question, nanos now);
 bool link_asks(const struct fleet_link *link);
 
 /*
- * Ends the question of the budget's caller, stores what came of it, and returns
- * that: FLEET_SILENT or FLEET_CUT if there was no answer. Without a grant the
- * connection is closed.
+ * Ends the question of the budget's caller, and stores what came of it:
+ * FLEET_SILENT or FLEET_CUT if there was no answer. Returns whether a retry is
+ * granted; if not, the connection is closed.
  */
-struct fleet_answer link_settle(struct fleet_link *link, nanos now);
+bool link_settle(struct fleet_link *link, nanos now);
 
 /* Asks the server whether it answers, and tells what there is to tell. */
 void link_greet(struct fleet_link *link, nanos now);

@@ -286,7 +286,7 @@ question_ask(struct dialog *dialog, struct fleet_question *question)
 {
 	dialog->question = question;
 	/* An answer to an earlier question must not tell the time of this. */
-	dialog->answer = (struct fleet_answer){ .code = FLEET_DENIED };
+	dialog->answer = (struct fleet_answer){ .code = FLEET_CUT };
 	dialog->times = 0;
 }
 
@@ -330,21 +330,14 @@ find(struct strview text, const char *words)
 static struct strview
 words_of(struct strview text)
 {
-	static const char before[] = ": -";
-	enum { SCRIPT = sizeof " script: " - 1 + 40 }; /* and its hash */
-	const char *inner = find(text, before);
-	const char *script = find(text, ", on @user_script:");
+	const char *script = find(text, " script: ");
 
 	/* Redis and Valkey refuse a long request before they read its command,
 	 * and so without NOAUTH: "unauthenticated multibulk length". */
-	if (find(text, "unauthenticated multibulk") != NULL ||
-	    find(text, "unauthenticated bulk") != NULL)
+	if (find(text, "unauthenticated ") != NULL)
 		return strview_of("NOAUTH Authentication required");
-	if (inner != NULL && strview_starts(text, "ERR Error running script"))
-		text = strview_after(
-		    text, (size_t)(inner - text.at) + strlen(before));
-	else if (script != NULL && script - text.at >= SCRIPT)
-		text.length = (size_t)(script - text.at) - SCRIPT;
+	if (script != NULL)
+		text.length = (size_t)(script - text.at);
 	if (text.length > 0 && text.at[text.length - 1] == '.')
 		text.length--;
 	return text;
@@ -385,8 +378,14 @@ read_redirect(struct dialog *dialog, struct strview text)
 static enum question_move
 take_error(struct dialog *dialog, struct strview text)
 {
+	/*
+	 * Behind a socket there is only one server. A password that goes
+	 * through a socket, to a sidecar with TLS, must not go over the network
+	 * without it.
+	 */
+	bool local = dialog->url.host[0] == '\0';
 	bool ask = strview_starts(text, "ASK ");
-	bool redirected = (ask || strview_starts(text, "MOVED ")) &&
+	bool redirected = !local && (ask || strview_starts(text, "MOVED ")) &&
 	    read_redirect(dialog, strview_after(text, ask ? 4 : 6));
 
 	if ((!redirected && !strview_starts(text, "NOSCRIPT ")) ||
@@ -418,10 +417,9 @@ take_reply(struct dialog *dialog, const struct resp_reply *reply, nanos left)
 		    ? QUESTION_WAITS
 		    : QUESTION_INVALID;
 	}
-	if (question->forgets)
-		return reply->type == RESP_INTEGER ? QUESTION_ANSWERED
-						   : QUESTION_INVALID;
-	if (!question_read(reply, question, &dialog->answer))
+	if (question->forgets && reply->type == RESP_INTEGER)
+		dialog->answer.code = FLEET_NOTED;
+	else if (!question_read(reply, question, &dialog->answer))
 		return QUESTION_INVALID;
 	if (dialog->answer.code != FLEET_STALE)
 		return QUESTION_ANSWERED;

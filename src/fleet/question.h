@@ -109,14 +109,13 @@ struct dialog {
 	const struct url_auth *auth; /* its password "": none */
 	struct url url; /* of the server; QUESTION_REDIRECTED changes it */
 	struct fleet_question *question; /* by may change */
-	struct fleet_answer answer; /* after QUESTION_ANSWERED; FLEET_STALE:
-				       there was only that one */
+	struct fleet_answer answer; /* FLEET_CUT: none; FLEET_STALE: there was
+				       only that one */
 	/*
-	 * The part of an error that says why: without the numbers of the
-	 * script, and without the words "Error running script" that older
-	 * servers put before it, and without a full stop, since a message
-	 * continues after them. If the server wants a password, the words are
-	 * those of NOAUTH, whatever it says.
+	 * The part of an error that says why: without what a server says of
+	 * its script, and without a full stop, since a message continues after
+	 * them. If the server wants a password, the words are those of NOAUTH,
+	 * whatever it says.
 	 */
 	struct strview words;
 

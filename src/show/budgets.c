@@ -630,7 +630,7 @@ ask(struct budgets *budgets, bool forget)
 			link_serve(
 			    link, fds[1].revents, sys_now(CLOCK_BOOTTIME));
 		}
-		answers = link->answered;
+		answers = answer->code == FLEET_NOTED;
 		if (!answers || forget)
 			continue;
 		shared->retries = answer->retries;
@@ -744,8 +744,9 @@ show_one(struct budgets *budgets)
 		else
 			note(budgets, BUDGETS_NONE);
 		say_none(budgets,
-		    fleet && budgets->link.answered ? LOUDNESS_VERBOSE
-						    : LOUDNESS_PLAIN);
+		    fleet && budgets->link.dialog.answer.code == FLEET_NOTED
+			? LOUDNESS_VERBOSE
+			: LOUDNESS_PLAIN);
 	}
 	budgets->list = NULL;
 }

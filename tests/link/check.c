@@ -93,7 +93,7 @@ static void await(const char *what) {
 	run.loop.ending_signal = 0;
 	if (!event_loop_await(&run.loop, wait_for_link, NANOS_MAX))
 		printf("%s: signal %d\n", what, run.loop.ending_signal);
-	else if (!fleet.answered)
+	else if (answer->code == FLEET_SILENT)
 		printf("%s: %s\n", what, fleet.reason);
 	else
 		printf("%s: granted %d, used %d, successes %d\n", what,

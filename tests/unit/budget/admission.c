@@ -132,10 +132,10 @@ static bool settles(struct world *world, struct script *script) {
 
 	if (script_is(script, "greets"))
 		fleet_host_claim(host, &world->segment.window, fleet, world->now);
-	else if (strcmp(script->word + no, "claims") == 0)
-		EQUAL(script->rest,
-		    fleet_host_claim(host, &world->segment.window, fleet, world->now), !no);
-	else if (script_is(script, "has-grant"))
+	else if (strcmp(script->word + no, "claims") == 0) {
+		fleet_host_claim(host, &world->segment.window, fleet, world->now);
+		EQUAL(script->rest, fleet->question.count > 0, !no);
+	} else if (script_is(script, "has-grant"))
 		world->granted = true;
 	else {
 		size_t i = 0;
@@ -660,8 +660,8 @@ static const char *const scenes[] = {
 	"0.251s F retry denied silent, 2s F retry open fleet=asks told-alone=1, F gets 1, F retry "
 	"granted, 3s F retry open fleet=asks told-alone=0",
 	/* Successes are told once. */
-	"0/10: F greets wants=0 rows=0 asks-first=0, F succeeds x3, F !claims, F gets 0, G retry "
-	"open fleet=asks told=3, F !claims, 1s F succeeds, F claims told=1, F sent",
+	"0/10: F greets wants=0 rows=0, F gets 0, F succeeds x3, G retry open fleet=asks told=3, "
+	"F !claims, 1s F succeeds, F claims told=1, F sent",
 	/* The server is told of retries that have succeeded less than 30 slices
 	 * after it had granted them, or after the host had made them alone. */
 	"0/1: F retry open, F gets 1, F retry granted, 29.999s F repeats, G retry open rows=1 "
