@@ -22,25 +22,11 @@
 /* Room for a location, the closing NUL included. */
 #define LOCATION 256
 
-/* Room for a part of a text and the text, both quoted. */
-#define QUOTED 3400
-
 /* Bytes of a quoted text; two such texts fit into a line, even if escaped. */
 #define QUOTE_MOST 400
 
-/* Room for the name of an option and its location, and for a reason. */
-#define NAME_ROOM (LOCATION + 40)
+/* Room for a reason. */
 #define WHY_ROOM 200
-
-/* A name with too many typing mistakes: it is not meant. */
-#define FAR INT64_MAX
-
-/* The bytes of a path in a location, which has the line's number too; up to
- * three more, so that no character is cut. */
-#define NAME_MOST 150
-
-/* More letters than any name of an option has. */
-#define LETTERS 32
 
 /* What is read, and where the options go. */
 struct parser {
@@ -87,7 +73,7 @@ store_number(const struct argument *argument, int64_t *field)
 	size_t length = strlen(text);
 	char last = length > 0 ? text[length - 1] : '\0';
 	int64_t number = 0, scale = 0; /* of a number with decimals */
-	bool valid, exact = true;
+	bool valid;
 
 	if (option->type == OPTION_DECIMAL || option->type == OPTION_RATIO)
 		scale = MILLION;
@@ -105,7 +91,7 @@ store_number(const struct argument *argument, int64_t *field)
 	}
 
 	if (scale > 0)
-		valid = number_exact(text, length, scale, &number, &exact);
+		valid = number_decimal(text, length, scale, &number);
 	else if (option->type == OPTION_SPAN)
 		valid = duration_parse(text, length, &number);
 	else
@@ -117,11 +103,6 @@ store_number(const struct argument *argument, int64_t *field)
 	if (!valid || number < option->least ||
 	    (option->most != 0 && number > option->most))
 		option_refuse(argument, "%s", option->refusal);
-	/* What would be rounded away may be what the user meant. */
-	if (!exact)
-		option_refuse(argument, "%s",
-		    option->type == OPTION_SIZE ? "not a whole number of bytes"
-						: "finer than 0.000001");
 	*field = option->type == OPTION_LIMIT
 	    ? number_add(number, 1 - option->least)
 	    : number;
@@ -182,105 +163,92 @@ option_store(const struct argument *argument, struct policy *policy)
 	}
 }
 
-/*
- * Puts text between single quotes, and returns the end. A newline or an escape
- * sequence in it could look like a line of retry, and a long text could make
- * the line too long for one atomic write.
+/* Begins the line that refuses an argument: where it was given, and its name.
  */
-static char *
-quote(char *at, const char *text, size_t length)
+static void
+begin(struct writer *writer, const struct argument *argument)
+{
+	const struct option *option = argument->option;
+	const char *location = argument->location;
+
+	writer_put(writer, "retry: ");
+	if (argument->by_variable)
+		writer_put_all(writer, STRINGS("$", option->variable, ": "));
+	else
+		writer_put_all(writer,
+		    STRINGS(location == NULL ? "--" : location,
+			location == NULL ? "" : ": ", option->name, ": "));
+}
+
+/*
+ * Puts text between single quotes. A newline or an escape sequence in it could
+ * look like a line of retry, and a long text could make the line too long for
+ * one atomic write.
+ */
+static void
+put_quoted(
+    struct writer *writer, const char *before, const char *text, size_t length)
 {
 	size_t shown = escape_cut(text, length, QUOTE_MOST);
 
-	*at++ = '\'';
-	at = escape_put(ESCAPE_LINE, at, at + QUOTED / 2 - 20, text, shown);
-	return stpcpy(at, shown < length ? "...'" : "'");
+	writer_put_all(writer, STRINGS(before, "'"));
+	writer_put_escaped(writer, ESCAPE_LINE, text, shown);
+	writer_put(writer, shown < length ? "...'" : "'");
 }
 
-/*
- * Quotes length bytes at item, for messages: "'item'", or "'item' in 'text'" if
- * that is not all of text (NULL: it is). Control bytes are escaped, and what is
- * too long for a message is cut. Returns room.
- */
-static char *
-quote_item(char room[QUOTED], const char *item, size_t length, const char *text)
+static _Noreturn void
+finish(struct writer *writer)
 {
-	char *end = quote(room, item, length);
-
-	if (text != NULL && length != strlen(text))
-		quote(stpcpy(end, " in "), text, strlen(text));
-	return room;
-}
-
-void
-option_fail(const char *format, ...)
-{
-	struct writer writer = { .to = STDERR_FILENO };
-	char line[PIPE_BUF - sizeof "retry: \n"];
-	va_list values;
-
-	va_start(values, format);
-	vsnprintf(line, sizeof line, format, values);
-	va_end(values);
-	/* Each line is one write(2). */
-	writer_put_all(&writer, STRINGS("retry: ", line, "\n"));
-	writer_say(&writer);
-	writer_put_all(&writer,
-	    STRINGS("Try '", sys_program(), " -h' for more information.\n"));
-	writer_say(&writer);
+	writer_put_all(writer,
+	    STRINGS("\nTry '", sys_program(), " -h' for more information.\n"));
+	writer_say(writer);
 	_exit(EXIT_STATUS_FAILED);
 }
 
-/* What a message calls an option, and where it was given. */
-static const char *
-name_of(char room[NAME_ROOM], const struct argument *argument)
+void
+option_fail(const char *why)
 {
-	const struct option *option = argument->option;
+	struct writer writer = { .to = STDERR_FILENO };
 
-	if (argument->by_variable)
-		snprintf(room, NAME_ROOM, "$%s", option->variable);
-	else if (argument->location == NULL)
-		snprintf(room, NAME_ROOM, "--%s", option->name);
-	else
-		snprintf(room, NAME_ROOM, "%s%s%s", argument->location,
-		    option == NULL ? "" : ": ",
-		    option == NULL ? "" : option->name);
-	return room;
+	writer_put_all(&writer, STRINGS("retry: ", why));
+	finish(&writer);
 }
 
 void
 option_refuse(const struct argument *argument, const char *format, ...)
 {
-	const char *text = argument->text;
-	char name[NAME_ROOM], why[WHY_ROOM], quoted[QUOTED];
+	struct writer writer = { .to = STDERR_FILENO };
+	char why[WHY_ROOM];
 	va_list values;
 
 	va_start(values, format);
 	vsnprintf(why, sizeof why, format, values);
 	va_end(values);
-	name_of(name, argument);
-	if (text != NULL)
-		option_fail("%s: %s: %s", name, why,
-		    quote_item(quoted, text, strlen(text), text));
-	option_fail("%s: %s", name, why);
+	begin(&writer, argument);
+	writer_put(&writer, why);
+	if (argument->text != NULL)
+		put_quoted(
+		    &writer, ": ", argument->text, strlen(argument->text));
+	finish(&writer);
 }
 
 void
 option_refuse_item(const struct argument *argument, const char *why,
     const char *item, size_t length, const char *pattern)
 {
-	const char *text = argument->text;
-	char name[NAME_ROOM], quoted[QUOTED], offer[QUOTED];
+	struct writer writer = { .to = STDERR_FILENO };
+	size_t whole = strlen(argument->text);
 
-	name_of(name, argument);
-	if (length == 0)
-		option_fail("%s: %s in %s", name, why,
-		    quote_item(quoted, text, strlen(text), text));
-	quote_item(quoted, item, length, text);
+	begin(&writer, argument);
+	writer_put(&writer, why);
+	if (length > 0)
+		put_quoted(&writer, ": ", item, length);
+	if (length == 0 || length != whole)
+		put_quoted(&writer, " in ", argument->text, whole);
 	if (pattern != NULL)
-		option_fail("%s: %s: %s; as a pattern: %s", name, why, quoted,
-		    quote_item(offer, pattern, strlen(pattern), pattern));
-	option_fail("%s: %s: %s", name, why, quoted);
+		put_quoted(
+		    &writer, "; as a pattern: ", pattern, strlen(pattern));
+	finish(&writer);
 }
 
 void *
@@ -294,28 +262,23 @@ option_allocate(const struct argument *argument, size_t size)
 }
 
 /*
- * A FIFO or a device is refused, because reading could block for ever; and a
- * nested retry has to read the same secret again. But a descriptor, such as
- * that of a shell's <(...), may be a pipe.
+ * A nested retry has to read the same secret again, so that a pipe has none.
+ * But other options may come from that of a shell's <(...).
  */
 size_t
 option_read_file(
     const struct argument *argument, char *room, size_t size, bool secret)
 {
-	const char *path = argument->text;
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	int fd = open(argument->text, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	size_t length = 0;
 	struct stat stat;
 	ssize_t n;
 
 	if (fd == -1 || fstat(fd, &stat) == -1)
 		option_refuse(argument, "%s", strerror(errno));
-	if (!S_ISREG(stat.st_mode) && !S_ISDIR(stat.st_mode)) {
-		if (secret || procfs_descriptor(path) == -1)
-			option_refuse(argument, "not a regular file");
-		fcntl(fd, F_SETFL, O_RDONLY);
-	}
-	if (secret && S_ISREG(stat.st_mode) && (stat.st_mode & S_IROTH) != 0)
+	if (secret && !S_ISREG(stat.st_mode))
+		option_refuse(argument, "not a regular file");
+	if (secret && (stat.st_mode & S_IROTH) != 0)
 		option_refuse(argument, "others can read it; use chmod o-r");
 	while ((n = read(fd, room + length, size - length)) > 0)
 		length += (size_t)n;
@@ -329,60 +292,41 @@ option_read_file(
  * Words, files and variables
  */
 
-/*
- * How many mistakes turn name into what was typed. A mistake is a letter left
- * out, added, changed, or swapped with the next one. FAR if there are more than
- * three, or more than a third of length; but one is always allowed.
- *
- * This is the optimal string alignment distance: slips[i][j] is the number of
- * mistakes between the first i letters that were typed and the first j letters
- * of name.
- */
-static int64_t
-count_slips(const char *typed, size_t length, const char *name)
+/* Whether one letter left out, added, changed, or swapped with the next one is
+ * all that is wrong with what was typed. */
+static bool
+is_slip(const char *typed, size_t length, const char *name)
 {
-	int64_t most = length < 6 ? 1 : number_lesser((int64_t)length / 3, 3);
-	int64_t slips[LETTERS + 1][LETTERS + 1] = { { 0 } };
-	size_t letters = strlen(name);
+	size_t rest = strlen(name);
 
-	if (length > LETTERS || letters > LETTERS)
-		return FAR;
-	for (size_t i = 0; i <= length; i++)
-		for (size_t j = 0; j <= letters; j++) {
-			int64_t least = (int64_t)(i + j);
-
-			if (i > 0 && j > 0) {
-				least = number_lesser(
-					    slips[i - 1][j], slips[i][j - 1]) +
-				    1;
-				least = number_lesser(least,
-				    slips[i - 1][j - 1] +
-					(typed[i - 1] != name[j - 1]));
-			}
-			if (i > 1 && j > 1 && typed[i - 1] == name[j - 2] &&
-			    typed[i - 2] == name[j - 1])
-				least = number_lesser(
-				    least, slips[i - 2][j - 2] + 1);
-			slips[i][j] = least;
-		}
-	return slips[length][letters] > most ? FAR : slips[length][letters];
+	while (length > 0 && rest > 0 && *typed == *name) {
+		typed++;
+		name++;
+		length--;
+		rest--;
+	}
+	while (length > 0 && rest > 0 && typed[length - 1] == name[rest - 1]) {
+		length--;
+		rest--;
+	}
+	return (length <= 1 && rest <= 1) ||
+	    (length == 2 && rest == 2 && typed[0] == name[1] &&
+		typed[1] == name[0]);
 }
 
 /*
  * The option to suggest for an unknown name: the option that has this name in
- * another tool, the only one that begins with it, or the only one that is
- * nearest in spelling. NULL: none.
+ * another tool, the only one that begins with it, or one with a slip. NULL:
+ * none.
  */
 static const char *
 suggest(const struct option *table, const char *typed, size_t length)
 {
-	const char *begins = NULL, *nearest = NULL;
-	int64_t least = FAR;
+	const char *begins = NULL, *near = NULL;
 	int count = 0;
 
 	for (; table->name[0] != '\0'; table++) {
 		const char *alias = table->aliases;
-		int64_t slips = count_slips(typed, length, table->name);
 
 		while (*alias != '\0') {
 			size_t end = strcspn(alias, " ");
@@ -395,31 +339,30 @@ suggest(const struct option *table, const char *typed, size_t length)
 			begins = table->name;
 			count++;
 		}
-		if (slips <= least)
-			nearest = slips < least ? table->name : NULL;
-		least = number_lesser(least, slips);
+		if (is_slip(typed, length, table->name))
+			near = table->name;
 	}
-	return count == 1 ? begins : count == 0 ? nearest : NULL;
+	return count == 1 ? begins : count == 0 ? near : NULL;
 }
 
-/*
- * Refuses length bytes of typed as an option that is not in the table. whole is
- * the word that they are in, if that is to be shown, too; meant is the name of
- * the option that the user may have meant. Both may be NULL.
- */
+/* Refuses length bytes of typed as an option that is not in the table. The user
+ * may have meant that of the name; NULL: none. */
 static _Noreturn void
 refuse_unknown(const struct parser *parser, const char *typed, size_t length,
-    const char *whole, const char *meant)
+    const char *meant)
 {
+	struct writer writer = { .to = STDERR_FILENO };
 	const char *location = parser->location;
-	char quoted[QUOTED];
 
-	option_fail("%s%sunknown option %s%s%s%s%s",
-	    location == NULL ? "" : location, location == NULL ? "" : ": ",
-	    quote_item(quoted, typed, length, whole),
-	    meant == NULL ? "" : "; did you mean '",
-	    meant == NULL || location != NULL ? "" : "--",
-	    meant == NULL ? "" : meant, meant == NULL ? "" : "'?");
+	writer_put_all(&writer,
+	    STRINGS("retry: ", location == NULL ? "" : location,
+		location == NULL ? "" : ": "));
+	put_quoted(&writer, "unknown option ", typed, length);
+	if (meant != NULL)
+		writer_put_all(&writer,
+		    STRINGS("; did you mean '", location == NULL ? "--" : "",
+			meant, "'?"));
+	finish(&writer);
 }
 
 /* The next word, as the argument of an option. */
@@ -465,16 +408,9 @@ read_long(struct parser *parser, const char *typed)
 			option_refuse(&argument,
 			    "takes an argument, so there is no form with no-");
 	}
-	if (option == NULL) {
-		const char *meant = suggest(parser->table, name, length);
-
-		/* In a file, n is -n without its dash. */
-		if (name == typed && length == 1)
-			option = find_letter(parser->table, *name);
-		length += (size_t)(name - typed);
-		refuse_unknown(parser, typed, length, NULL,
-		    option != NULL ? option->name : meant);
-	}
+	if (option == NULL)
+		refuse_unknown(parser, typed, length + (size_t)(name - typed),
+		    suggest(parser->table, name, length));
 	if (parser->location != NULL && option->command_line)
 		option_refuse(&argument, "only allowed on the command line");
 	if (option->argument[0] == '\0') {
@@ -495,24 +431,17 @@ read_letter(struct parser *parser)
 {
 	const char *typed = parser->typed, *letter = parser->letter++;
 	size_t length = (size_t)(strchrnul(typed, '=') - typed) - 1;
-	/* The whole name of an option, with only one dash. No name is a letter
-	 * alone. */
+	/* The whole name of an option, with only one dash. */
 	const struct option *dashed =
-	    length == 1 ? NULL : option_find(parser->table, typed + 1, length);
+	    option_find(parser->table, typed + 1, length);
 	struct argument argument = {
 		.option = find_letter(parser->table, *letter),
 	};
 
-	if (dashed != NULL &&
-	    (argument.option == NULL || argument.option->argument[0] != '\0'))
-		refuse_unknown(
-		    parser, typed, strlen(typed), NULL, dashed->name);
-	/* One byte of a longer UTF-8 character must not be shown alone. */
-	if (argument.option == NULL && (*letter & 0x80) != 0)
-		refuse_unknown(parser, typed, strlen(typed), NULL, NULL);
-	if (argument.option == NULL)
-		refuse_unknown(
-		    parser, (const char[]){ '-', *letter }, 2, typed, NULL);
+	if (argument.option == NULL ||
+	    (dashed != NULL && argument.option->argument[0] != '\0'))
+		refuse_unknown(parser, typed, strlen(typed),
+		    dashed == NULL ? NULL : dashed->name);
 
 	if (*parser->letter == '\0')
 		parser->letter = NULL;
@@ -568,59 +497,20 @@ look_in(char path[PATH_MAX], const char *directory, const char *below,
 	    (access(path, F_OK) == 0 || errno == EACCES);
 }
 
-/* Finds the path of the file that --policy, or its variable, has given. */
-static void
-find_file(char path[PATH_MAX], const struct argument *argument)
+/* The path of the file that --policy, or its variable, names; maybe in room. */
+static const char *
+find_file(char room[PATH_MAX], const struct argument *argument)
 {
 	const char *name = argument->text;
 
-	if (*name == '\0')
-		option_refuse(argument, "not a policy's name");
-	if (strlen(name) >= PATH_MAX)
-		option_refuse(argument, "%s", strerror(ENAMETOOLONG));
 	if (strchr(name, '/') != NULL)
-		stpcpy(path, name);
-	else if (!look_in(path, getenv("XDG_CONFIG_HOME"), "", name) &&
-	    !look_in(path, getenv("HOME"), "/.config", name) &&
-	    !look_in(path, "/etc", "", name))
+		return name;
+	if (!look_in(room, getenv("XDG_CONFIG_HOME"), "", name) &&
+	    !look_in(room, getenv("HOME"), "/.config", name) &&
+	    !look_in(room, "/etc", "", name))
 		option_refuse(
 		    argument, "no such policy; a path must contain a '/'");
-}
-
-/*
- * Stores the option in a line of the file, if it has one. number is the line's,
- * and length is without its newline.
- */
-static void
-read_line(struct parser *parser, const char *file, int64_t number, char *line,
-    size_t length)
-{
-	struct argument argument = { .text = line, .location = file };
-	size_t room = strlen(file) + NUMBER_ROOM + 1, name, blank;
-	bool nul = strlen(line) < length;
-	char *location;
-
-	if (length > 0 && line[length - 1] == '\r')
-		line[length - 1] = '\0';
-	line += strspn(line, " \t");
-	if (!nul && (*line == '\0' || *line == '#'))
-		return;
-	location = option_allocate(&argument, room);
-	snprintf(location, room, "%s:%" PRId64, file, number);
-	argument.location = parser->location = location;
-	if (nul)
-		option_refuse(&argument, "contains a NUL byte");
-
-	argument.text = line;
-	name = strcspn(line, "=");
-	blank = strcspn(line, " \t");
-	if (blank + strspn(line + blank, " \t") == name && line[name] == '=' &&
-	    0 < blank && blank < name)
-		option_refuse(&argument, "blanks around = are not allowed");
-	if (name == 0 || *line == '-' || blank < name)
-		option_refuse(&argument, "neither option nor option=value");
-	argument = read_long(parser, line);
-	take(parser, &argument);
+	return room;
 }
 
 /*
@@ -630,14 +520,14 @@ read_line(struct parser *parser, const char *file, int64_t number, char *line,
 static void
 read_file(const struct parser *parser, const struct argument *argument)
 {
-	char path[PATH_MAX], shown[LOCATION], *none = NULL;
-	const char *limit = shown + sizeof shown - NUMBER_ROOM - 1, *tail;
+	char room[PATH_MAX], shown[LOCATION - NUMBER_ROOM], *none = NULL;
+	const char *path = find_file(room, argument);
+	const char *limit = shown + sizeof shown - 1;
 	struct parser lines = *parser;
-	struct argument file = *argument;
-	char *text, *end, *next, *at = shown;
+	struct argument file = *argument, line;
+	char *text, *end, *next, *location;
 	size_t length;
 
-	find_file(path, argument);
 	file.text = path;
 	text = option_allocate(&file, OPTION_FILE_MOST + 1);
 	length = option_read_file(&file, text, OPTION_FILE_MOST + 1, false);
@@ -646,14 +536,7 @@ read_file(const struct parser *parser, const struct argument *argument)
 	end = text + length;
 	*end = '\0';
 
-	/* Of a long path only the end is shown. */
-	length = strlen(path);
-	tail = path;
-	if (length > NAME_MOST) {
-		at = stpcpy(at, "...");
-		tail += escape_cut(path, length, length - NAME_MOST);
-	}
-	*escape_put(ESCAPE_LINE, at, limit, tail, strlen(tail)) = '\0';
+	*escape_put(ESCAPE_LINE, shown, limit, path, strlen(path)) = '\0';
 
 	lines.next = &none;
 	for (int64_t number = 1; text < end; number++, text = next + 1) {
@@ -661,7 +544,16 @@ read_file(const struct parser *parser, const struct argument *argument)
 		if (next == NULL)
 			next = end;
 		*next = '\0';
-		read_line(&lines, shown, number, text, (size_t)(next - text));
+		if (next > text && next[-1] == '\r')
+			next[-1] = '\0';
+		text += strspn(text, " \t");
+		if (*text == '\0' || *text == '#')
+			continue;
+		location = option_allocate(&file, LOCATION);
+		snprintf(location, LOCATION, "%s:%" PRId64, shown, number);
+		lines.location = location;
+		line = read_long(&lines, text);
+		take(&lines, &line);
 	}
 }
 

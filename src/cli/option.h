@@ -78,7 +78,7 @@ enum option_special {
 
 /* An option that is given, and what is to be said of it in a message. */
 struct argument {
-	const struct option *option; /* NULL: a line that has none */
+	const struct option *option;
 	const char *text; /* of a flag: the word as typed; NULL: none to show */
 	const char *location; /* "FILE:LINE"; NULL: not from a file */
 	bool by_variable; /* the variable of the option has the text */
@@ -128,11 +128,10 @@ void *option_field(const struct argument *argument, struct policy *policy);
 void option_store(const struct argument *argument, struct policy *policy);
 
 /*
- * Refuses a command line: "retry: " and the text, a line of advice, and exits
- * with EXIT_STATUS_FAILED.
+ * Refuses a command line: "retry: " and why, a line of advice, and exits with
+ * EXIT_STATUS_FAILED.
  */
-_Noreturn void
-option_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void option_fail(const char *why);
 
 /*
  * Refuses an argument: "retry: --name: why: 'text'", and exits. For a variable
@@ -156,9 +155,8 @@ void *option_allocate(const struct argument *argument, size_t size);
 
 /*
  * Reads the file that the text names into room, up to size bytes; returns how
- * many. Exits if it cannot be read, if it is not a regular file, or if it is
- * secret and others may read it. What is not secret may also be a descriptor of
- * any kind, such as /dev/stdin or /dev/fd/3.
+ * many. Exits if it cannot be read, or if it is secret and no regular file, or
+ * one that others may read.
  */
 size_t option_read_file(
     const struct argument *argument, char *room, size_t size, bool secret);

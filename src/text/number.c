@@ -21,15 +21,13 @@ number_whole(const char *text, size_t length, int64_t *value)
 }
 
 bool
-number_exact(
-    const char *text, size_t length, int64_t scale, int64_t *value, bool *exact)
+number_decimal(const char *text, size_t length, int64_t scale, int64_t *value)
 {
 	const char *point = memchr(text, '.', length);
 	size_t whole = point == NULL ? length : (size_t)(point - text);
 	size_t after = point == NULL ? length : whole + 1;
 	int64_t units = 0, sum = 0;
 
-	*exact = true;
 	if (whole + (length - after) == 0)
 		return false;
 	if (whole > 0 && !number_whole(text, whole, &units))
@@ -43,19 +41,10 @@ number_exact(
 		if (!isdigit((unsigned char)text[i]))
 			return false;
 		sum = number_add(number_multiply(text[i] - '0', scale), sum);
-		*exact = *exact && sum % 10 == 0;
 		sum = number_add(sum, 9) / 10;
 	}
 	*value = number_add(number_multiply(units, scale), sum);
 	return true;
-}
-
-bool
-number_decimal(const char *text, size_t length, int64_t scale, int64_t *value)
-{
-	bool exact;
-
-	return number_exact(text, length, scale, value, &exact);
 }
 
 int64_t

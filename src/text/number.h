@@ -32,10 +32,6 @@ bool number_whole(const char *text, size_t length, int64_t *value);
 bool
 number_decimal(const char *text, size_t length, int64_t scale, int64_t *value);
 
-/* The same, with *exact: whether it was not rounded. */
-bool number_exact(const char *text, size_t length, int64_t scale,
-    int64_t *value, bool *exact);
-
 /* a + b and a * b for a, b >= 0: INT64_MAX where the result is larger. */
 int64_t number_add(int64_t a, int64_t b);
 int64_t number_multiply(int64_t a, int64_t b);

@@ -83,8 +83,7 @@ hands() {
 		most 5 --policy 'a b'
 		most 6 --policy -n
 		most 7 --policy .
-		refused "--policy: not a policy's name: ''" --policy ''
-		refused "--policy: not a policy's name: ''" --policy=
+		refused "$no: ''" --policy ''
 	END
 }
 
@@ -105,20 +104,12 @@ hands() {
 	long=$(printf '%05000d' 0)
 	why=$(why "$long")
 	policy quiet
-	mkdir -p home/.config/retry
-	mkfifo pipe home/.config/retry/ci.conf
-	exec 7<>pipe
-	echo attempts=7 >&7
 	table refused <<-'END'
 		'--policy: No such file or directory: '\''./none'\' --policy ./none
 		"--policy: Is a directory: './/'" --policy .//
 		"--policy: Not a directory: './policy/x'" --policy ./policy/x
-		"--policy: $why: '${long::400}...'" --policy "$long"
 		"--policy: $why: '/${long::399}...'" --policy "/$long"
-		# FIFOs with a writer and without, and a device.
-		"--policy: not a regular file: './pipe'" --policy ./pipe
-		"--policy: not a regular file: '$HOME/.config/retry/ci.conf'" --policy ci
-		"--policy: not a regular file: '/dev/zero'" --policy /dev/zero
+		"--policy: longer than 64 KiB: '/dev/zero'" --policy /dev/zero
 	END
 	why='--policy: longer than 64 KiB'
 	{
@@ -131,7 +122,6 @@ hands() {
 	refused "$why: './policy'" --policy ./policy
 	truncate -s 1M policy
 	refused "$why: './policy'" --policy ./policy
-	refused "$why: '/dev/stdin'" --policy /dev/stdin </dev/zero
 }
 
 @test "a file without permission is refused, and no other one is looked for" {
@@ -161,9 +151,6 @@ hands() {
 	wait "$!"
 	most 7 --policy /dev/fd/7
 	exec 7<&-
-	mkfifo pipe
-	echo attempts=7 >pipe 3>&- &
-	most 7 --policy /proc/self/fd/0 <pipe
 }
 
 @test "each long option is accepted, and in a policy all but those that run no command" {
@@ -235,7 +222,6 @@ hands() {
 }
 
 @test "a line that is wrong is refused with its file and number" {
-	local name="neither option nor option=value" blanks='blanks around = are not allowed'
 	local attempts='attempts: not a number of attempts' only='only allowed on the command line'
 	local long
 	long=$(printf '%0200d' 0)
@@ -245,14 +231,11 @@ hands() {
 		'a\033b' "1: unknown option 'a\\x1bb'"
 		"$long$long$long" "1: unknown option '$long$long...'"
 		# Neither an option nor a flag.
-		'quiet\n--attempts=3' "2: $name: '--attempts=3'"
-		-n3 "1: $name: '-n3'"
-		'attempts 3' "1: $name: 'attempts 3'"
-		'quiet ' "1: $name: 'quiet '"
-		=3 "1: $name: '=3'"
-		'quiet\nattempts =3' "2: $blanks: 'attempts =3'"
-		'x = y' "1: $blanks: 'x = y'"
-		'  attempts\t=3' "1: $blanks: 'attempts\\t=3'"
+		'quiet\n--attempts=3' "2: unknown option '--attempts'"
+		'attempts 3' "1: unknown option 'attempts 3'"
+		'quiet ' "1: unknown option 'quiet '; did you mean 'quiet'?"
+		=3 "1: unknown option ''"
+		'  attempts\t=3' "1: unknown option 'attempts\\t'; did you mean 'attempts'?"
 		# A value that is missing, wrong, or not wanted.
 		attempts '1: attempts: needs an argument'
 		'quiet\nattempts=' "2: $attempts: ''"
@@ -262,24 +245,16 @@ hands() {
 		preset=show:curl "1: preset: $only: 'show:curl'"
 		quiet= "1: quiet: takes no argument: 'quiet='"
 		'attempts=3\npreset=curl,frob' "2: preset: no such preset: 'frob' in 'curl,frob'" --preset git
-		# A byte that is NUL.
-		'quiet\nattempts=3\0000\n' "2: contains a NUL byte: 'attempts=3'"
-		'\0000' "1: contains a NUL byte: ''"
-		'# \0000\n' "1: contains a NUL byte: '# '"
 	END
 	refused "--preset: no such preset: 'frob'" --preset frob --policy <(echo preset=curl)
-	# A location is escaped, and cut between characters, as is a quoted text.
+	# A location is escaped, and cut, as is a quoted text.
 	local e
 	printf -v e 'é%.0s' {1..80}
-	policy x
-	cp policy $'./a\nb\e'
-	mkdir "$long" "$e"
-	cp policy "$long"
-	cp policy "$e"
+	mkdir -p "$long/b"
+	echo x | tee $'./a\nb\e' >"$long/b/$long"
 	table refused <<-'END'
 		"./a\\nb\\x1b:1: unknown option 'x'" --policy $'./a\nb\e'
-		"...${long:57}/policy:1: unknown option 'x'" --policy "./$long/policy"
-		"...${e:8*${#e}/80}/policy:1: unknown option 'x'" --policy "./$e/policy"
+		"./$long/b/${long::26}:1: unknown option 'x'" --policy "./$long/b/$long"
 	END
 	refuses "x$e$e$e" "1: unknown option 'x$e$e${e::39*${#e}/80}...'"
 }
@@ -329,7 +304,7 @@ attempts() {
 		"--quiet: takes no argument: '--no-quiet=1'" --no-quiet=1
 		"--deadline: takes an argument, so there is no form with no-: '--no-deadline'" --no-deadline 1
 		"unknown option '--no-help'" --no-help
-		"unknown option '--no-version'; did you mean '--version'?" --no-version
+		"unknown option '--no-version'" --no-version
 	END
 	policy quiet hold-stderr http-status=./status stop-on=1 stop-on=stderr:x \
 	    limit=0:fail preset=git
