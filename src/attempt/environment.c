@@ -62,17 +62,13 @@ environment_outer(void)
 {
 	struct outer outer = { .deadline = NANOS_MAX };
 	const char *text = getenv("RETRY_PARENT");
-	char boot[SYS_BOOT];
 
 	if (text == NULL || !is_alive(text))
 		return outer;
 	outer.alive = true;
-	/* A deadline of another boot is ignored. */
 	text = getenv("RETRY_DEADLINE");
-	if (text != NULL && sys_boot(boot) &&
-	    strncmp(text, boot, SYS_BOOT - 1) == 0 && text[SYS_BOOT - 1] == ':')
-		number_whole(
-		    text + SYS_BOOT, strlen(text + SYS_BOOT), &outer.deadline);
+	if (text != NULL)
+		number_whole(text, strlen(text), &outer.deadline);
 	text = getenv("RETRY_DEPTH");
 	if (text != NULL)
 		number_whole(text, strlen(text), &outer.depth);
@@ -199,12 +195,9 @@ environment_open(struct environment *environment, const struct policy *policy,
 	*at++ = '.';
 	number_put(at, sys_now(CLOCK_BOOTTIME));
 	put(environment, environment->parent);
-	at = stpcpy(environment->deadline, "RETRY_DEADLINE=");
-	if (deadline != NANOS_MAX && sys_boot(at)) {
-		at[SYS_BOOT - 1] = ':';
-		number_put(at + SYS_BOOT, deadline);
-		put(environment, environment->deadline);
-	}
+	if (deadline != NANOS_MAX)
+		put(environment,
+		    assign(environment->deadline, "RETRY_DEADLINE=", deadline));
 	environment->retrying = outer->retrying;
 
 	trace->on = policy->trace != NULL;

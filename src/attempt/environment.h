@@ -48,7 +48,7 @@ struct environment {
 /*
  * Reads RETRY_PARENT, "pid.instant", and the other variables if that process
  * lived at that instant of CLOCK_BOOTTIME, in nanoseconds, and lives now. What
- * is malformed, or of another boot, is ignored.
+ * is malformed is ignored.
  */
 struct outer environment_outer(void);
 

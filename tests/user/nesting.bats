@@ -17,9 +17,8 @@ told() {
 
 # Sets $tick to the nanoseconds of the unit in which /proc tells when a process
 # began, and $since to when this one began at the earliest, since the boot.
-# $parent is this process as RETRY_PARENT may tell it. $here begins a deadline of
-# this boot; $will is what an outer retry may have set besides
-# RETRY_PARENT, with a deadline that is past.
+# $parent is this process as RETRY_PARENT may tell it. $will is what an outer retry may
+# have set besides RETRY_PARENT, with a deadline that is past.
 outer() {
 	local stat fields
 	tick=$((1000000000 / $(getconf CLK_TCK)))
@@ -27,9 +26,7 @@ outer() {
 	read -ra fields <<<"${stat##*) }" # from the third field on
 	since=$((fields[19] * tick))
 	parent=$$.$since
-	here=$(</proc/sys/kernel/random/boot_id)
-	will=(RETRY_DEPTH=5 RETRY_ANCESTOR_RETRY=1 "RETRY_ID=$uuid"
-		"RETRY_DEADLINE=$here:1")
+	will=(RETRY_DEPTH=5 RETRY_ANCESTOR_RETRY=1 "RETRY_ID=$uuid" RETRY_DEADLINE=1)
 }
 
 # uptime: prints the nanoseconds since the boot
@@ -56,10 +53,9 @@ heir() {
 }
 
 # within CHECK... SCRIPT: a try whose command is SCRIPT and has 100 s to its deadline,
-# of which $boot and $end are the parts
+# which is $end
 within() {
-	try "${@:1:$#-1}" -q -n 1 -T 100 bash -c \
-		'IFS=: read -r boot end <<<"$RETRY_DEADLINE"; '"${*: -1}"
+	try "${@:1:$#-1}" -q -n 1 -T 100 bash -c 'end=$RETRY_DEADLINE; '"${*: -1}"
 }
 
 @test "an attempt is told its number, how many there are, the last status and the depth" {
@@ -108,12 +104,11 @@ within() {
 	    "$RETRY" -q -n 2 -d 0 sh -c 'echo "$RETRY_ID"
 	        "$RETRY" -q -n 2 -d 0 sh -c "echo \$RETRY_ID; exit 7"' >same || :
 	    [ "$(lines same) $(sort -u same | grep -c '')" = '6 1' ]
-	RETRY_DEADLINE is this boot and the instant
+	RETRY_DEADLINE is the instant
 	    told RETRY_DEADLINE -n 3 -T 1000 >seen
 	    [ "$(lines seen) $(sort -u seen | grep -c '')" = '3 1' ]
 	    read -r first <seen
-	    [ "${first%:*}" = "$here" ]
-	    left=$((${first##*:} - $(uptime)))
+	    left=$((first - $(uptime)))
 	    [ "$left" -gt 900000000000 ]
 	    [ "$left" -lt 1000010000000 ] # /proc has hundredths
 	END
@@ -133,7 +128,7 @@ within() {
 
 @test "the variables of a process count if it lives, and began when they say" {
 	outer
-	local most=9223372036854775806 later=$here:4000000000000000000
+	local most=9223372036854775806 later=4000000000000000000
 	table heir <<-'END'
 		"6 1 $uuid $later" RETRY_PARENT=$parent "${will[@]:0:3}" "RETRY_DEADLINE=$later"
 		# It may have begun in the same tick or long before.
@@ -141,9 +136,9 @@ within() {
 		'6 none NEW none' RETRY_PARENT=$$.$(uptime) RETRY_DEPTH=5
 		# A large depth saturates; what is too late for a deadline is none.
 		'9223372036854775807 none NEW none' RETRY_PARENT=$parent RETRY_DEPTH=99999999999999999999
-		"1 none NEW $here:$most" RETRY_PARENT=$parent "RETRY_DEADLINE=$here:$most"
-		'1 none NEW none' RETRY_PARENT=$parent "RETRY_DEADLINE=$here:9223372036854775807"
-		'1 none NEW none' RETRY_PARENT=$parent "RETRY_DEADLINE=$here:99999999999999999999999999"
+		"1 none NEW $most" RETRY_PARENT=$parent RETRY_DEADLINE=$most
+		'1 none NEW none' RETRY_PARENT=$parent RETRY_DEADLINE=9223372036854775807
+		'1 none NEW none' RETRY_PARENT=$parent RETRY_DEADLINE=99999999999999999999999999
 		"1 none ${uuid^^} none" RETRY_PARENT=$parent RETRY_ID=${uuid^^}
 	END
 	# Of no retry, a later process of the number, an instant that is still to
@@ -165,11 +160,8 @@ within() {
 	table heir "'1 none NEW none' RETRY_PARENT=$parent" <<-'END'
 		RETRY_DEPTH= RETRY_ID= RETRY_ANCESTOR_RETRY= RETRY_DEADLINE=
 		RETRY_DEPTH=x RETRY_ID=x RETRY_ANCESTOR_RETRY=0 RETRY_DEADLINE=x
-		RETRY_DEPTH=-1 RETRY_ID=${uuid%?} RETRY_ANCESTOR_RETRY=11 RETRY_DEADLINE=$boot
-		RETRY_ID=${uuid%?}g RETRY_DEADLINE=$here:x
-		RETRY_DEADLINE=${here}0:1
-		# Of another boot.
-		RETRY_DEADLINE=$(tr 0-9a-f 1-9a-f0 <<<"$here"):1
+		RETRY_DEPTH=-1 RETRY_ID=${uuid%?} RETRY_ANCESTOR_RETRY=11 RETRY_DEADLINE=-1
+		RETRY_ID=${uuid%?}g RETRY_DEADLINE=1:1
 	END
 }
 
@@ -177,7 +169,7 @@ within() {
 dead() {
 	mapfile -d '' -t will < <(grep -z ^RETRY_ told)
 	[ "$(printf '%s\n' "${will[@]}" | grep -cE \
-	    '^RETRY_(DEADLINE=[0-9a-f-]*:[0-9:]*|ID=.*|ANCESTOR_RETRY=1)$')" -eq 3 ]
+	    '^RETRY_(DEADLINE=[0-9]*|ID=.*|ANCESTOR_RETRY=1)$')" -eq 3 ]
 	heir '1 none NEW none' "${will[@]}"
 }
 
@@ -366,14 +358,14 @@ RETRY_NESTED=add" seen "${own[@]}" "$RETRY" --budget 'a key/%' --budget-ratio 02
 		# Without a deadline of its own, before a later one, and after an earlier one.
 		'[ "$("$RETRY" '"$told"')" = "$RETRY_DEADLINE" ]'
 		'[ "$("$RETRY" -T 1000d '"$told"')" = "$RETRY_DEADLINE" ]'
-		'own=$("$RETRY" -T 10 '"$told"'); [ $((end - ${own#*:})) -gt 80000000000 ]'
+		'own=$("$RETRY" -T 10 '"$told"'); [ $((end - own)) -gt 80000000000 ]'
 		# It ends an attempt; a delay that would pass it does not begin, of 5 attempts as ever.
-		status=124 ms=390 says='attempt 1 ended by the deadline after *, giving up: deadline' 'export RETRY_DEADLINE=$boot:$((end - 99600000000)); "$RETRY" -T 50 sleep 20'
+		status=124 ms=390 says='attempt 1 ended by the deadline after *, giving up: deadline' 'export RETRY_DEADLINE=$((end - 99600000000)); "$RETRY" -T 50 sleep 20'
 		status=7 out=5 says='attempt 1/5 failed (exit 7), giving up: deadline' '"$RETRY" -d 200 -j none sh -c "echo \$RETRY_MAX_ATTEMPTS; exit 7"'
 		# Where it is past nothing runs.
-		status=124 says="$none" 'export RETRY_DEADLINE=$boot:0; "$RETRY" -T 50 -v touch ran'
-		status=124 says="$none" 'export RETRY_DEADLINE=$boot:'"$past"'; "$RETRY" -T 50 -v touch ran'
-		status=124 says='' 'RETRY_DEADLINE=$boot:1 "$RETRY" -q touch ran'
+		status=124 says="$none" 'export RETRY_DEADLINE=0; "$RETRY" -T 50 -v touch ran'
+		status=124 says="$none" 'export RETRY_DEADLINE='"$past"'; "$RETRY" -T 50 -v touch ran'
+		status=124 says='' 'RETRY_DEADLINE=1 "$RETRY" -q touch ran'
 	END
 	[ ! -e ran ]
 }
