@@ -36,8 +36,7 @@ gather(struct run *run)
 			loop->streams.input.unreplayed,
 			", which cannot be read again"));
 	calm = event_loop_await(loop, event_loop_input, run->history.deadline);
-	if (calm &&
-	    (loop->streams.input.too_long || loop->streams.input.error != 0))
+	if (calm && loop->streams.input.error != 0)
 		return run_without_input(run);
 	if (calm && required)
 		calm = event_loop_await(loop, event_loop_budget, NANOS_MAX) &&

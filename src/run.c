@@ -127,7 +127,7 @@ run_without_input(struct run *run)
 	errno = input->error;
 	if (input->kind != STDIN_SOURCE_COPIED || input->unread)
 		complain(run, "standard input");
-	else if (input->too_long)
+	else if (input->length > input->most)
 		say_last(run,
 		    STRINGS("--stdin-max: more than ",
 			number_put_size(most, input->most),

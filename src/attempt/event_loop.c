@@ -85,7 +85,7 @@ event_loop_await(struct event_loop *loop, nanos (*due)(struct event_loop *loop),
 nanos
 event_loop_input(struct event_loop *loop)
 {
-	return stdin_source_ready(&loop->streams.input) ? 0 : NANOS_MAX;
+	return loop->streams.input.from == -1 ? 0 : NANOS_MAX;
 }
 
 nanos

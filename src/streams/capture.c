@@ -12,6 +12,9 @@
 /* The most sends of one call. No signal is handled during a call. */
 #define TURNS 16
 
+/* The most bytes of a send: what a pipe holds. */
+#define ROOM 65536
+
 /*
  * The time between two looks at the file's size, within these bounds: a command
  * that writes FASTEST bytes a nanosecond needs that time to pass the limit.
@@ -233,6 +236,7 @@ capture_pollfd(const struct capture *capture)
 void
 capture_serve(struct capture *capture, short revents)
 {
+	char bytes[ROOM];
 	int error = 0, again;
 
 	for (int turn = 0; turn < TURNS; turn++) {
@@ -241,10 +245,15 @@ capture_serve(struct capture *capture, short revents)
 
 		if (!capture->delivering || revents == 0)
 			return;
-		sent = tempfile_send(
-		    capture->file, &capture->sent, &capture->output, left);
+		sent = pread(capture->file, bytes,
+		    (size_t)number_lesser(left, ROOM), capture->sent);
+		if (sent > 0)
+			sent =
+			    nonblock_put(&capture->output, bytes, (size_t)sent);
 		if (sent == -1 && (errno == EAGAIN || errno == EINTR))
 			return;
+		if (sent > 0)
+			capture->sent += sent;
 		if (sent > 0 && capture->sent < capture->length)
 			continue;
 		if (sent == -1) {

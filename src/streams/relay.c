@@ -50,26 +50,6 @@ end_source(struct stream *stream, size_t index)
 	    (stream->count - index) * sizeof *stream->sources);
 }
 
-/*
- * Closes the pipes of the oldest attempt, which is the least likely to write
- * anything more. False if no pipe of an earlier attempt is open.
- */
-static bool
-end_oldest(struct relay *relay)
-{
-	bool ended = false;
-
-	for (size_t i = 0; i < relay->count; i++) {
-		struct stream *stream = &relay->list[i];
-
-		if (stream->count == 0 || stream->sources[0].matched)
-			continue;
-		end_source(stream, 0);
-		ended = true;
-	}
-	return ended;
-}
-
 /* The stream that has the output to fd, 1 or 2; NULL if it is not relayed. */
 static struct stream *
 of(const struct relay *relay, int fd)
@@ -118,9 +98,8 @@ relay_begin(struct relay *relay)
 		stream->kept = 0;
 		if (stream->count == RELAY_SOURCES)
 			end_source(stream, 0);
-		while (pipe2(ends, O_CLOEXEC) == -1)
-			if (errno != EMFILE || !end_oldest(relay))
-				return false;
+		if (pipe2(ends, O_CLOEXEC) == -1)
+			return false;
 		ends[0] = sys_move_up(ends[0]);
 		stream->sink = sys_move_up(ends[1]);
 		stream->sources[stream->count++] =

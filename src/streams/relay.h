@@ -24,8 +24,7 @@
 #include "policy/verdict.h"
 #include "output/nonblock.h"
 
-/* The most pipes of one stream: the latest attempt's and earlier ones'. Fewer
- * stay open if retry may not have so many descriptors. */
+/* The most pipes of one stream: the latest attempt's and earlier ones'. */
 #define RELAY_SOURCES 64
 
 /* The most elements for poll(2): of both streams the pipes and the output. */

@@ -232,18 +232,13 @@ stdin_source_serve(struct stdin_source *input, short revents)
 			return;
 		if (got == -1)
 			input->error = errno;
-		if (got > 0)
+		else
 			input->length += got;
-		input->too_long = input->length > input->most;
-		if (got <= 0 || input->too_long)
+		if (input->length > input->most)
+			input->error = EFBIG;
+		if (got == 0 || input->error != 0)
 			input->from = -1;
 	}
-}
-
-bool
-stdin_source_ready(const struct stdin_source *input)
-{
-	return input->from == -1;
 }
 
 bool

@@ -43,13 +43,13 @@ struct stdin_source {
 	off_t ended; /* the offset at the end of the latest attempt, or start */
 	bool judged; /* it is known that only this attempt has moved it */
 	/* COPIED: */
-	int from; /* to be read without blocking; -1: all has been read */
+	int from; /* to be read without blocking; -1: the attempts may begin */
 	int file; /* the copy */
 	int64_t most; /* the most bytes to copy */
 	off_t length;
-	int error; /* errno if it could not be copied: see stdin_source_open */
+	int error; /* errno if it could not be copied: see stdin_source_open;
+		    * EFBIG if there were more than most bytes */
 	bool unread; /* standard input is to blame for that, not the copy */
-	bool too_long; /* more than most bytes came (--stdin-max) */
 	/* REOPENED, COPIED: */
 	int sink; /* the descriptor for the child of this attempt, or -1 */
 	/* GUARDED: */
@@ -70,10 +70,6 @@ struct pollfd stdin_source_pollfd(const struct stdin_source *input);
 
 /* Reads, as poll allows; never blocks. */
 void stdin_source_serve(struct stdin_source *input, short revents);
-
-/* Whether the first attempt may begin: all is copied, or an error ended that.
- */
-bool stdin_source_ready(const struct stdin_source *input);
 
 /*
  * Before an attempt: moves the offset back, or makes a descriptor for the

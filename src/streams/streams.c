@@ -2,9 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/inotify.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -44,30 +42,6 @@ activity_of(int fd)
 	    : ACTIVITY_UNKNOWN;
 }
 
-/* Whether the kernel tells of a write to a terminal: it may stop to do so. */
-static bool
-inotify_reports_terminals(void)
-{
-	int line = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-	int terminal = -1, inotify = -1;
-	bool noticed;
-
-	if (line != -1 && unlockpt(line) == 0)
-		terminal =
-		    ioctl(line, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (terminal != -1)
-		inotify = procfs_watch(terminal, IN_MODIFY);
-	noticed = inotify != -1 && write(terminal, "x", 1) == 1 &&
-	    procfs_noticed(inotify);
-	if (inotify != -1)
-		close(inotify);
-	if (terminal != -1)
-		close(terminal);
-	if (line != -1)
-		close(line);
-	return noticed;
-}
-
 struct capture *
 streams_capture(struct streams *streams, int fd)
 {
@@ -97,10 +71,6 @@ notice(struct streams *streams, int fd, nanos limit)
 	if (output->activity == ACTIVITY_DEVICE) {
 		output->inotify = procfs_watch(fd, IN_MODIFY);
 		watched = output->inotify != -1;
-		if (watched && isatty(fd) && !inotify_reports_terminals()) {
-			errno = EOPNOTSUPP;
-			watched = false;
-		}
 	}
 	if (!watched)
 		streams->unwatched = fd;

@@ -11,9 +11,6 @@
 #include "sys/sys.h"
 #include "sys/procfs.h"
 
-/* The most bytes that one call moves: what a pipe holds. */
-#define ROOM 65536
-
 const char *
 tempfile_directory(bool *chosen)
 {
@@ -64,19 +61,4 @@ tempfile_open(void)
 	if (fd != -1)
 		fchmod(fd, S_IRUSR | S_IWUSR);
 	return sys_move_up(fd);
-}
-
-ssize_t
-tempfile_send(int fd, off_t *offset, const struct nonblock *to, off_t most)
-{
-	char bytes[ROOM];
-	ssize_t got, sent;
-
-	got = pread(fd, bytes, most < ROOM ? (size_t)most : ROOM, *offset);
-	if (got <= 0)
-		return got;
-	sent = nonblock_put(to, bytes, (size_t)got);
-	if (sent > 0)
-		*offset += sent;
-	return sent;
 }

@@ -1,7 +1,7 @@
 /*
- * tempfile: temporary files, and how their bytes get to another descriptor.
+ * tempfile: temporary files, which most often have no name.
  *
- * Most files have no name. They keep what an attempt wrote until it is judged,
+ * They keep what an attempt wrote until it is judged,
  * or what every attempt reads again. The command gets a descriptor of the file
  * itself, so the bytes do not pass through retry.
  */
@@ -10,8 +10,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
-#include "output/nonblock.h"
 
 /* The length of the name that tempfile_create() adds, with the closing NUL. */
 #define TEMPFILE_NAME 14
@@ -32,13 +30,5 @@ int tempfile_create(const char *directory, char *path, size_t size);
  * written to. Returns its descriptor, as tempfile_create() does.
  */
 int tempfile_open(void);
-
-/*
- * Moves some bytes at *offset, up to most, to an output, and adds their number
- * to *offset. Returns that number, 0 at the end, -1 with errno (EAGAIN: the
- * output cannot take any now).
- */
-ssize_t
-tempfile_send(int fd, off_t *offset, const struct nonblock *to, off_t most);
 
 #endif

@@ -260,10 +260,6 @@ accepted() {
 	    "${inject[@]}" "$RETRY"
 	beside 'error output' refused 'error: Permission denied; ' \
 	    "${piped[@]}" "${inject[@]}" "$RETRY"
-	beside 'the kernel does not tell of writes to terminals' \
-	    refused 'output: .*[Nn]ot supported; ' \
-	    strace -qq -o /dev/null -P /dev/ptmx \
-	    -e 'inject=?open,openat:error=ENOENT' "$RETRY"
 	beside 'neither' accepted out "${both[@]}" "${inject[@]}" "$RETRY"
 	beside 'files' accepted kept sh -c '"$@" >kept 2>&1' sh \
 	    "${inject[@]}" "$RETRY"

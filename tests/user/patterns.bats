@@ -275,15 +275,6 @@ holding='read -r line <go &'
 	    wait_for grep -qx late out
 	    wait_for test -e alive
 	    ended_by TERM
-	many that hold all descriptors prevent no attempt
-	    mkfifo go
-	    (
-	        ulimit -n 20
-	        exits 3 "$RETRY" -q -n 16 -d 0 --stop-on 'stdout:never' \
-	            --stop-on stderr:never sh -c "$holding echo >>ran; exit 3" 2>err
-	    )
-	    exec 9<>go
-	    [ "$(lines ran)" -eq 16 ]
 	END
 }
 
