@@ -280,12 +280,12 @@ read_status(const struct http_request *request)
 		return http;
 	if (is_users(request))
 		fd = open(request->path, O_RDONLY | CAUTIOUSLY);
-	if (fd == -1 || fstat(fd, &stat) == -1)
+	if (fd == -1 || fstat(fd, &stat) == -1 ||
+	    (S_ISREG(stat.st_mode) &&
+		!parse(&http, fd, stat.st_size, request->known->curl)))
 		why = strerror(errno);
 	else if (!S_ISREG(stat.st_mode))
 		why = "not a regular file";
-	else if (!parse(&http, fd, stat.st_size, request->known->curl))
-		why = strerror(errno);
 	/* A file that cannot be read may contain a response. If there is no
 	 * file, no client has got one. */
 	http.unread =
