@@ -792,24 +792,21 @@ remove_idle(struct found *found, void *with)
 	struct snapshot snapshot = { .idle = false };
 	struct failure failure = NO_FAILURE;
 
-	if (!segment_store_claim(found)) {
-		failure = FAILED("cannot lock");
-	} else {
-		if (!stale) {
-			failure = take_snapshot(found, &snapshot);
-			if (failure.why == NULL && !snapshot.idle)
-				failure = REFUSED("in use");
-		}
-		/*
-		 * A process may begin to use the segment now. A lock for each
-		 * use would prevent that, but then every process would wait for
-		 * one that is stopped while it holds the lock. The cost is
-		 * small: a process sees at its next use that the file is gone,
-		 * and so loses one retry's count.
-		 */
-		if (failure.why == NULL && unlink(found->path) == -1)
-			failure = FAILED("cannot remove");
+	if (!segment_store_claim(found))
+		return;
+	if (!stale) {
+		failure = take_snapshot(found, &snapshot);
+		if (failure.why == NULL && !snapshot.idle)
+			failure = REFUSED("in use");
 	}
+	/*
+	 * A process may begin to use the segment now. A lock for each use would
+	 * prevent that, but then every process would wait for one that is
+	 * stopped while it holds the lock. The cost is small: a process sees at
+	 * its next use that the file is gone, and so loses one retry's count.
+	 */
+	if (failure.why == NULL && unlink(found->path) == -1)
+		failure = FAILED("cannot remove");
 	segment_store_close(&found->store);
 
 	if (failure.why == NULL)

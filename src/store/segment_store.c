@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 #include "sys/procfs.h"
 #include "sys/sys.h"
@@ -101,20 +100,6 @@ judge(const struct dir *dir, const struct stat *file)
 }
 
 /*
- * Whether a file may be removed, whatever it contains: it is a regular file of
- * this user with a single name, or may be used. file must come from lstat, so
- * that no symbolic link is followed.
- */
-static struct failure
-judge_removal(const struct dir *dir, const struct stat *file)
-{
-	if (S_ISREG(file->st_mode) && file->st_uid == dir->user &&
-	    file->st_nlink == 1)
-		return NO_FAILURE;
-	return judge(dir, file);
-}
-
-/*
  * Sets *here to the time and the boot, for the file that is open as fd. boot
  * stays "" if the file cannot survive a reboot.
  */
@@ -134,11 +119,9 @@ find_origin(int fd, struct origin *here)
 	/* Each host would take the segments of the others for segments of an
 	 * earlier boot. */
 	case 0x6969: /* NFS */
-	case 0x517b: /* SMB */
 	case 0xff534d42: /* CIFS */
 	case 0xfe534d42: /* SMB2 */
 	case 0x5346414f: /* AFS */
-	case 0x73757245: /* Coda */
 	case 0x00c36400: /* Ceph */
 	case 0x0bd00bd0: /* Lustre */
 		return REFUSED("on a network file system");
@@ -159,25 +142,16 @@ fill(int fd, const struct dir *dir, const char *key, const struct terms *terms)
 	struct origin origin;
 	struct failure failure = find_origin(fd, &origin);
 	struct segment segment;
-	struct stat file;
-	ssize_t wrote;
 
 	if (failure.why != NULL)
 		return failure;
-	if (dir->shared &&
-	    (fstat(fd, &file) == -1 ||
-		(file.st_gid != dir->group &&
-		    fchown(fd, (uid_t)-1, dir->group) == -1)))
-		return FAILED("cannot set the group");
 	if (fchmod(fd, dir->mode) == -1)
 		return FAILED("cannot set the mode");
 	segment_make(&segment, key, terms, &origin);
-	wrote = write(fd, &segment, sizeof segment);
-	if (wrote == sizeof segment)
-		return NO_FAILURE;
-	if (wrote != -1)
-		errno = ENOSPC;
-	return FAILED("cannot write");
+	errno = ENOSPC; /* if only a part is written */
+	return write(fd, &segment, sizeof segment) == sizeof segment
+	    ? NO_FAILURE
+	    : FAILED("cannot write");
 }
 
 /*
@@ -316,16 +290,14 @@ open_existing(
 	return failure;
 }
 
-/* Whether an open file still has its name. False, with errno; ENOENT if not. */
+/* Whether an open file still has its name. */
 static bool
 is_in_place(int fd, const char *path)
 {
 	struct stat ours, there;
 
-	if (fstat(fd, &ours) == -1 || lstat(path, &there) == -1)
-		return false;
-	errno = ENOENT;
-	return ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+	return fstat(fd, &ours) == 0 && lstat(path, &there) == 0 &&
+	    ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
 /*
@@ -416,18 +388,12 @@ struct failure
 segment_store_remove(const char *directory, const char *key)
 {
 	struct dir dir;
-	struct stat file;
 	struct failure failure = find_dir(&dir, directory);
 
 	if (failure.why != NULL)
 		return failure;
 	set_key(&dir, key);
-	if (lstat(dir.path, &file) == -1)
-		return FAILED("cannot remove");
-	failure = judge_removal(&dir, &file);
-	if (failure.why != NULL || unlink(dir.path) == 0)
-		return failure;
-	return FAILED("cannot remove");
+	return unlink(dir.path) == 0 ? NO_FAILURE : FAILED("cannot remove");
 }
 
 /* Opens the file at dir->path, and calls each for it. */
@@ -494,20 +460,11 @@ segment_store_walk(const char *directory, const char *key,
 	return error == 0;
 }
 
-/* This function blocks, which is allowed in --budget-gc only: any signal ends
- * it.
- */
 bool
-segment_store_claim(struct found *found)
+segment_store_claim(const struct found *found)
 {
 	int fd = found->store.fd;
 
-	if (fd == -1) /* a file that is going to be kept */
-		return true;
-	for (int i = 0; flock(fd, LOCK_EX | LOCK_NB) == -1; i++) {
-		if (i == TRIES)
-			return false;
-		nanosleep(&(struct timespec){ 0, (long)NANOS_MS << i }, NULL);
-	}
-	return is_in_place(fd, found->path);
+	return fd == -1 || /* a file that is going to be kept */
+	    (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_in_place(fd, found->path));
 }

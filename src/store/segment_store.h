@@ -62,11 +62,8 @@ bool segment_store_leave(struct segment_store *store);
 
 void segment_store_close(struct segment_store *store);
 
-/*
- * Removes the file that has the name of a key's segment, if it is a regular
- * file of this user with a single name, or may be used. ENOENT if there is
- * none.
- */
+/* Removes the file that has the name of a key's segment, whatever it is. ENOENT
+ * if there is none. */
 struct failure segment_store_remove(const char *directory, const char *key);
 
 /*
@@ -80,9 +77,9 @@ bool segment_store_walk(const char *directory, const char *key,
 
 /*
  * Locks a file before its removal, so that no other process removes it until
- * found->store is closed. False, with errno, if that fails; ENOENT if the file
- * was removed already, or replaced.
+ * found->store is closed. False if another process removes it, has done so, or
+ * has replaced it.
  */
-bool segment_store_claim(struct found *found);
+bool segment_store_claim(const struct found *found);
 
 #endif

@@ -303,7 +303,7 @@ collecting() {
 	END
 }
 
-@test "a reset removes a budget of the user's own, and nothing else" {
+@test "a reset removes the file of a budget, and no other" {
 	rows row scene <<-'END'
 	everything of one key is forgotten
 	    fail 3 api --budget-min 1
@@ -325,22 +325,14 @@ collecting() {
 	        [ ! -e "$api" ]
 	    done
 	something else has its name
-	    not_reset() # not_reset WHY CODE: not what CODE makes
-	    {
-	        eval "$2"
-	        before=$(ls -ld "$api")
-	        denied "budget 'api': cannot be reset: $1, in $PWD/budgets" --budget-reset api
-	        [ "$(ls -ld "$api")" = "$before" ]
-	        rm -rf "$api"
-	    }
-	    "$RETRY" -q -B target true
+	    ln -s ../other "$api"
 	    touch other
-	    not_reset 'not a regular file' 'mkdir "$api"'
-	    not_reset 'not a regular file' 'ln -s "retry-v5.$EUID.target" "$api"'
-	    not_reset 'not a regular file' 'mkfifo "$api"'
-	    not_reset 'has other links' 'ln other "$api"'
-	    [ -f "budgets/retry-v5.$EUID.target" ] && [ -f other ]
-	    ! is_root || not_reset 'owned by another user' '"$RETRY" -q -B api true; chown "$ANN" "$api"'
+	    silent --budget-reset api
+	    only
+	    [ -f other ]
+	    mkdir "$api"
+	    denied "budget 'api': cannot be reset: cannot remove: Is a directory, in $PWD/budgets" \
+	        --budget-reset api
 	a running retry notices it, and counts from 0
 	    fail 5 api
 	    start "$RETRY" -B api -n 2 -d 0 sh -c '
@@ -362,26 +354,15 @@ collecting() {
 	    denied "budget 'api': cannot be reset: cannot remove: Permission denied, in $PWD/budgets" \
 	        --budget-reset api
 	    [ -e "$api" ]
-	any that a group shares and he can use, root none
+	any that a group shares
 	    shared
 	    RETRY=./retry
 	    "${under[@]}" "$RETRY" -q -B api true
 	    under=()
-	    denied "budget 'api': cannot be reset: owned by another user, in shared" \
-	        --budget-reset api
 	    try out='' says="budget file 'retry-v5.api': kept: owned by another user" -v --budget-gc
 	    [ "$(ls -A shared)" = retry-v5.api ]
 	    become "$BOB" "$FRIENDS"
 	    try out='' says="budget 'api': reset" -v --budget-reset api
-	    [ -z "$(ls -A shared)" ]
-	    become "$ANN" "$FRIENDS"
-	    "${under[@]}" "$RETRY" -q -B api true
-	    truncate -s 1000 shared/retry-v5.api
-	    become "$BOB" "$FRIENDS"
-	    denied "budget 'api': cannot be reset: of another size, in shared" \
-	        --budget-reset api
-	    become "$ANN" "$FRIENDS"
-	    silent --budget-reset api
 	    [ -z "$(ls -A shared)" ]
 	END
 }
@@ -484,8 +465,7 @@ collecting() {
 	another --budget-gc does not disturb it
 	    fail 1 api
 	    collecting
-	    denied "budget file 'retry-v5.$EUID.api': cannot lock: Resource temporarily unavailable" \
-	        --budget-gc
+	    silent --budget-gc
 	    [ -e "$api" ]
 	    : >err
 	    ended_by CONT 0
