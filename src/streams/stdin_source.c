@@ -62,8 +62,7 @@ classify(struct stdin_source *input, bool replay)
 	}
 	flags = fcntl(STDIN_FILENO, F_GETFL);
 	mode = flags & O_ACCMODE;
-	if (flags == -1 || (flags & O_PATH) != 0 ||
-	    (mode != O_RDONLY && mode != O_RDWR))
+	if (flags == -1 || (mode != O_RDONLY && mode != O_RDWR))
 		return STDIN_SOURCE_UNTOUCHED;
 
 	/*
@@ -83,7 +82,6 @@ classify(struct stdin_source *input, bool replay)
 	switch (stat.st_mode & S_IFMT) {
 	case S_IFREG:
 	case S_IFBLK:
-	case S_IFDIR:
 		input->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
 		input->ended = input->start;
 		if (input->start == -1)

@@ -14,7 +14,7 @@
  *                           standard input is of that KIND: a socket (stream:
  *                           the bytes of the file WHAT come, and the end, or
  *                           without WHAT nothing; dgram, listen, unconnected),
- *                           or eventfd, path, memory
+ *                           or eventfd
  * Those that run CMD and wait for it:
  *     how CMD...            say how it ended: "exited 3", "killed TERM"
  *     terminal [STEP]... -- CMD...
@@ -36,7 +36,6 @@
  *     answer SIG            send SIG to the parent and say if it comes back
  *     mask                  name the signals that are ignored, blocked, pending
  *     flags                 the status flags of descriptors 0 to 2
- *     entries               how many entries the directory at descriptor 0 has
  *     receive N             take at most N bytes from the socket at descriptor
  *                           0; exit with 7
  *     unread FD N           wait until the pipe FD has N bytes or more
@@ -65,7 +64,6 @@
  *
  * No process outlives LIFE seconds, and none of them starts more than MANY.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -427,11 +425,6 @@ static int special(const char *kind) {
 		fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 	else if (strcmp(kind, "eventfd") == 0)
 		fd = eventfd(1, 0);
-	else if (strcmp(kind, "path") == 0)
-		fd = open("/", O_PATH);
-	else if (strcmp(kind, "memory") == 0 && (fd = memfd_create("x", 0)) != -1 &&
-	    (write(fd, "any", 3) != 3 || lseek(fd, 1, SEEK_SET) != 1))
-		fail(kind);
 	if (fd == -1)
 		fail(kind);
 	return fd;
@@ -477,18 +470,6 @@ static void read_from(char **args) {
 	if (waitpid(child, &status, 0) != child)
 		fail("waitpid");
 	exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
-}
-
-static void entries(char **unused) {
-	DIR *all = fdopendir(0);
-	int count = 0;
-
-	(void)unused;
-	if (all == NULL)
-		fail("fdopendir");
-	while (readdir(all) != NULL)
-		count++;
-	printf("%d\n", count);
 }
 
 static void receive(char **args) {
@@ -735,7 +716,6 @@ static const struct {
 	{ "answer", 1, answer },
 	{ "mask", 0, mask },
 	{ "flags", 0, flags },
-	{ "entries", 0, entries },
 	{ "receive", 1, receive },
 	{ "unread", 2, unread },
 	{ "sip", 0, sip },

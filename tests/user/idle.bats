@@ -60,14 +60,6 @@ through() {
 	        [ "$RETRY_ATTEMPT" != 1 ] || exec sleep 20
 	        echo "$RETRY_LAST_STATUS"'
 	    none_left
-	-s comes to an attempt
-	    is 0 "$RETRY" -n 20 -d 0 --idle-timeout 0.4 -s USR1 -k 20 -- sh -c '
-	        [ ! -e heard ] || exit 0
-	        trap "touch heard; exit 3" USR1
-	        while :; do sleep 0.02; done'
-	-k kills its tree
-	    try status=124 -n 1 --idle-timeout 0.4 -k 0.3 -- sh -c '"$ACTOR" stubborn & wait'
-	    none_left
 	END
 }
 
@@ -90,16 +82,6 @@ outlet() {
 		sys.exit(os.spawnvp(os.P_WAIT, sys.argv[2], sys.argv[2:]))' "$@"
 }
 
-# buffered STATUS LAST [OPTION]: python's last line, where that is its option
-buffered() {
-	PYTHONUNBUFFERED='' through "$1" "${idle[@]}" -- "$PYTHON" "${@:3}" -c '
-import time
-for i in range(1, 6):
-    time.sleep(1)
-    print("drip", i)'
-	[ "$(tail -n 1 out)" = "$2" ]
-}
-
 # bats test_tags=slow
 @test "output of the command and a wait for its reader are no silence, all else is" {
 	beside 'to a pipe, until it stops' dripping through 124 p 1
@@ -110,8 +92,6 @@ for i in range(1, 6):
 	beside 'searched' dripping is 0 p 1 -O --retry-on stdout:x
 	beside 'to a socket' \
 	    is 0 outlet SOCK_STREAM "${idle[@]}" -- sh -c "$drip" p 1
-	beside 'what python keeps in its buffer' buffered 124 ''
-	beside 'what python does not keep' buffered 0 'drip 5' -u
 	beside 'to /dev/null' is 0 sh -c '"$@" >/dev/null 2>&1' sh "${idle[@]}" -- sh -c "$drip" p 1
 	rows beside eval <<-'END'
 	the same bytes of a file, over and over
@@ -174,6 +154,11 @@ for i in range(1, 6):
 	    [ "$(<got)" -eq 124 ]
 	    said 1000000
 	    told "retry: $silent"
+	output and error output to one pipe stay in order
+	    "$RETRY" -n 1 --idle-timeout 20 -- sh -c '
+	        for i in $(seq 1000); do echo "out $i"; echo "err $i" >&2; done' \
+	        2>&1 3>&- | cat >both
+	    printf 'out %d\nerr %d\n' $(seq 1000 | sed p) | cmp - both
 	retry was stopped
 	    start "${idle[@]}" -- sh -c '
 	        touch ready; while [ ! -e go ]; do sleep 0.05; done; echo done'
@@ -201,39 +186,6 @@ for i in range(1, 6):
 	        exit 3'
 	    [ ! -e late ]
 	    wait_for told 'retry: attempt 2/2 ended after 0.5s without output, .*'
-	what a nested retry holds
-	    through 124 "$RETRY" -n 1 --idle-timeout 0.8 -- \
-	        "$RETRY" -OE -n 1 -- sh -c "$drip; sleep 20" e 1
-	    [ ! -s out ]
-	    none_left
-	END
-}
-
-# bats test_tags=slow
-@test "bytes, their order and the end of a command are not changed by --idle-timeout" {
-	rows beside eval <<-'END'
-	output and error output to one pipe stay in order
-	    "$RETRY" -n 1 --idle-timeout 20 -- sh -c '
-	        for i in $(seq 1000); do echo "out $i"; echo "err $i" >&2; done' \
-	        2>&1 3>&- | cat >both
-	    printf 'out %d\nerr %d\n' $(seq 1000 | sed p) | cmp - both
-	any bytes arrive
-	    head -c 3000000 /dev/urandom >bytes
-	    "$RETRY" -n 1 --idle-timeout 20 -- cat bytes 3>&- | cmp - bytes
-	    "$RETRY" -n 1 --idle-timeout 20 -- sh -c 'cat bytes >&2' \
-	        2>&1 >/dev/null 3>&- | cmp - bytes
-	a command whose reader has gone dies of SIGPIPE
-	    {
-	        got=0
-	        "$RETRY" -n 2 -d 0 --idle-timeout 20 -- yes 2>err || got=$?
-	        echo "$got" >got
-	    } 3>&- | head -n 1 >out
-	    wait_for [ -s got ]
-	    [ "$(<got)" -eq 141 ]
-	    said y
-	its own status
-	    through 7 "$RETRY" -n 1 --idle-timeout 20 -- sh -c 'echo bye; exit 7'
-	    said bye
 	END
 }
 
@@ -267,14 +219,8 @@ accepted() {
 }
 
 # bats test_tags=slow
-@test "script gives a command a terminal whose output can be watched through a pipe" {
+@test "Ctrl-C ends a command that script gives a terminal" {
 	command -v script >/dev/null || skip 'no script here'
-	# Any of the attempts may be fast enough.
-	through 0 "$RETRY" -n 20 -d 0 --idle-timeout 0.5 -- script -qec \
-	    '[ ! -e began ] || exit 0; [ -t 1 ] && touch began; exec sleep 20' \
-	    /dev/null </dev/null
-	told 'retry: attempt 1/20 ended after 0.5s without output, .*'
-	# Ctrl-C ends the command, and --stop-on 130 prevents a retry.
 	pty 130 see:ready 'type:^C' -- \
 	    bash -c 'set -o pipefail; "$@" 2>&1 | cat' bash \
 	    "$RETRY" --idle-timeout 20 --stop-on 130 -- script -qec \

@@ -66,9 +66,6 @@ command_gone() {
 	    "$RETRY" "${both[@]}" sh -c 'cat big & cat big >&2; wait $!' >o 2>e 3>&-
 	    cmp big o
 	    cmp big e
-	from pipe to pipe
-	    big_file
-	    "$RETRY" "${both[@]}" cat big 2>e | cmp big -
 	of each attempt, and lines of retry after it
 	    printf -v many '> %d|' {1..3000}
 	    try status=3 out='run 1|run 2' \
@@ -90,10 +87,6 @@ command_gone() {
 	    echo >seen
 	    ended 0
 	    holds err halfwhole
-	standard input still goes to the command
-	    try out='given' "${both[@]}" -- cat <<<'given'
-	a command that is not found is told as ever
-	    try status=127 says="cannot run './nosuch': No such file or directory" "${both[@]}" -- ./nosuch
 	END
 }
 
@@ -181,9 +174,6 @@ seen_by() {
 		judged attempts --retry-on stdout:word -- sh -c 'echo word; exit 1'
 		judged not-retryable --retry-on stdout:word -- sh -c 'echo word >&2; exit 1'
 		judged not-retryable --retry-on stderr:word -- sh -c 'echo word; exit 1'
-		printed attempts '^busy$' 'first\nbusy'
-		printed attempts 'a.b' 'a\0b'
-		printed not-retryable 'a.*b' 'a\nb\n'
 		printed attempts $'caf\xc3\xa9+ clos' '\377caf\303\251\303\251 clos\n'
 		# The locale changes nothing.
 		with LC_ALL=C.UTF-8 printed not-retryable '^.$' '\303\251\n'
@@ -199,20 +189,13 @@ seen_by() {
 		judged attempts --retry-on stderr:one --retry-on stdout:two -- sh -c 'echo two; exit 1'
 		# There may be 64.
 		judged attempts "${options[@]}" -- sh -c 'echo word64 >&2; exit 1'
-		judged attempts "${options[@]}" -- sh -c 'echo word1 >&2; exit 1'
 		judged not-retryable "${options[@]}" -- sh -c 'echo word65 >&2; exit 1'
 		judged succeeded "${options[@]}" --stop-on 'stderr:^word64$' -- true
 	END
-	"$RETRY" -v -n 1 --retry-on 'stderr:^n+edle( here)?$' -- sh -c '
-		head -c 1000000 /dev/zero | tr "\0" n >&2
-		echo edle here >&2; exit 1' 2>err || [ $? = 1 ]
-	[[ $(tail -n 1 err) == 'retry: ended after 1 attempt in '*': attempts' ]]
 	also=(touch ran)
 	table refused <<-'END'
 		"--stop-on: more than 64 patterns: 'stdout:65'" "${options[@]}" --stop-on stdout:65
 		"--retry-on: the pattern is empty: ''" --retry-on stderr:
-		"--stop-on: the pattern is empty: '(?i)'" --stop-on 'stdout:(?i)'
-		"--success-on: back-references are not supported: '\\9'" --success-on 'stderr:\9'
 		"--fail-on: ( without ): '(b' in 'a(b'" --fail-on 'stdout:a(b'
 	END
 }
@@ -416,9 +399,6 @@ read_once() {
 @test "streams that go to the same place arrive whole and in order" {
 	"$RETRY" "${both[@]}" sh -c 'seq 10000; seq 10001 20000 >&2' 2>&1 | sort -n >got
 	seq 20000 | cmp - got
-	printf -v turned '%s|' {1..98}{,}
-	try out="${turned%|}" -n 1 "${both[@]}" -- sh -c 'exec 2>&1; i=0
-		while [ $((i += 1)) -lt 99 ]; do echo "$i"; echo "$i" >&2; done'
 	echo before >file
 	to '>>file' try status=3 -n 2 -q --retry-on stdout:x --retry-on 3 \
 		sh -c 'echo "x $RETRY_ATTEMPT"; exit 3'
@@ -442,10 +422,6 @@ slow() {
 	rows beside eval <<-'END'
 	a timeout
 	    slow -t 1
-	    ended 124
-	    [ -e heard ]
-	the deadline
-	    slow -T 1
 	    ended 124
 	    [ -e heard ]
 	TERM
