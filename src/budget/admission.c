@@ -160,9 +160,8 @@ admission_ask(const struct visit *visit, bool retry, bool granted)
 /*
  * Denies, and counts so, a retry that has been planned for the end of delay if
  * the window has none left and will have none then: no slice that leaves it
- * frees one, and successes do not pay for one if they come as often as in the
- * window. A caller that may wait for the budget, or that asks the breaker, is
- * never denied here.
+ * frees one, and no success has come lately that could pay for one. A caller
+ * that may wait for the budget, or that asks the breaker, is never denied here.
  */
 static struct admission
 foresee(const struct visit *visit, nanos delay)
@@ -171,28 +170,19 @@ foresee(const struct visit *visit, nanos delay)
 	struct segment *segment = visit->segment;
 	struct admission admission = { .answer = ADMISSION_GRANTED,
 		.terms = visit->terms };
-	nanos age = visit->age, next, window;
-	int64_t coming;
+	nanos age = visit->age;
 
 	if (delay < 0 || caller->config->wait > 0 || has_breaker(caller) ||
 	    caller->limited)
 		return admission;
 	delay = number_greater(delay, hold_left(&segment->hold, age));
-	next = window_next(&segment->window, &admission.terms,
-	    visit->header->slice, age, &admission.sums);
-	/* Rounded up; in milliseconds, so that the product has room. */
-	window = admission.terms.window / NANOS_MS;
-	coming = (number_multiply(admission.sums.successes, delay / NANOS_MS) +
-		     window - 1) /
-	    window;
+	admission.sums = visit->sums;
 	admission.cooling = hold_left(&segment->cooldown, age) > delay;
 	if (!admission.cooling &&
-	    (next <= delay ||
-		window_limit(
-		    &admission.terms, admission.sums.successes + coming) >
-		    admission.sums.retries))
+	    (visit->next <= delay ||
+		(visit->sums.successes > 0 && visit->terms.ratio > 0)))
 		return admission;
-	deny(visit, &admission, next);
+	deny(visit, &admission, visit->next);
 	segment_count(segment, TOTAL_DENIED);
 	return admission;
 }

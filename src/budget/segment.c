@@ -201,6 +201,7 @@ segment_unknown(struct snapshot *snapshot, const char *key)
 	memset(snapshot, 0xff, sizeof *snapshot);
 	snapshot->file[0] = '\0';
 	snapshot->length = strlen(key);
+	memset(snapshot->key, 0, sizeof snapshot->key);
 	memcpy(snapshot->key, key, snapshot->length);
 	snapshot->idle = snapshot->guarded = false;
 	snapshot->fleet = (struct host_view){ .denied = 0 };
@@ -298,11 +299,6 @@ int
 segment_compare(const void *a, const void *b)
 {
 	const struct snapshot *left = a, *right = b;
-	size_t both =
-	    left->length < right->length ? left->length : right->length;
-	int order = memcmp(left->key, right->key, both);
 
-	if (order == 0 && left->length != right->length)
-		return left->length < right->length ? -1 : 1;
-	return order != 0 ? order : strcmp(left->file, right->file);
+	return strncmp(left->key, right->key, SEGMENT_KEY);
 }

@@ -179,7 +179,7 @@ bool segment_is_known(const struct snapshot *snapshot);
 bool segment_look(struct snapshot *snapshot, const struct segment *segment,
     const struct header *header, nanos now);
 
-/* For qsort, of snapshots: by key, then by file. */
+/* For qsort, of snapshots: by key, which no two files of a directory share. */
 int segment_compare(const void *a, const void *b);
 
 #endif

@@ -50,8 +50,6 @@
 
 # The layout of a segment, as src/budget/segment.h has it.
 SEGMENT_SIZE=2312
-SEGMENT_HEADER=1104
-HOLD_AT=1160
 RING_AT=1248
 RING_WORDS=61
 

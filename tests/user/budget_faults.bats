@@ -105,13 +105,6 @@ alien() {
 	    spoil "$RING_AT" "$((8 * RING_WORDS))"
 	    unusable 'segment is corrupt'
 	    required 'segment is corrupt'
-	random words between the header and the window, which do little harm
-	    fresh
-	    spoil "$SEGMENT_HEADER" "$((RING_AT - SEGMENT_HEADER))"
-	    is 0 timeout --foreground 20 "$RETRY" -B api --breaker 3,10s "${works[@]}"
-	    is 7 timeout --foreground 20 "$RETRY" -B api -n 2 -d 0 "${fails[@]}"
-	    look_at_notes
-	    [ "${#noted[@]}" -le 2 ] # one each
 	a directory that is missing, and not made, or is none, or not for files
 	    unusable '.*No such file or directory' --budget-dir nowhere/at/all
 	    [ ! -e nowhere ]

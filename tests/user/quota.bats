@@ -86,11 +86,6 @@ puts_off() {
 	    is 0 "$RETRY" -B other "${works[@]}"
 	    ran 2
 	    quiet
-	not if it is corrupt
-	    refuse 429 60
-	    put_bytes "$HOLD_AT" "$api" 0 0 0 0 0 0 0 127
-	    is 0 "$RETRY" -B api "${works[@]}"
-	    quiet
 	END
 }
 

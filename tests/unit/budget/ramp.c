@@ -6,7 +6,6 @@
 #include "script.h"
 #include "budget/ramp.h"
 #include "text/number.h"
-#include "text/hash.h"
 
 #define STEP RAMP_STEP
 #define FIRST RAMP_FIRST
@@ -293,32 +292,6 @@ TEST(invalid_words) {
 	got = ramp_read(0, BEGAN, 0, 0);
 	EQUAL("behind", got.step, 0);
 	EQUAL("behind", ramp_next(&got, 0), BEGAN);
-}
-
-TEST(random_words) {
-	const nanos most = (MOST(STEP_BITS) + 1) * STEP;
-	uint64_t seed = 1;
-
-	for (int i = 0; i < 20000; i++) {
-		struct ramp zero = { .began = BEGAN };
-		uint64_t word =
-		    ramp_word(&zero) | hash_draw(&seed) % (UINT64_C(1) << (64 - BEGAN_BITS));
-		nanos now = START((nanos)(hash_draw(&seed) % (1 << STEP_BITS))) +
-		    (nanos)(hash_draw(&seed) % (STEP + 1));
-		struct ramp ramp = ramp_read(word, BEGAN, 0, now);
-
-		HOLDS("read", ramp.rate >= LEAST);
-		if (ramp.over)
-			continue;
-		HOLDS("held", ramp_next(&ramp, now) >= 0);
-		HOLDS("held", ramp_next(&ramp, BEGAN) <= most);
-		if (START(ramp.step) <= now)
-			HOLDS("held", ramp_next(&ramp, now) <= STEP);
-		/* After the wait an attempt may begin, or it is over. */
-		now += ramp_next(&ramp, now);
-		ramp = ramp_read(word, BEGAN, 0, now);
-		HOLDS("waited", ramp.over || ramp_next(&ramp, now) == 0);
-	}
 }
 
 TEST(the_slowdown_of_so_many_hosts) {
