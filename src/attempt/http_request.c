@@ -134,6 +134,13 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 	const struct policy *policy = request->policy;
 	struct curl curl = curl_read(policy->command + wrapper->command);
 
+	/* Without a key only a request that is idempotent is sent twice. */
+	if (!curl.keyed && request->key == NULL && policy->method == NULL &&
+	    !curl_idempotent(curl.method))
+		request->known->method = curl.method;
+	/* As another user curl could not open the files. */
+	if (wrapper->alien)
+		return true;
 	if (curl.retries)
 		log_warn(request->log,
 		    STRINGS("curl has a --retry of its own: attempts "
@@ -144,11 +151,6 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 			    "idempotency key"));
 	request->known->curl = true;
 	request->known->several = curl.several;
-
-	/* Without a key only a request that is idempotent is sent twice. */
-	if (!curl.keyed && request->key == NULL && policy->method == NULL &&
-	    !curl_idempotent(curl.method))
-		request->known->method = curl.method;
 
 	/* The file of curl's own -D is read instead, by a path that retry can
 	 * use. Without its headers it is not known what curl has sent. */
@@ -189,7 +191,7 @@ http_request_open(struct http_request *request, const struct policy *policy,
 			return false;
 		request->path = request->made.path;
 		if (curl_named(policy->command[wrapper.command]) &&
-		    !wrapper.alien && !know_curl(request, &wrapper))
+		    !know_curl(request, &wrapper))
 			return false;
 	}
 	return (request->path == NULL ||

@@ -226,7 +226,8 @@ read_waits(const struct fields *fields, nanos now)
 
 		if (!is_zero(values[field]) || reset.length == 0)
 			continue;
-		if (!read_number(reset, &number)) {
+		if (!read_number(reset, &number) &&
+		    date_read(reset, &number) != reset.length) {
 			result.doubtful = true;
 			continue;
 		}

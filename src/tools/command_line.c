@@ -56,28 +56,37 @@ static const struct program programs[] = {
 	},
 };
 
-/* Finds the option with a letter, or, if that is NUL, with a name. Sets its
- * name and its mark; the name is empty if there is no such option. */
+/*
+ * Finds the option with a letter, or, if that is NUL, with a name or the start
+ * of one. Sets its name and its mark; the name is empty if there is no such
+ * option, or more than one that begins like that.
+ */
 static void
 find(struct command_line *line, char letter, struct strview typed)
 {
 	struct strview rest = strview_of(line->options), word;
+	int found = 0;
 
 	while (strview_cut(&rest, ' ', &word)) {
 		bool lettered = word.length > 2 && word.at[1] == ',';
 		struct strview name = strview_after(word, lettered ? 2 : 0);
+		char mark = ' ';
 
-		line->mark = ' ';
 		if (strchr("=?!", name.at[name.length - 1]) != NULL)
-			line->mark = name.at[--name.length];
+			mark = name.at[--name.length];
+		if (letter != '\0' ? !lettered || word.at[0] != letter
+				   : !strview_begins(name, typed))
+			continue;
+		found++;
 		line->name = name;
-		if (letter != '\0' ? lettered && word.at[0] == letter
-				   : name.length == typed.length &&
-			    strview_begins(name, typed))
+		line->mark = mark;
+		if (letter != '\0' || name.length == typed.length)
 			return;
 	}
-	line->name.length = 0;
-	line->mark = ' ';
+	if (found != 1 || typed.length == 0) {
+		line->name.length = 0;
+		line->mark = ' ';
+	}
 }
 
 bool

@@ -21,7 +21,8 @@
  *	?	if it may have one, but only as --name=ARGUMENT;
  *	!	if the caller wants to know it, as it changes what the words
  *		mean.
- * The names are separated by blanks. A name may not be abbreviated.
+ * The names are separated by blanks. A name may be abbreviated, if no other one
+ * begins like that.
  */
 struct command_line {
 	char *const *argv;

@@ -4,7 +4,8 @@
 #include "tools/command_line.h"
 #include "text/strview.h"
 
-/* The options of curl 7.88 to 8.21: tool_getparam.c of 7.88, 8.14 and 8.21. */
+/* The options of curl 7.88 to 8.21, which older ones allow to abbreviate:
+ * tool_getparam.c of 7.88, 8.14 and 8.21. */
 static const char options[] =
     "abstract-unix-socket= alpn alt-svc= anyauth a,append aws-sigv4= basic "
     "N,buffer cacert= capath= cert-status cert-type= E,cert= ciphers= clobber "

@@ -287,7 +287,7 @@ or curl's own -f"
 		'--dump-header FILE --config FILE -d x=1 URL' --policy ./keyed -- ./curl -d x=1 URL
 		"--dump-header FILE -H $mine -d x=1 URL" --idempotency-key k -- ./curl -H $mine -d x=1 URL
 		# Another user could not open the file.
-		'-n A=b curl -d x URL' --http -- ./sudo -n A=b curl -d x URL && missed "$command"
+		'-n A=b curl URL' --http -- ./sudo -n A=b curl URL && missed "$command"
 	END
 	[[ $(<words) == '-k 5 10 ./curl -q --dump-header '* ]]
 }
@@ -345,6 +345,9 @@ or curl's own -f"
 		7 '' status=7 runs=1 says="*$once" --http -- "$curl" -L -D - -d x=1 URL
 		7 '' status=7 runs=2 says="*attempt 2/2 failed (exit 7)$spent" --http -- "$curl" -d x=1 URL
 	END
+	printf '#!/bin/sh\nexec "$@"\n' >sudo
+	chmod +x sudo
+	curls 22 '' status=22 runs=1 says="*$once" --http -- ./sudo "$curl" -f -d x=1 URL
 }
 
 @test "a server may ask for a longer delay, for more than is waited, or for no retry" {

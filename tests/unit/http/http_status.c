@@ -254,7 +254,8 @@ TEST(waits) {
 		{ "1s", NONE_LEFT "1787407200500" },
 		{ "0s", NONE_LEFT "1787407199", NONE_LEFT "1000000000", NONE_LEFT "1000000000000" },
 		{ "999999999s", NONE_LEFT "999999999" },
-		{ "doubtful", NONE_LEFT "6m0s", NONE_LEFT AT("14:00:10") },
+		{ "10s", NONE_LEFT AT("14:00:10"), NONE_LEFT "2026-08-22T14:00:10Z" },
+		{ "doubtful", NONE_LEFT "6m0s" },
 		/* Retry-After takes precedence over them. */
 		{ "0.001s", NONE_LEFT "27\nRetry-After-Ms: 1" },
 		{ "27s", "RateLimit: 'a';r=0;t=27\nRetry-After: soon" },

@@ -50,8 +50,9 @@ TEST(methods) {
 		{ "POST", "--follow -d x URL", "--no-buffer -d x URL", "-N# -d x URL",
 		    "-4 -d x URL", "-d x -- URL" },
 
-		/* Not even names that no other one begins with may be abbreviated. */
-		{ "unknown", "--js x URL", "-K f", "-sK f", "--config f", "-K f -X PUT",
+		/* Abbreviated names. */
+		{ "POST", "--js {} URL" },
+		{ "unknown", "--dat x URL", "-K f", "-sK f", "--config f", "-K f -X PUT",
 		    "--frobnicate URL", "-W URL", "A --next -K f" },
 		{ "POST", "-K f -d x", "-X POST -K f", "--frobnicate -d x URL",
 		    "-K f --next -d x B", "-d x A --next -K f" },
@@ -85,10 +86,10 @@ TEST(what_else_curl_says) {
 		{ "3", "-qo f URL" },
 
 		{ "1 dumps f", "-D f URL", "-Df URL", "-sDf URL", "URL --dump-header f",
-		    "--dump-header=f URL", "A --next -D f B", "-D g A --next -D f B",
-		    "-D g -D f URL", "--dump-ca-embed -D f URL" },
+		    "--dump-header=f URL", "--dump-h f URL", "A --next -D f B",
+		    "-D g A --next -D f B", "-D g -D f URL", "--dump-ca-embed -D f URL" },
 		{ "1 dumps ", "-D - URL", "-D % URL", "-D f -D - URL" },
-		{ "1", "URL -D", "--dump f URL", "-o -D f", "-D f A --next B" },
+		{ "1", "URL -D", "-o -D f", "-D f A --next B" },
 		{ "3 dumps f", "-qD f URL" },
 
 		{ "1 retries", "--retry 3 URL", "--retry=3 URL", "A --next --retry 3 B" },

@@ -31,10 +31,9 @@ TEST(commands) {
 		    "timeout -k5 -sINT -v 10 curl", "timeout -fpk 5 10 curl",
 		    "timeout -vs INT 10 curl", "timeout --kill-after=5 --signal INT 10 curl",
 		    "timeout -- 10 curl" },
-		{ "./curl", "/usr/bin/timeout 5 ./curl" },
-		{ "timeout", "timeout --kill 5 10 curl", "timeout --foreground=x 10 curl",
-		    "timeout -t 10 curl", "timeout --help", "timeout -k", "timeout --signal",
-		    "timeout 10", "timeout" },
+		{ "./curl", "/usr/bin/timeout 5 ./curl" }, { "curl", "timeout --kill 5 10 curl" },
+		{ "timeout", "timeout --foreground=x 10 curl", "timeout -t 10 curl",
+		    "timeout --help", "timeout -k", "timeout --signal", "timeout 10", "timeout" },
 
 		{ "curl", "env curl", "env -i A=b C= curl A=b",
 		    "env --default-signal --ignore-signal=INT curl", "env -a name -v curl",
