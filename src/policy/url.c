@@ -1,14 +1,9 @@
 #include "policy/url.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 #include "text/number.h"
 #include "text/strview.h"
-
-static const char has_password[] =
-    "a URL with a password, which others can see; use --fleet-auth";
-static const char no_database[] = "not a number of a database";
 
 static const struct scheme {
 	char start[12];
@@ -31,17 +26,14 @@ scheme_of(struct strview text)
 	return NULL;
 }
 
-/* Copies text with %XX as bytes into room, as a string. False if it does not
- * fit, has a NUL, or a % without two hexadecimal digits. */
+/* Copies text into room, which is all zero. False if it does not fit. */
 static bool
-decode(struct strview text, char *room, size_t size)
+copy(struct strview text, char *room, size_t size)
 {
-	size_t length;
-
-	if (!strview_unescape(text, room, size - 1, &length))
+	if (text.length >= size)
 		return false;
-	room[length] = '\0';
-	return strlen(room) == length;
+	memcpy(room, text.at, text.length);
+	return true;
 }
 
 /* Reads a number of 0 to most. */
@@ -79,49 +71,42 @@ url_is_host(struct strview text)
 static const char *
 parse_remote(struct strview rest, struct url *url)
 {
-	const char *at = memrchr(rest.at, '@', rest.length), *end;
-	struct strview user = rest, host, port;
+	const char *at = memrchr(rest.at, '@', rest.length), *colon;
+	struct strview user = rest, host;
 	bool brackets;
 
 	if (at != NULL) {
 		user.length = (size_t)(at - rest.at);
 		rest = strview_after(rest, user.length + 1);
 		if (memchr(user.at, ':', user.length) != NULL)
-			return has_password;
+			return "a URL with a password, which others can see; "
+			       "use --fleet-auth";
 		if (user.length == 0 ||
-		    !decode(user, url->user, sizeof url->user))
+		    !copy(user, url->user, sizeof url->user))
 			return "no valid user before the @";
 	}
-	if (memchr(rest.at, '?', rest.length) != NULL)
-		return "a parameter, which only unix:// has";
-
-	/* port begins with the colon before it; or it is empty. */
 	host = strview_part(&rest, '/');
 	brackets = host.length > 0 && host.at[0] == '[';
-	end = memchr(host.at, brackets ? ']' : ':', host.length);
-	if (brackets && end == NULL)
-		return "no ] after an IPv6 address";
-	port = strview_after(host,
-	    end == NULL ? host.length : (size_t)(end - host.at) + brackets);
-	host.length -= port.length;
-	if (brackets)
-		host = (struct strview){ host.at + 1, host.length - 2 };
-	else if (memrchr(port.at, ':', port.length) != end)
-		return "an IPv6 address without brackets";
-	if (port.length > 0 && port.at[0] != ':')
-		return "no : between ] and the port";
-	if (!decode(host, url->host, sizeof url->host) ||
-	    !url_is_host(strview_of(url->host)) ||
-	    brackets != (strchr(url->host, ':') != NULL))
-		return "no valid host";
+	colon = memrchr(host.at, ':', host.length);
 	url->port = URL_PORT;
-	if (port.length > 0 &&
-	    (!read_number_to(
-		 strview_after(port, 1), URL_PORT_MOST, &url->port) ||
-		url->port == 0))
-		return "not a port from 1 to 65535";
+	/* The last colon of an address is before its bracket. */
+	if (colon != NULL && (!brackets || colon[-1] == ']')) {
+		size_t length = (size_t)(colon - host.at);
+
+		if (!read_number_to(strview_after(host, length + 1),
+			URL_PORT_MOST, &url->port) ||
+		    url->port == 0)
+			return "not a port from 1 to 65535";
+		host.length = length;
+	}
+	if (brackets && host.at[host.length - 1] == ']')
+		host = (struct strview){ host.at + 1, host.length - 2 };
+	if (!url_is_host(host) ||
+	    brackets != (memchr(host.at, ':', host.length) != NULL))
+		return "no valid host; an IPv6 address has brackets";
+	copy(host, url->host, sizeof url->host);
 	if (rest.length > 0 && !read_number_to(rest, INT32_MAX, &url->db))
-		return no_database;
+		return "not a number of a database";
 	return NULL;
 }
 
@@ -130,40 +115,30 @@ url_parse(const char *text, struct url *url)
 {
 	struct strview rest = strview_of(text), path;
 	const struct scheme *scheme = scheme_of(rest);
-	bool parameter;
 
 	*url = (struct url){ 0 };
 	if (scheme == NULL)
 		return "not a URL of redis://, rediss://, valkey://, "
 		       "valkeys:// or unix://";
-	if (rest.length >= URL_ROOM)
-		return "longer than 1023 bytes";
-	for (size_t i = 0; i < rest.length; i++) {
-		char c = rest.at[i];
-
-		if (c <= ' ' || c > '~' || strchr("\"#<>\\^`{|}", c) != NULL)
-			return "a byte that a URL has only as %XX";
-	}
+	for (size_t i = 0; i < rest.length; i++)
+		if (iscntrl((unsigned char)rest.at[i]))
+			return "a control character";
 	url->tls = scheme->tls;
 	rest = strview_after(rest, strlen(scheme->start));
 	if (!scheme->local)
 		return parse_remote(rest, url);
 
-	parameter = memchr(rest.at, '?', rest.length) != NULL;
 	path = strview_part(&rest, '?');
 	if (path.length < 2 || path.at[0] != '/')
-		return memchr(path.at, ':', path.length) != NULL &&
-			memchr(path.at, '@', path.length) != NULL
-		    ? has_password
-		    : "no absolute path after unix://";
-	if (!decode(path, url->path, sizeof url->path))
-		return "a path of more than 107 bytes, or a wrong %XX";
-	if (!parameter)
-		return NULL;
-	if (!strview_starts(rest, "db="))
+		return "no absolute path after unix://";
+	if (!copy(path, url->path, sizeof url->path))
+		return "a path of more than 107 bytes";
+	if (rest.length > 0 &&
+	    (!strview_starts(rest, "db=") ||
+		!read_number_to(
+		    strview_after(rest, strlen("db=")), INT32_MAX, &url->db)))
 		return "a parameter other than db=N";
-	rest = strview_after(rest, strlen("db="));
-	return read_number_to(rest, INT32_MAX, &url->db) ? NULL : no_database;
+	return NULL;
 }
 
 const char *
@@ -188,11 +163,8 @@ url_parse_auth(struct strview text, const char *user, struct url_auth *auth)
 	const char *colon;
 
 	*auth = (struct url_auth){ 0 };
-	if (line.length > 0 && line.at[line.length - 1] == '\n') {
+	if (line.length > 0 && line.at[line.length - 1] == '\n')
 		line.length--;
-		if (line.length > 0 && line.at[line.length - 1] == '\r')
-			line.length--;
-	}
 	if (line.length == 0)
 		return "empty";
 	if (memchr(line.at, '\n', line.length) != NULL ||
@@ -202,16 +174,12 @@ url_parse_auth(struct strview text, const char *user, struct url_auth *auth)
 	if (colon != NULL) {
 		name = (struct strview){ line.at, (size_t)(colon - line.at) };
 		line = strview_after(line, name.length + 1);
-		if (name.length == 0)
-			return "no user before the colon";
-		if (line.length == 0)
-			return "no password after the colon";
+		if (name.length == 0 || line.length == 0)
+			return "not USER:PASSWORD";
 	}
-	if (name.length >= sizeof auth->user ||
-	    line.length >= sizeof auth->password)
+	if (!copy(name, auth->user, sizeof auth->user) ||
+	    !copy(line, auth->password, sizeof auth->password))
 		return "too long";
-	memcpy(auth->user, name.at, name.length);
-	memcpy(auth->password, line.at, line.length);
 	if (user[0] != '\0' && strcmp(user, auth->user) != 0)
 		return "another user than in the URL";
 	return NULL;

@@ -5,8 +5,7 @@
  *	rediss://[USER@]HOST[:PORT][/DB]	TLS; also valkeys://
  *	unix:///PATH[?db=DB]
  *
- * The syntax is that of RFC 3986; an IPv6 address is in brackets. The user, the
- * host and the path may have bytes as %XX.
+ * An IPv6 address is in brackets, and %XX stands for itself.
  */
 #ifndef URL_H
 #define URL_H
@@ -14,8 +13,9 @@
 #include <stdbool.h>
 #include "text/strview.h"
 
-/* Room for a URL, and for its parts, with the closing NUL. */
-#define URL_ROOM 1024
+/* Room for what url_show() writes, and for the parts of a URL, with the closing
+ * NUL. */
+#define URL_ROOM 16
 #define URL_USER_ROOM 256
 #define URL_HOST_ROOM 254 /* RFC 1035, section 2.3.4 */
 #define URL_PATH_ROOM 108 /* sun_path in unix(7) */
@@ -54,8 +54,8 @@ struct url_auth {
 };
 
 /*
- * Reads one line, "USER:PASSWORD" or "PASSWORD"; an LF or CR LF at its end does
- * not belong to it. user is the one of the URL, or "". Returns NULL, or why the
+ * Reads one line, "USER:PASSWORD" or "PASSWORD"; an LF at its end does not
+ * belong to it. user is the one of the URL, or "". Returns NULL, or why the
  * text is refused, without any of its words.
  */
 const char *

@@ -104,7 +104,7 @@ inside() {
 		"$(printf '%02000d' 0)" 600 refused "--fleet-auth: too long: 'auth'" "${words[@]}" auth
 		other:password 600 refused "--fleet-auth: another user than in the URL: 'auth'" -B api --fleet redis://app@host --fleet-auth auth
 		# A variable is not shown, and --fleet-auth goes before it.
-		'' 600 with RETRY_FLEET_AUTH=app: refused "\$RETRY_FLEET_AUTH: no password after the colon: '***'" -B api --fleet redis://host
+		'' 600 with RETRY_FLEET_AUTH=app: refused "\$RETRY_FLEET_AUTH: not USER:PASSWORD: '***'" -B api --fleet redis://host
 		password 600 with RETRY_FLEET_AUTH=app: taken "${words[@]}" auth
 	END
 }

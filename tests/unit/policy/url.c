@@ -7,7 +7,7 @@
 
 /* The name of the server, its user, and whether it speaks TLS. */
 static const char *server_of(const char *text) {
-	static char room[2 * URL_ROOM];
+	static char room[1024];
 	char name[URL_ROOM];
 	struct url url;
 
@@ -20,9 +20,8 @@ static const char *server_of(const char *text) {
 }
 
 TEST(urls) {
-	static const char *const rows[][6] = {
-		{ "cache:6379/0", "redis://cache", "redis://cache/", "redis://cache/0",
-		    "redis://c%61che", "redis://cache:6379/0" },
+	static const char *const rows[][4] = {
+		{ "cache:6379/0", "redis://cache", "redis://cache/", "redis://cache:6379/0" },
 		{ "cache:6380/15", "redis://cache:6380/15" },
 		{ "Cache_1.example.com:1/0", "REDIS://Cache_1.example.com:1" },
 		{ "cache:65535/0", "valkey://cache:65535" },
@@ -31,11 +30,10 @@ TEST(urls) {
 		{ "10.0.0.1:7000/0", "redis://10.0.0.1:7000" },
 		{ "::1:6379/0", "redis://[::1]" },
 		{ "2001:db8::1:7000/1", "redis://[2001:db8::1]:7000/1" },
-		{ "fe80::1%eth0:1/0", "redis://[fe80::1%25eth0]:1" },
+		{ "fe80::1%eth0:1/0", "redis://[fe80::1%eth0]:1" },
 		{ "ci@cache:6379/0", "redis://ci@cache", "valkey://ci@cache/" },
-		{ "a:b@ @cache:6379/0", "redis://a%3Ab%40%20@cache" },
 		{ "/run/redis.sock:0/0", "unix:///run/redis.sock" },
-		{ "/run/a b?:0/3", "unix:///run/a%20b%3f?db=3" },
+		{ "/run/a b%3f:0/3", "unix:///run/a b%3f?db=3" },
 		{ "//" HUNDRED "12345:0/0", "unix:////" HUNDRED "12345" },
 	};
 
@@ -44,83 +42,61 @@ TEST(urls) {
 
 #define PASSWORD "a URL with a password, which others can see; use --fleet-auth"
 #define SCHEME "not a URL of redis://, rediss://, valkey://, valkeys:// or unix://"
-#define FOREIGN "a byte that a URL has only as %XX"
-#define HOST "no valid host"
+#define HOST "no valid host; an IPv6 address has brackets"
 #define PORT "not a port from 1 to 65535"
 #define DATABASE "not a number of a database"
-#define PARAMETER "a parameter, which only unix:// has"
 #define USER "no valid user before the @"
 #define NO_PATH "no absolute path after unix://"
-#define BAD_PATH "a path of more than 107 bytes, or a wrong %XX"
+#define LONG_PATH "a path of more than 107 bytes"
 
 TEST(what_is_no_url) {
 	static const struct {
-		const char *reason, *texts[12];
+		const char *reason, *texts[16];
 	} rows[] = {
 		{ SCHEME,
-		    { "", "cache:6379", "http://cache", "redis:cache", "bob:secret@cache",
+		    { "", "cache:6379", "http://cache", "redis:cache",
 			"http://bob:secret@cache" } },
 		{ PASSWORD,
 		    { "redis://bob:secret@cache", "Redis://:secret@cache", "redis://bob:@cache",
 			"redis://a:se@cret@cache", "redis://a:se/cret@cache",
-			"valkeys://a:se?cret@cache", "unix://a:secret@/run/s" } },
-		{ PARAMETER,
-		    { "redis://cache?password=secret", "redis://cache?db=1", "redis://cache/1?" } },
-		{ "a parameter other than db=N", { "unix:///s?password=secret", "unix:///s?" } },
+			"valkeys://a:se?cret@cache" } },
+		{ "a parameter other than db=N",
+		    { "unix:///s?password=secret", "unix:///s?db=1&x=2", "unix:///s?db=-1",
+			"unix:///s?db=2147483648" } },
 		{ DATABASE,
-		    { "unix:///s?db=1&x=2", "unix:///s?db=-1", "unix:///s?db=2147483648",
-			"redis://cache/x", "redis://cache/-1", "redis://cache/2147483648" } },
+		    { "redis://cache/x", "redis://cache/-1", "redis://cache/2147483648",
+			"redis://cache/1?" } },
 		{ HOST,
-		    { "redis://", "redis://:6379", "redis://-x", "redis://a%2fb", "redis://a%00b",
-			"redis://a%2", "redis://a,b", "redis://[]", "redis://[cache]",
-			"redis://a%3ab",
+		    { "redis://", "redis://:6379", "redis://-x", "redis://a%2fb", "redis://a,b",
+			"redis://[]", "redis://[", "redis://[cache]", "redis://ca che",
+			"redis://c\xc3\xa4", "redis://cache?db=1", "redis://[::1",
+			"redis://[::1]6379", "redis://::1", "redis://::1:6379",
 			("redis://" HUNDRED HUNDRED TEN TEN TEN TEN TEN "1234") } },
 		{ PORT,
 		    { "redis://[:]:x", "redis://cache:", "redis://cache:0", "redis://cache:65536",
 			"redis://cache:-1", "redis://cache:http" } },
-		{ "no ] after an IPv6 address", { "redis://[::1" } },
-		{ "no : between ] and the port", { "redis://[::1]6379" } },
-		{ "an IPv6 address without brackets", { "redis://::1", "redis://::1:6379" } },
 		{ USER,
-		    { "redis://@cache", "redis://a%@cache", "redis://a%00@cache",
+		    { "redis://@cache",
 			("redis://" HUNDRED HUNDRED TEN TEN TEN TEN TEN "123456@c") } },
-		{ FOREIGN,
-		    { "redis://ca che", "redis://cache\n", "redis://cache#1", "redis://c\xc3\xa4",
-			"redis://b:secret @c" } },
-		{ NO_PATH, { "unix://run/s", "unix://", "unix:///", "unix://?db=1" } },
-		{ BAD_PATH,
-		    { "unix:///a%", "unix:///a%00b", ("unix:////" HUNDRED "123456"),
-			("unix:///r/" HUNDRED TEN) } },
+		{ "a control character", { "redis://cache\n", "unix:///a\x7f" } },
+		{ NO_PATH, { "unix://run/s", "unix://", "unix:///", "unix://a:secret@/run/s" } },
+		{ LONG_PATH, { ("unix:////" HUNDRED "123456") } },
 	};
 
 	for (size_t i = 0; i < LENGTH(rows); i++)
-		for (const char *const *text = rows[i].texts; *text; text++) {
-			const char *scheme = strstr(*text, "://");
+		for (size_t j = 0; j < LENGTH(rows[i].texts) && rows[i].texts[j] != NULL; j++) {
+			const char *text = rows[i].texts[j], *scheme = strstr(text, "://");
 			char room[URL_ROOM], shown[URL_ROOM];
-			int length = (int)strlen(*text);
+			bool hidden = strpbrk(text, "@?") != NULL;
 			struct url url;
 
 			/* What may be a password is not shown. */
-			if (strpbrk(*text, "@?") != NULL)
-				length = strcmp(rows[i].reason, SCHEME) == 0
-				    ? 0
-				    : (int)(scheme - *text) + 3;
-			snprintf(shown, sizeof shown, "%.*s%s", length, *text,
-			    (*text)[length] == '\0' ? "" : "***");
-			SAME(*text, url_parse(*text, &url), rows[i].reason);
-			SAME(*text, url_show(*text, room), shown);
+			snprintf(shown, sizeof shown, "%.*s***",
+			    strcmp(rows[i].reason, SCHEME) == 0 ? 0 : (int)(scheme - text) + 3,
+			    text);
+			SAME(text, url_parse(text, &url), rows[i].reason);
+			SAME(text, url_show(text, room), hidden ? shown : text);
 		}
-}
-
-TEST(long_urls) {
-	char text[2 * URL_ROOM] = "unix:///", room[URL_ROOM];
-	struct url url;
-
-	memset(text + strlen(text), '/', URL_ROOM - 1 - strlen(text));
-	SAME("1023 bytes", url_parse(text, &url), BAD_PATH);
-	text[URL_ROOM - 1] = '@';
-	SAME("1024 bytes", url_parse(text, &url), "longer than 1023 bytes");
-	SAME("1024 bytes", url_show(text, room), "unix://***");
 }
 
 TEST(auth) {
@@ -132,16 +108,14 @@ TEST(auth) {
 	} rows[] = {
 #define TEXT(text) { text, sizeof(text) - 1 }
 		{ " pw", TEXT("pw"), "" }, { " pw", TEXT("pw\n"), "" },
-		{ " pw", TEXT("pw\r\n"), "" }, { "  p w ", TEXT(" p w "), "" },
-		{ "ci pw", TEXT("ci:pw"), "" }, { "ci p:w", TEXT("ci:p:w\n"), "" },
-		{ "ci pw", TEXT("pw"), "ci" }, { "ci pw", TEXT("ci:pw"), "ci" },
-		{ "empty", TEXT(""), "" }, { "empty", TEXT("\n"), "" },
-		{ "empty", TEXT("\r\n"), "ci" }, { "more than one line of text", TEXT("a\nb"), "" },
+		{ "  p w\r", TEXT(" p w\r"), "" }, { "ci pw", TEXT("ci:pw"), "" },
+		{ "ci p:w", TEXT("ci:p:w\n"), "" }, { "ci pw", TEXT("pw"), "ci" },
+		{ "ci pw", TEXT("ci:pw"), "ci" }, { "empty", TEXT(""), "" },
+		{ "empty", TEXT("\n"), "" }, { "more than one line of text", TEXT("a\nb"), "" },
 		{ "more than one line of text", TEXT("a\n\n"), "" },
 		{ "more than one line of text", TEXT("a\0b"), "" },
-		{ "no user before the colon", TEXT(":pw"), "" },
-		{ "no password after the colon", TEXT("ci:"), "" },
-		{ "no password after the colon", TEXT("ci:\n"), "" },
+		{ "not USER:PASSWORD", TEXT(":pw"), "" },
+		{ "not USER:PASSWORD", TEXT("ci:\n"), "" },
 		{ "another user than in the URL", TEXT("me:pw"), "ci" },
 		{ "too long", { password, URL_PASSWORD_ROOM }, "" }
 	};
