@@ -34,6 +34,9 @@ enum field {
 	FIELD_COUNT
 };
 
+/* A date with a year of two digits is one near to this, in the year 2027. */
+#define RECENT INT64_C(1800000000)
+
 /* The fields of one response. The views point into the text that was read. */
 struct fields {
 	struct strview values[FIELD_COUNT]; /* the first of each */
@@ -133,7 +136,7 @@ add_date(struct fields *fields, struct strview text)
 {
 	int64_t moment;
 
-	if (!date_parse(text, &moment))
+	if (!date_parse(text, RECENT, &moment))
 		return false;
 	fields->sum.given = true;
 	fields->latest = number_greater(fields->latest, moment);
@@ -209,7 +212,7 @@ read_waits(const struct fields *fields, nanos now)
 	int64_t second = now / NANOS_SECOND, from, number;
 	struct retry_after result = fields->sum;
 
-	if (!date_parse(values[FIELD_DATE], &from))
+	if (!date_parse(values[FIELD_DATE], second, &from))
 		from = second;
 	result.wait =
 	    number_greater(result.wait, date_until(from, fields->latest));
@@ -227,7 +230,7 @@ read_waits(const struct fields *fields, nanos now)
 		if (!is_zero(values[field]) || reset.length == 0)
 			continue;
 		if (!read_number(reset, &number) &&
-		    date_read(reset, &number) != reset.length) {
+		    date_read(reset, from, &number) != reset.length) {
 			result.doubtful = true;
 			continue;
 		}

@@ -529,7 +529,7 @@ cut_time(struct strview *rest, nanos unit, nanos now, nanos *wait)
 		cut(rest, DIGITS LETTERS ":+-");
 	if (rest->length == 0)
 		return false;
-	if (date_read(text, &moment) > 0) {
+	if (date_read(text, now / NANOS_SECOND, &moment) > 0) {
 		*wait = date_until(now / NANOS_SECOND, moment);
 		return true;
 	}

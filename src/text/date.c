@@ -31,17 +31,44 @@ has_shape(const char *text, const char *shape)
 /* Reads the date of HTTP at the start of copy. Returns what is behind it, or
  * NULL. */
 static const char *
-read_http(const char *copy, struct tm *parts)
+read_http(const char *copy, int64_t now, struct tm *parts)
 {
-	const char *end = strptime(copy, "%a, %d %b %Y %T ", parts);
+	static const char forms[][16] = { " %d %b %Y %T ", " %d-%b-%y %T ",
+		" %b %d %T %Y" };
+	const char *rest = strptime(copy, "%a", parts), *end = NULL;
+	time_t seconds = now > 0 ? now : 0;
+	struct tm today;
+	int form;
 
-	/* strptime() takes fewer digits as well, and no blank between two
-	 * numbers. */
-	if (end == NULL || !has_shape(strchr(copy, ':') - 3, " 99:99:99 ") ||
-	    (strncasecmp(end, "GMT", 3) != 0 &&
+	if (rest == NULL || (*rest != ',' && !isspace((unsigned char)*rest)))
+		return NULL;
+	form = *rest == ',' ? 0 : 2;
+	if (form == 0) {
+		end = strptime(++rest, forms[0], parts);
+		form = end == NULL ? 1 : 0;
+	}
+	if (end == NULL)
+		end = strptime(rest, forms[form], parts);
+	if (end == NULL ||
+	    (form != 2 && strncasecmp(end, "GMT", 3) != 0 &&
 		strncasecmp(end, "UTC", 3) != 0))
 		return NULL;
-	return end + 3;
+	/* strptime() takes fewer digits as well, and no blank between two
+	 * numbers. */
+	rest = strchr(copy, ':') - 3;
+	if (!has_shape(rest, " 99:99:99 "))
+		return NULL;
+	while (rest > copy && isspace((unsigned char)rest[-1]))
+		rest--;
+	if (form == 1 && (rest - copy < 3 || !has_shape(rest - 3, "-99 ")))
+		return NULL;
+	/* The latest year of two digits that is at most 50 years after now. */
+	gmtime_r(&seconds, &today);
+	while (form == 1 && parts->tm_year + 100 <= today.tm_year + 50)
+		parts->tm_year += 100;
+	while (form == 1 && parts->tm_year > today.tm_year + 50)
+		parts->tm_year -= 100;
+	return form == 2 ? end : end + 3;
 }
 
 /*
@@ -69,7 +96,7 @@ read_rfc3339(const char *copy, struct tm *parts, int *late)
 }
 
 size_t
-date_read(struct strview text, int64_t *moment)
+date_read(struct strview text, int64_t now, int64_t *moment)
 {
 	struct tm parts = { 0 };
 	char copy[64] = "";
@@ -80,7 +107,7 @@ date_read(struct strview text, int64_t *moment)
 	memcpy(copy, text.at,
 	    text.length < sizeof copy ? text.length : sizeof copy - 1);
 	rest = isdigit((unsigned char)*copy) ? read_rfc3339(copy, &parts, &late)
-					     : read_http(copy, &parts);
+					     : read_http(copy, now, &parts);
 	if (rest == NULL || isalnum((unsigned char)*rest))
 		return 0;
 	/* timegm() would make another day of a leap second, or of February 30.
@@ -96,13 +123,13 @@ date_read(struct strview text, int64_t *moment)
 }
 
 bool
-date_parse(struct strview text, int64_t *moment)
+date_parse(struct strview text, int64_t now, int64_t *moment)
 {
 	int64_t read;
 
 	text = strview_trim(text);
 	if (text.length == 0 || isdigit((unsigned char)*text.at) ||
-	    date_read(text, &read) != text.length)
+	    date_read(text, now, &read) != text.length)
 		return false;
 	*moment = read;
 	return true;

@@ -1,8 +1,13 @@
 /*
  * date: reads dates of HTTP and RFC 3339, and writes those of RFC 3339.
  *
- * A date of HTTP is what a server has to write (RFC 9110 section 5.6.7), "Sun,
- * 06 Nov 1994 08:49:37 GMT". The two forms of the last century are not read.
+ * These are the three forms that a recipient has to accept (RFC 9110 section
+ * 5.6.7):
+ *
+ *	Sun, 06 Nov 1994 08:49:37 GMT	IMF-fixdate
+ *	Sunday, 06-Nov-94 08:49:37 GMT	rfc850-date
+ *	Sun Nov  6 08:49:37 1994	asctime-date
+ *
  * Names are English, because retry never calls setlocale(3). Dates are written
  * in UTC.
  */
@@ -15,12 +20,14 @@
 #include "text/strview.h"
 
 /*
- * Reads all of text as a date of HTTP, in seconds of Unix time. False for any
- * other text, for a day that the month does not have, and for any zone but GMT
- * and UTC. Names may be in upper or lower case, the day may have one digit,
- * there may be more blanks, and a leap second is valid.
+ * Reads all of text as a date of HTTP, in seconds of Unix time. A year of two
+ * digits is the latest one that is at most 50 years after now, in seconds of
+ * Unix time, too. False for any other text, for a day that the month does not
+ * have, and for any zone but GMT and UTC. Names may be in upper or lower case,
+ * the day may have one digit, there may be more blanks, and a leap second is
+ * valid.
  */
-bool date_parse(struct strview text, int64_t *moment);
+bool date_parse(struct strview text, int64_t now, int64_t *moment);
 
 /*
  * Reads the date with which text begins, of HTTP or of RFC 3339
@@ -28,7 +35,7 @@ bool date_parse(struct strview text, int64_t *moment);
  * seconds of Unix time; a part of a second counts as one. Returns how many
  * bytes the date has, or 0: there is none, or a letter or a digit follows.
  */
-size_t date_read(struct strview text, int64_t *moment);
+size_t date_read(struct strview text, int64_t now, int64_t *moment);
 
 /* The time between two moments; 0 if to is not after from. */
 nanos date_until(int64_t from, int64_t to);
