@@ -118,7 +118,7 @@ WIDE_CALLS = prctl:__prctl_time64 clock_gettime:__clock_gettime64 \
 	open:open64 fcntl:fcntl64 fstat:fstat64 \
 	fcntl:__fcntl_time64 fstat:__fstat64_time64 stat:stat64 \
 	stat:__stat64_time64 lseek:lseek64 mmap:mmap64 pread:pread64 \
-	ioctl:__ioctl_time64
+	ioctl:__ioctl_time64 lstat:lstat64 lstat:__lstat64_time64
 $(B)/unit_attempt: WRAP = \
 	$(shell sed -nE 's/^(FAKE|SPY).[^,]*, (\w+),.*/-Wl,--wrap=\2/p' \
 		tests/models/attempt/*.c) \

@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 #include "exit_status.h"
 #include "output/writer.h"
@@ -37,15 +34,6 @@
 /* A longer TRACESTATE is left out, because each span would repeat it. Trace
  * Context, "tracestate Limits", wants at least so many bytes to be kept. */
 #define STATE_MOST 512
-
-/* The number of symbolic links that the kernel follows in a path. */
-#define LINKS_MOST 40
-
-/* The size of every page is a multiple of this one. */
-#define PAGE 4096
-
-/* The type of the file system proc: statfs(2). */
-#define PROC_MAGIC 0x9fa0
 
 /*
  * Attempts
@@ -584,7 +572,9 @@ put_trace(struct writer *writer, const struct report *report)
  *
  * A file is replaced, or added to, in one step: the text is written to a
  * temporary file in the same directory, which is then renamed, so that no
- * reader sees a part of the text. A symbolic link is followed and stays. A
+ * reader sees a part of the text. A symbolic link stays; it is the kernel that
+ * follows it, and that keeps off links and files of other users in directories
+ * like /tmp (protected_symlinks and protected_regular in proc_sys_fs(5)). A
  * device, a FIFO and a descriptor ("-", which is standard error, /dev/stdout,
  * /dev/fd/3) are written to directly, for as long as the reader takes the text.
  * So is a file that cannot be replaced, because it is a mount point or its
@@ -630,79 +620,6 @@ close_quietly(int fd)
 
 	close(fd);
 	errno = error;
-}
-
-/*
- * Whether a link or file may be followed or written to: not one of another user
- * in a directory like /tmp, where the link may lead to any file of this user.
- * The rule is that of protected_symlinks in proc_sys_fs(5).
- */
-static bool
-is_trusted(const char *path, const struct stat *file)
-{
-	int length = directory_of(path);
-	char parent[PATH_MAX];
-	struct stat directory;
-
-	snprintf(parent, sizeof parent, "%.*s", length, path);
-	if (stat(length == 0 ? "." : parent, &directory) == -1)
-		return false;
-	return (directory.st_mode & S_ISVTX) == 0 ||
-	    (directory.st_mode & S_IWOTH) == 0 || file->st_uid == geteuid() ||
-	    file->st_uid == directory.st_uid;
-}
-
-/*
- * Follows symbolic links up to a path that is none, whether or not a file has
- * it, or up to one that names a descriptor. False if a link may not be
- * followed.
- */
-static bool
-resolve(char path[PATH_MAX], const char *file)
-{
-	size_t size = strlen(file) + 1;
-
-	errno = ENAMETOOLONG;
-	if (size > PATH_MAX)
-		return false;
-	memcpy(path, file, size);
-	for (int links = 0; links < LINKS_MOST; links++) {
-		size_t directory = (size_t)directory_of(path);
-		char text[PATH_MAX];
-		struct statfs system;
-		struct stat stat;
-		ssize_t length = 0;
-		bool follows;
-		int fd;
-
-		if (descriptor_of(path) != -1)
-			return true;
-		fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		/* If that is an error, writing will fail with it. */
-		if (fd == -1)
-			return true;
-		/* The text of a link in /proc is not always the path that it
-		 * leads to. */
-		follows = fstat(fd, &stat) == 0 && S_ISLNK(stat.st_mode) &&
-		    (fstatfs(fd, &system) == -1 || system.f_type != PROC_MAGIC);
-		if (follows)
-			length = readlinkat(fd, "", text, sizeof text - 1);
-		close_quietly(fd);
-		if (!follows || length == -1)
-			return !follows;
-		errno = EACCES;
-		if (!is_trusted(path, &stat))
-			return false;
-		text[length] = '\0';
-		if (*text == '/')
-			directory = 0;
-		errno = ENAMETOOLONG;
-		if (directory + (size_t)length >= PATH_MAX)
-			return false;
-		memcpy(path + directory, text, (size_t)length + 1);
-	}
-	errno = ELOOP;
-	return false;
 }
 
 /*
@@ -782,154 +699,135 @@ replace(struct target *target, const char *file, const struct stat *old)
 	return error == 0;
 }
 
+/* Whether the error of a replacement tells that the file is a mount point, or
+ * that its directory is not writable. */
+static bool
+is_fixed(int error)
+{
+	return error == EBUSY || error == EACCES || error == EPERM ||
+	    error == EROFS;
+}
+
 /*
- * The first byte destroys the old text. If writing fails nevertheless, the file
- * is made empty: half a text could be mistaken for a whole one.
+ * Writes over an open file, or from its end at on, if there is room. What fails
+ * nevertheless is taken back: half a text could be mistaken for a whole one,
+ * and half a line would spoil the next one.
  */
 static bool
-write_over(struct target *target, int fd)
+write_in_place(struct target *target, int fd, off_t at)
 {
-	size_t done = write_text(target, &(struct nonblock){ .fd = fd });
+	size_t done;
+	off_t end;
 	int error;
 
-	if (done == target->length && ftruncate(fd, (off_t)done) == 0)
-		return true;
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, at, (off_t)target->length) ==
+		-1 &&
+	    (errno == ENOSPC || errno == EDQUOT))
+		return false;
+	done = write_text(target, &(struct nonblock){ .fd = fd });
+	if (done == target->length)
+		return target->append || ftruncate(fd, (off_t)done) == 0;
 	error = errno;
-	if (done > 0 && ftruncate(fd, 0) == -1)
+	end = lseek(fd, 0, SEEK_CUR);
+	/* Another process may have added a line behind it. */
+	if (done > 0 && (!target->append || lseek(fd, 0, SEEK_END) == end) &&
+	    ftruncate(fd, end - (off_t)done) == -1)
 		error = errno;
 	errno = error;
 	return false;
 }
 
-/*
- * Adds to the end of a file, in one write(2). If the disk is full nevertheless,
- * the line is cut off. It stays, because another process may have added a line
- * behind it; and it gets a newline, if there is room for one, so that it does
- * not spoil the next line. An old line without a newline gets one first, unless
- * it ends with a page: there the file also ends while another process writes.
- */
+/* Writes to a descriptor that retry has inherited. */
 static bool
-write_behind(const struct target *target, int fd, off_t at)
+write_to_descriptor(struct target *target, int fd)
 {
-	char newline = '\n', last = newline;
-	struct iovec parts[] = { { &newline, 1 },
-		{ target->bytes, target->length } };
-	size_t length = target->length;
-	ssize_t put;
+	int flags = fcntl(fd, F_GETFD);
+	struct nonblock nonblock;
 
-	/* A file that may not be read ends as it should. */
-	if (at % PAGE != 0 && pread(fd, &last, 1, at - 1) == 1 &&
-	    last != newline)
-		length++;
-	do
-		put = length > target->length
-		    ? writev(fd, parts, 2)
-		    : write(fd, target->bytes, length);
-	while (put == -1 && errno == EINTR);
-	if (put == -1 || (size_t)put == length)
-		return put != -1;
-	if (write(fd, "\n", 1) != -1)
-		errno = ENOSPC;
-	return false;
-}
-
-/* Whether an open file may be written to from at on. What is written in place
- * cannot be undone: is there room for it? */
-static bool
-has_room(int fd, off_t at, size_t length)
-{
-	struct rlimit limit;
-
-	errno = EFBIG;
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	    (rlim_t)at + length > limit.rlim_cur)
+	/* A close-on-exec descriptor is retry's own, no inherited one. */
+	errno = EBADF;
+	if (flags == -1 || (flags & FD_CLOEXEC) != 0)
 		return false;
-	return fallocate(fd, FALLOC_FL_KEEP_SIZE, at, (off_t)length) == 0 ||
-	    (errno != ENOSPC && errno != EDQUOT);
+	/* Lines of the log that still wait to be written come first. */
+	if (!target->ended)
+		target->ended = !event_loop_await(target->loop, event_loop_log,
+		    sys_now(CLOCK_BOOTTIME) + target->patience);
+	nonblock = nonblock_open(fd);
+	return write_text(target, &nonblock) == target->length;
+}
+
+/* Whether path names this file itself, and by no link. */
+static bool
+is_named(const char *path, const struct stat *file)
+{
+	struct stat stat;
+
+	return lstat(path, &stat) == 0 && stat.st_dev == file->st_dev &&
+	    stat.st_ino == file->st_ino;
 }
 
 /*
- * Writes to the file itself: behind its text, or over its text if the file
- * could not be replaced, because it is a mount point or its directory is not
- * writable. why is the error of the replacement; unless it is EBUSY, the file
- * must be trusted, because only a privileged user can have made a mount point.
+ * Writes to a file that is open, and perhaps behind links. Where they lead to a
+ * descriptor, that has its own position in the file.
  */
 static bool
-write_in_place(struct target *target, const char *file, int why)
+write_to_open(struct target *target, int fd, bool linked)
 {
-	int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	struct stat stat;
-	bool done = false;
-	off_t at;
-	int fd;
+	char path[PATH_MAX] = "", name[PROCFS_NAME];
+	struct stat file, other;
 
-	if (target->append)
-		flags |= O_APPEND | O_CREAT;
-	fd = open(file, flags | (target->append ? O_RDWR : O_WRONLY), 0666);
-	if (fd == -1 && target->append && errno == EACCES)
-		fd = open(file, flags | O_WRONLY, 0666);
+	if (fstat(fd, &file) == -1)
+		return false;
+	if (!S_ISREG(file.st_mode))
+		return write_text(target, &(struct nonblock){ .fd = fd }) ==
+		    target->length;
+	for (int to = STDOUT_FILENO; to <= STDERR_FILENO; to++)
+		if (linked && fstat(to, &other) == 0 &&
+		    other.st_dev == file.st_dev && other.st_ino == file.st_ino)
+			return write_to_descriptor(target, to);
+	if (linked && !target->append &&
+	    readlink(procfs_name(name, fd), path, sizeof path - 1) > 0 &&
+	    is_named(path, &file)) {
+		if (replace(target, path, &file))
+			return true;
+		if (!is_fixed(errno))
+			return false;
+	}
+	return write_in_place(target, fd, target->append ? file.st_size : 0);
+}
+
+/* Writes the text to what a path leads to. */
+static bool
+write_to(struct target *target, const char *path)
+{
+	int flags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	int fd = descriptor_of(path);
+	struct stat old;
+	bool found, done;
+
+	if (fd != -1)
+		return write_to_descriptor(target, fd);
+	found = lstat(path, &old) == 0;
+	if (target->append) {
+		flags |= O_APPEND;
+	} else if (!found || S_ISREG(old.st_mode)) {
+		done = replace(target, path, found ? &old : NULL);
+		if (done || !found || !is_fixed(errno))
+			return done;
+		/* Only a privileged user can have made a mount point: the file
+		 * may be anybody's (protected_regular). */
+		if (errno == EBUSY)
+			flags &= ~O_CREAT;
+	}
+	/* With O_NONBLOCK a FIFO without a reader is an error: ENXIO. */
+	fd = open(path, flags, 0666);
 	if (fd == -1)
 		return false;
-	if (fstat(fd, &stat) == 0) {
-		at = target->append ? stat.st_size : 0;
-		errno = why;
-		done = S_ISREG(stat.st_mode) &&
-		    (why == EBUSY || is_trusted(file, &stat)) &&
-		    has_room(fd, at, target->length) &&
-		    (target->append ? write_behind(target, fd, at)
-				    : write_over(target, fd));
-	}
+	done = write_to_open(target, fd, found && S_ISLNK(old.st_mode));
 	if (done)
 		return close(fd) == 0;
 	close_quietly(fd);
 	return false;
-}
-
-/* Writes the text to a path that is no link. */
-static bool
-write_to(struct target *target, const char *path)
-{
-	struct nonblock nonblock = { .way = NONBLOCK_PLAIN };
-	struct stat old;
-	int fd = descriptor_of(path), flags;
-	bool found, done;
-
-	if (fd != -1) {
-		flags = fcntl(fd, F_GETFD);
-		/* A close-on-exec descriptor is retry's own, no inherited one.
-		 */
-		errno = EBADF;
-		if (flags == -1 || (flags & FD_CLOEXEC) != 0)
-			return false;
-		/* Lines of the log that still wait to be written come first. */
-		if (!target->ended)
-			target->ended =
-			    !event_loop_await(target->loop, event_loop_log,
-				sys_now(CLOCK_BOOTTIME) + target->patience);
-		nonblock = nonblock_open(fd);
-		return write_text(target, &nonblock) == target->length;
-	}
-
-	found = stat(path, &old) == 0;
-	if (!found || S_ISREG(old.st_mode)) {
-		/* Anybody may have put a file there: it has to be trusted. */
-		if (target->append)
-			return write_in_place(target, path, EACCES);
-		if (replace(target, path, found ? &old : NULL))
-			return true;
-		/* Is it a mount point, or its directory not writable? */
-		return found &&
-		    (errno == EBUSY || errno == EACCES || errno == EPERM ||
-			errno == EROFS) &&
-		    write_in_place(target, path, errno);
-	}
-	/* With O_NONBLOCK a FIFO without a reader is an error: ENXIO. */
-	nonblock.fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (nonblock.fd == -1)
-		return false;
-	done = write_text(target, &nonblock) == target->length;
-	close_quietly(nonblock.fd);
-	return done;
 }
 
 /*
@@ -941,7 +839,6 @@ static bool
 write_target(struct target *target, const struct report *report)
 {
 	struct writer writer = { .to = memfd_create("retry", MFD_CLOEXEC) };
-	char path[PATH_MAX];
 	bool done;
 
 	if (writer.to == -1)
@@ -958,7 +855,7 @@ write_target(struct target *target, const struct report *report)
 	if (target->bytes == MAP_FAILED)
 		return false;
 
-	done = resolve(path, target->file) && write_to(target, path);
+	done = write_to(target, target->file);
 	munmap(target->bytes, target->length);
 	return done;
 }

@@ -377,11 +377,13 @@ FAKE(int, fstat, int fd, struct stat *stat) {
 	return 0;
 }
 
-FAKE(int, stat, const char *path, struct stat *stat) {
+FAKE(int, lstat, const char *path, struct stat *stat) {
 	*stat = (struct stat){ .st_mode = S_IFIFO };
 	errno = ENOENT;
 	return strcmp(path, "report") == 0 ? 0 : -1;
 }
+
+FAKE_RESULT(int, stat, -1, const char *path, struct stat *stat)
 
 /* FIONREAD: how much can be read. */
 FAKE(int, ioctl, int fd, REQUEST request, ...) {
