@@ -4,7 +4,7 @@
 
 listens on a free port of 127.0.0.1 for each MODE, writes the ports to FILE, a
 line each, and does to each connection what the MODE of its port says, for a
-minute at most. The socket FILE.socket has the last MODE, too.
+minute at most.
 
     deaf            takes no connection at all: packets are dropped
     silent          reads, and says nothing
@@ -104,10 +104,6 @@ def main():
             queue += [server, socket.create_connection(("127.0.0.1", port))]
             continue
         threading.Thread(target=listen, args=(server, mode, port), daemon=True).start()
-    local = socket.socket(socket.AF_UNIX)
-    local.bind(file + ".socket")
-    local.listen()
-    threading.Thread(target=listen, args=(local, modes[-1], 0), daemon=True).start()
     with open(file + ".new", "w", encoding="ascii") as out:
         print(*ports, sep="\n", file=out)
     os.rename(file + ".new", file)
