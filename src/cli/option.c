@@ -262,23 +262,28 @@ option_allocate(const struct argument *argument, size_t size)
 }
 
 /*
- * A nested retry has to read the same secret again, so that a pipe has none.
- * But other options may come from that of a shell's <(...).
+ * A FIFO or a device is refused, because reading could block for ever; and a
+ * nested retry has to read the same secret again. But a descriptor, such as
+ * that of a shell's <(...), may be a pipe.
  */
 size_t
 option_read_file(
     const struct argument *argument, char *room, size_t size, bool secret)
 {
-	int fd = open(argument->text, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	const char *path = argument->text;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	size_t length = 0;
 	struct stat stat;
 	ssize_t n;
 
 	if (fd == -1 || fstat(fd, &stat) == -1)
 		option_refuse(argument, "%s", strerror(errno));
-	if (secret && !S_ISREG(stat.st_mode))
-		option_refuse(argument, "not a regular file");
-	if (secret && (stat.st_mode & S_IROTH) != 0)
+	if (!S_ISREG(stat.st_mode) && !S_ISDIR(stat.st_mode)) {
+		if (secret || procfs_descriptor(path) == -1)
+			option_refuse(argument, "not a regular file");
+		fcntl(fd, F_SETFL, O_RDONLY);
+	}
+	if (secret && S_ISREG(stat.st_mode) && (stat.st_mode & S_IROTH) != 0)
 		option_refuse(argument, "others can read it; use chmod o-r");
 	while ((n = read(fd, room + length, size - length)) > 0)
 		length += (size_t)n;

@@ -155,8 +155,9 @@ void *option_allocate(const struct argument *argument, size_t size);
 
 /*
  * Reads the file that the text names into room, up to size bytes; returns how
- * many. Exits if it cannot be read, or if it is secret and no regular file, or
- * one that others may read.
+ * many. Exits if it cannot be read, if it is not a regular file, or if it is
+ * secret and others may read it. What is not secret may also be a descriptor of
+ * any kind, such as /dev/stdin or /dev/fd/3.
  */
 size_t option_read_file(
     const struct argument *argument, char *room, size_t size, bool secret);

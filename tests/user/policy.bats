@@ -104,12 +104,13 @@ hands() {
 	long=$(printf '%05000d' 0)
 	why=$(why "$long")
 	policy quiet
+	mkfifo pipe
 	table refused <<-'END'
 		'--policy: No such file or directory: '\''./none'\' --policy ./none
 		"--policy: Is a directory: './/'" --policy .//
 		"--policy: Not a directory: './policy/x'" --policy ./policy/x
 		"--policy: $why: '/${long::399}...'" --policy "/$long"
-		"--policy: longer than 64 KiB: '/dev/zero'" --policy /dev/zero
+		"--policy: not a regular file: './pipe'" --policy ./pipe
 	END
 	why='--policy: longer than 64 KiB'
 	{
