@@ -399,8 +399,7 @@ TEST(statuses_of_limits_and_failed_starts) {
 TEST(reasons) {
 	static const char *const names[] = { "none", "internal", "interrupted", "not-executable",
 		"succeeded", "stop-rule", "not-retryable", "not-idempotent", "input-consumed",
-		"attempts", "limit", "retry-after", "deadline", "retry-if",
-		"breaker", "budget" };
+		"attempts", "limit", "retry-after", "deadline", "retry-if", "breaker", "budget" };
 
 	for (size_t i = 0; i < LENGTH(names); i++)
 		SAME("precedence", verdict_reasons[i].name, names[i]);
