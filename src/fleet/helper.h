@@ -1,11 +1,11 @@
 /*
  * helper: a process that serves one connection.
  *
- * A helper either connects to a host, because getaddrinfo(3) blocks for as long
- * as it likes; or it is openssl, for TLS. It is in a session of its own, so
- * neither the terminal's signals nor the limits of an attempt reach it. It has
- * a socket to retry, and no descriptor that retry has inherited: whoever reads
- * a pipe of the caller sees its end although a helper lives.
+ * A helper either connects to a host by its name, because getaddrinfo(3) blocks
+ * for as long as it likes; or it is openssl, for TLS. It is in a session of its
+ * own, so neither the terminal's signals nor the limits of an attempt reach it.
+ * It has a socket to retry, and no descriptor that retry has inherited: whoever
+ * reads a pipe of the caller sees its end although a helper lives.
  */
 #ifndef HELPER_H
 #define HELPER_H

@@ -1,7 +1,9 @@
 #include "fleet/link.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +13,14 @@
 #include "sys/sys.h"
 #include "text/escape.h"
 #include "text/number.h"
+
+/* Room for an address of each kind that needs no lookup. */
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+	struct sockaddr_un local;
+};
 
 void
 link_start(struct fleet_link *link, const struct fleet_policy *policy,
@@ -109,31 +119,43 @@ static void
 begin_to_connect(struct fleet_link *link)
 {
 	const struct url *url = &link->dialog.url;
-	struct sockaddr_un local = { .sun_family = AF_UNIX };
-	bool begun;
+	union address address = { 0 };
+	socklen_t length = 0; /* of the address; 0: a helper finds it */
 
 	link_close(link);
-	_Static_assert(sizeof url->path <= sizeof local.sun_path, "too long");
+	_Static_assert(
+	    sizeof url->path <= sizeof address.local.sun_path, "too long");
 	if (url->host[0] == '\0') {
-		memcpy(local.sun_path, url->path, sizeof url->path);
-		link->fd = sys_move_up(socket(
-		    AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-		begun = link->fd != -1;
-	} else {
+		address.local.sun_family = AF_UNIX;
+		memcpy(address.local.sun_path, url->path, sizeof url->path);
+		length = sizeof address.local;
+	} else if (url->tls) {
+		length = 0;
+	} else if (inet_pton(AF_INET, url->host, &address.v4.sin_addr) == 1) {
+		address.v4.sin_family = AF_INET;
+		address.v4.sin_port = htons((uint16_t)url->port);
+		length = sizeof address.v4;
+	} else if (inet_pton(AF_INET6, url->host, &address.v6.sin6_addr) == 1) {
+		address.v6.sin6_family = AF_INET6;
+		address.v6.sin6_port = htons((uint16_t)url->port);
+		length = sizeof address.v6;
+	}
+	if (length == 0)
 		link->helper =
 		    helper_start(url, link->verbose, link->signals, &link->fd);
-		begun = link->helper != -1;
-	}
-	if (!begun) {
+	else
+		link->fd = sys_move_up(socket(address.any.sa_family,
+		    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	if (link->helper == -1 || link->fd == -1) {
 		link->helper = 0;
 		fail_to_connect(link, strerror(errno));
 		return;
 	}
 	link->stage = LINK_ASKING;
-	if (url->host[0] == '\0' &&
-	    connect(link->fd, (struct sockaddr *)&local, sizeof local) == -1)
+	if (length > 0 && connect(link->fd, &address.any, length) == -1 &&
+	    errno != EINPROGRESS)
 		fail_to_connect(link, strerror(errno));
-	else if (url->host[0] == '\0' || url->tls)
+	else if (length > 0 || url->tls)
 		begin_to_talk(link);
 	else
 		link->stage = LINK_RESOLVING;
