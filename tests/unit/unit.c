@@ -2,6 +2,12 @@
 
 static int passed, failed;
 static struct unit_test *tests; /* by file and line */
+static struct unit_place current; /* the row of TEST_ROWS */
+
+void unit_begin_row(const char *file, const char *row) {
+	current.file = file;
+	current.row = row;
+}
 
 /* A row as the source has it, from its quotation mark on, as far as it surely stands
  * on one line. */
@@ -19,7 +25,7 @@ static void put_source(char room[64], const char *row) {
 	*to = '\0';
 }
 
-/* The line with the row of a check: the last one before it, or else the next one. */
+/* The line with the row of a check: the last one before it, or else the next one; 0: none. */
 static int line_of_row(const struct unit_place *at) {
 	FILE *file = fopen(at->file, "r");
 	char line[512], source[64];
@@ -27,21 +33,49 @@ static int line_of_row(const struct unit_place *at) {
 
 	put_source(source, at->row);
 	for (int i = 1; file != NULL && fgets(line, sizeof line, file) != NULL; i++)
-		if ((i <= at->line || found == 0) && strstr(line, source) != NULL)
+		if (source[1] != '\0' && (i <= at->line || found == 0) &&
+		    strstr(line, source) != NULL)
 			found = i;
 	if (file != NULL)
 		fclose(file);
-	return found == 0 ? at->line : found;
+	return found;
+}
+
+/* The line of the current row: the one with the longest text that the row has, too. */
+static int line_of_current(void) {
+	FILE *file = fopen(current.file, "r");
+	char line[512], *rest, *text;
+	size_t longest = 0;
+	int found = 0;
+
+	for (int i = 1; file != NULL && fgets(line, sizeof line, file) != NULL; i++)
+		for (rest = line; (text = strsep(&rest, "\"")) != NULL;)
+			if (text != line && strlen(text) > longest && strstr(current.row, text)) {
+				longest = strlen(text);
+				found = i;
+			}
+	if (file != NULL)
+		fclose(file);
+	return found;
 }
 
 /* Counts a check; true if it failed and the caller has more to say of it. */
 static bool fails(bool value, const struct unit_place *at) {
+	const char *file = at->file;
+	int line;
+
 	if (value) {
 		passed++;
 		return false;
 	}
 	failed++;
-	printf("%s:%d: [%s] %s, line %d", at->file, line_of_row(at), at->row, at->what, at->line);
+	line = line_of_row(at);
+	if (line == 0 && current.row != NULL) {
+		line = line_of_current();
+		file = current.file;
+	}
+	printf("%s:%d: [%s] %s, line %d", file, line == 0 ? at->line : line, at->row, at->what,
+	    at->line);
 	return true;
 }
 

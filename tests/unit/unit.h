@@ -62,6 +62,9 @@ struct unit_test {
 
 void unit_add(struct unit_test *test);
 
+/* The row to which checks belong whose own row is not in the source; NULL: none. */
+void unit_begin_row(const char *file, const char *row);
+
 #define TEST(name) \
 	static void test_##name(void); \
 	static void __attribute__((constructor)) add_##name(void) { \
@@ -74,8 +77,11 @@ void unit_add(struct unit_test *test);
 #define TEST_ROWS(name) \
 	static void check_##name(const char *row); \
 	TEST(name) { \
-		for (size_t i = 0; i < LENGTH(name); i++) \
+		for (size_t i = 0; i < LENGTH(name); i++) { \
+			unit_begin_row(__FILE__, name[i]); \
 			check_##name(name[i]); \
+		} \
+		unit_begin_row(NULL, NULL); \
 	} \
 	static void check_##name(const char *row)
 

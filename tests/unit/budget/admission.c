@@ -692,8 +692,10 @@ static const char *const in_vain[][2] = {
 };
 
 TEST(scenes) {
-	for (size_t i = 0; i < LENGTH(scenes); i++)
+	for (size_t i = 0; i < LENGTH(scenes); i++) {
+		unit_begin_row(__FILE__, scenes[i]);
 		play(scenes[i]);
+	}
 	for (size_t i = 0; i < LENGTH(empty) * LENGTH(in_vain); i++) {
 		const char *const *text = in_vain[i / LENGTH(empty)];
 		size_t j = i % LENGTH(empty);
@@ -701,6 +703,8 @@ TEST(scenes) {
 
 		snprintf(scene, sizeof scene, "%s%s%s%s", empty[j][0], text[0], empty[j][1],
 		    text[1]);
+		unit_begin_row(__FILE__, scene);
 		play(scene);
 	}
+	unit_begin_row(NULL, NULL);
 }
