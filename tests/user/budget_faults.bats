@@ -39,13 +39,6 @@ required() {
 		note "retry: budget 'api': cannot be used: $1, in .*"
 }
 
-# unharmed: no message is about the budget, except that it is exhausted
-unharmed() {
-	local noted
-	look_at_notes
-	[[ "${noted[*]/*exhausted*/}" != *[^\ ]* ]]
-}
-
 # fresh [OPTION]...: makes the segment, with what a first attempt leaves
 fresh() {
 	rm -f "$api"
@@ -224,29 +217,6 @@ mounted() {
 	grep -q '"successes": 1,' shown
 }
 
-@test "whatever the kernel refuses, the command runs" {
-	local call failed=0 paths
-	inject getppid:error=EIO
-	# It makes a segment, and opens it; at last it finds one.
-	for call in '?open,openat' '?fstat,?newfstatat,?statx' fstatfs mmap linkat \
-	    fcntl fchmod write found; do
-		rm -f "$api"
-		paths=(-P "$RETRY_BUDGET_DIR" -P "$api") under=()
-		# strace has no path for a file without a name.
-		[[ $call != @(fchmod|write) ]] || paths=(-e "trace=$call")
-		[ "$call" != found ] || { fresh && call='?open,openat'; }
-		under=(strace -qq -o trace "${paths[@]}" -e "inject=$call:error=EIO")
-		two
-		look_at_notes
-		[ "${#noted[@]}" -le 1 ]
-		[[ $(<trace) == *INJECTED* ]] || continue
-		((++failed))
-		only "${api##*/}" 2>/dev/null || only
-	done
-	echo "$failed kinds of refusal"
-	[ "$failed" -ge 5 ]
-}
-
 # outdated: makes the budget api, two retries of which are used, of an earlier
 # boot
 outdated() {
@@ -259,7 +229,7 @@ outdated() {
 	outdated
 	many 12 "$RETRY" -B api --budget-min 10 -n 3 -d 0 "${fails[@]}"
 	ran 22
-	unharmed
+	not grep "^retry: budget 'api': [^e]" err # exhausted
 	counted firsts 12
 	only "${api##*/}"
 	LC_ALL=C grep -qaf /proc/sys/kernel/random/boot_id "$api"
@@ -325,26 +295,6 @@ outdated() {
 	END
 }
 
-@test "24 processes that make a segment at once make one, whichever is killed" {
-	local got
-	many 24 sh -c '
-		number=$1 soon=
-		[ "$(($1 % 3))" != 0 ] ||
-			soon="timeout --foreground --preserve-status -s KILL 0.00$(($1 % 9 + 1))"
-		$soon "$RETRY" -B api --budget-min 5 --budget-window 1h -n 2 -d 0 false
-		echo "$number $?" >>statuses' sh
-	[ "$(lines statuses)" -eq 24 ]
-	while read -r number got; do
-		[ "$got" -eq 1 ] || [ "$((number % 3)) $got" = '0 137' ]
-	done <statuses
-	[ "$(grep -c ' 1$' statuses)" -ge 16 ]
-	unharmed
-	counted retries 5
-	"$RETRY" --budget-gc 3>&-
-	only "${api##*/}"
-	[ "$(stat -c '%a %h %s' "$api")" = "600 1 $SEGMENT_SIZE" ]
-}
-
 # boundaries CMD...: prints NAME NTH of each system call that CMD makes from
 # where retry begins, its own and not its children's. In short runs those are
 # left out that nobody else sees, and between which it changes nothing.
@@ -371,73 +321,38 @@ occasion() {
 	: >ran 2>err
 }
 
-# sweep SIGNAL CHECK: CHECK holds for an invocation, $scene, that gets this signal
-# at $name, a system call, for the $nth time, on each $occasion
-sweep() {
-	local occasion name nth occasions=(first)
-	inject "getppid:signal=$1"
+@test "at whatever call one process is stopped, no other waits for it" {
+	local name nth occasions=(first) scene=("$RETRY" -q -B api --budget-min 9
+		--breaker '9,10s' --budget-window 1h -n 2 -d 0 false)
+	halted()
+	{
+		[[ $(<trace) == *'stopped by SIGSTOP'* ]] || gone "$pid"
+	}
+	inject getppid:signal=STOP
 	[ -z "${LONG-}" ] || occasions+=(found denied)
 	for occasion in "${occasions[@]}"; do
 		occasion "$occasion"
 		boundaries "${scene[@]}" >calls
 		[ "$(lines calls)" -ge 10 ]
 		while read -r name nth; do
-			echo "$occasion: $1 at $name $nth"
+			echo "$occasion: $name $nth"
 			occasion "$occasion"
-			"$2"
+			: >trace
+			start strace -D -o trace -e "trace=$name" \
+			    -e "inject=$name:signal=STOP:when=$nth" "${scene[@]}"
+			wait_for halted
+			is 0 timeout --foreground 20 "$RETRY" -B api --budget-required \
+			    --breaker 9,10s --budget-window 1h "${works[@]}"
+			quiet
+			kill -CONT "$pid" || gone "$pid"
+			ended 1
+			case $occasion in
+			first) counted firsts 2 successes 1 retries 1 ;;
+			found) counted firsts 3 successes 1 retries 1 ;;
+			denied) counted firsts 4 successes 1 retries 2 ;;
+			esac
 		done <calls
 	done
-}
-
-@test "at whatever call one process is killed, the budget of the others is right" {
-	local scene=("$RETRY" -q -B api --budget-min 2 --breaker '9,10s'
-		--budget-window 1h -n 2 -d 0 false)
-	killed()
-	{
-		local made
-		strace -qq -o /dev/null -E MARK="$PWD" -e "trace=$name" \
-		    -e "inject=$name:signal=KILL:when=$nth" \
-		    "${scene[@]}" >/dev/null 2>&1 3>&- || :
-		is 7 "$RETRY" -B api --budget-required --budget-min 2 \
-		    --budget-window 1h --breaker 9,10s -n 9 -d 0 "${fails[@]}"
-		unharmed
-		# A retry is counted before it is made, and not twice.
-		made=$(($(lines ran) - 1))
-		case $occasion in
-		denied) [ "$made" -eq 0 ] ;;
-		*) [ "$made" -eq 1 ] || [ "$made" -eq 2 ] ;;
-		esac
-		only "${api##*/}"
-	}
-	sweep KILL killed
-	wait_for none_left "$PWD"
-}
-
-@test "at whatever call one process is stopped, no other waits for it" {
-	local scene=("$RETRY" -q -B api --budget-min 9 --breaker '9,10s'
-		--budget-window 1h -n 2 -d 0 false)
-	halted()
-	{
-		[[ $(<trace) == *'stopped by SIGSTOP'* ]] || gone "$pid"
-	}
-	stopped()
-	{
-		: >trace
-		start strace -D -o trace -e "trace=$name" \
-		    -e "inject=$name:signal=STOP:when=$nth" "${scene[@]}"
-		wait_for halted
-		is 0 timeout --foreground 20 "$RETRY" -B api --budget-required \
-		    --breaker 9,10s --budget-window 1h "${works[@]}"
-		quiet
-		kill -CONT "$pid" || gone "$pid"
-		ended 1
-		case $occasion in
-		first) counted firsts 2 successes 1 retries 1 ;;
-		found) counted firsts 3 successes 1 retries 1 ;;
-		denied) counted firsts 4 successes 1 retries 2 ;;
-		esac
-	}
-	sweep STOP stopped
 }
 
 # owned 'MODE OWNER' FILE: it has these
