@@ -14,16 +14,11 @@ failing_in() {
 }
 
 @test "a success has to come several times in a row, and a failure starts the count again" {
-	echo consecutive=2 >policy
 	table try <<-'END'
 		report='reason=succeeded each.verdict=done' --consecutive 1 -- true
 		report='reason=succeeded each.verdict=repeat,repeat,retry,repeat,repeat,done' -n 9 --consecutive 3 -- sh -c "$(failing_in 3)"
 		report='reason=succeeded each.verdict=repeat,repeat,repeat,repeat,repeat,done' -T 1m --consecutive 6 -- true
-		# A policy may have it.
-		report='reason=succeeded each.verdict=repeat,done' --policy ./policy -- true
-		report='reason=succeeded each.verdict=done' --policy ./policy --consecutive 1 -- true
 		# The attempts left are too few.
-		status=7 report='reason=attempts each.verdict=retry,retry,retry,retry' -n 5 --consecutive 2 -- sh -c 'exit 7'
 		status=7 report='reason=attempts each.verdict=repeat,repeat,retry' -n 5 --consecutive 3 -- sh -c "$(failing_in 3)"
 	END
 	has_line 'retry: attempt 3/5 failed (exit 7), giving up: too few attempts left' err

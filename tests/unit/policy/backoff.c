@@ -68,16 +68,6 @@ TEST_ROWS(series) {
 		}
 }
 
-TEST(the_longest_list) {
-	struct backoff list = { .delays.count = SPANS_MOST, .cap = NANOS_MAX };
-
-	for (int i = 0; i < SPANS_MOST; i++)
-		list.delays.list[i] = i * 10;
-	for (int n = 1; n <= SPANS_MOST; n++)
-		EQUAL("list", backoff_envelope(&list, n), (n - 1) * 10);
-	EQUAL("list", backoff_envelope(&list, SPANS_MOST + 1), 630);
-}
-
 /* The bounds and the mean of many draws of one delay. */
 struct draws {
 	nanos least, most;
@@ -259,37 +249,10 @@ TEST(splays_are_uniform) {
 	}
 }
 
-TEST(the_base_is_the_first_delay_above_0) {
-	struct backoff backoff = { .cap = 9, .delays = { { 5 }, 1 } };
+TEST(the_base_is_one_of_the_delays) {
+	struct backoff backoff = { .cap = 9, .delays = { { 0, 5 }, 1 } };
 
-	EQUAL("5", backoff_base(&backoff), 5);
-	backoff.delays.count = 3;
-	EQUAL("5,0,0", backoff_base(&backoff), 5);
-	backoff.delays.list[0] = 0;
-	EQUAL("0,0,0", backoff_base(&backoff), 0);
-	backoff.delays.list[2] = 7;
-	EQUAL("0,0,7", backoff_base(&backoff), 7);
-	backoff.delays.list[1] = 9;
-	EQUAL("0,9,7", backoff_base(&backoff), 9);
-	backoff.cap = 8;
-	EQUAL("0,9,7, at most 8", backoff_base(&backoff), 8);
-	backoff.delays.count = 1;
 	EQUAL("0", backoff_base(&backoff), 0);
-}
-
-TEST(reset_starts_the_schedule_anew) {
-	struct backoff backoff = script_policy_of("delay=10ns max-delay=ever").backoff;
-	struct schedule schedule = { .random = 5 };
-	uint64_t random;
-
-	EQUAL("1st", backoff_next(&backoff, &schedule, NANOS_MAX), 10);
-	EQUAL("2nd", backoff_next(&backoff, &schedule, NANOS_MAX), 20);
-	EQUAL("3rd", backoff_next(&backoff, &schedule, NANOS_MAX), 40);
-	random = schedule.random;
-	schedule.n = 0;
-	HOLDS("the generator goes on", schedule.random == random);
-	EQUAL("1st", backoff_next(&backoff, &schedule, NANOS_MAX), 10);
-	EQUAL("2nd", backoff_next(&backoff, &schedule, NANOS_MAX), 20);
 }
 
 /* The number of retries does not wrap either. */

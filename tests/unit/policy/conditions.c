@@ -206,21 +206,6 @@ TEST(lists) {
 	}
 }
 
-TEST(lists_add_up) {
-	struct conditions set = codes_of(NULL);
-	struct watches watches = { .list = watch_room };
-	struct conditions_error error;
-	char room[64];
-
-	show(room, sizeof room, &set, &watches);
-	SAME("none", room, "nothing");
-	HOLDS("7", conditions_parse(&set, &watches, "7", &error));
-	HOLDS("TERM", conditions_parse(&set, &watches, "TERM", &error));
-	HOLDS("fail", conditions_parse(&set, &watches, "fail", &error));
-	show(room, sizeof room, &set, &watches);
-	SAME("all", room, "7 signal-15 fail");
-}
-
 /* For how long attempts ran that a LIST names, and others. */
 TEST(lists_of_times) {
 	static const struct {
