@@ -185,8 +185,8 @@ collecting() {
 }
 
 # All other tests look at parts of the text.
-@test "strict readers take whatever is shown, of keys and segments of any bytes" {
-	local code byte bytes high='' key round starts=(1128 1144 1224)
+@test "strict readers take whatever is shown, of keys of any bytes" {
+	local code byte high='' key
 	for code in {1..255}; do
 		printf -v byte '\\x%x' "$code"
 		printf -v byte "$byte"
@@ -194,20 +194,6 @@ collecting() {
 	done
 	"$RETRY" --budget-status all --json >none.json
 	"$RETRY" --budget-status all --prom >none.prom
-	"$RETRY" -q -B api true
-	for round in {1..4}; do
-		# between the limits and the ring
-		RANDOM=$round
-		code=${starts[RANDOM % 3]} bytes=()
-		while ((code + ${#bytes[@]} < RING_AT)); do
-			bytes+=($((round % 3 ? RANDOM & 255 : 255)))
-		done
-		put_bytes "$code" "$api" "${bytes[@]}"
-		"$RETRY" --budget-status api --json >"any.$round.json"
-		"$RETRY" --budget-status api --prom >"any.$round.prom"
-		shows api '[0-9]*'
-	done
-	rm "$api"
 	for key in "$high" $'\xed\xa0\x80' $'\xc0\xaf' $'\xf4\x90\x80\x80' \
 	    $'\xe2\x82' $'\xe2\x82\xac' $'\xf0\x9f\x98\x80' '"\'; do
 		"$RETRY" -q -B "$key" true
@@ -239,11 +225,6 @@ collecting() {
 		    "\\xc0\\xaf", "\\xf4\\x90\\x80\\x80", "\\xe2\\x82", "\u20ac",
 		    "\U0001f600", "\"\\", "".join(map(chr, range(1, 128))) +
 		    "".join("\\x%x" % c for c in range(128, 256))}
-		for n in range(1, 5):
-		    b = got["any.%d.json" % n]
-		    assert b["limit"] >= b["left"] >= 0, b
-		    assert b["gate"]["state"] in ("closed", "open", "half-open", "recovering"), b
-		    assert b["totals"]["attempts"] >= b["totals"]["firsts"] >= 0, b
 	END
 }
 
@@ -471,13 +452,6 @@ collecting() {
 	    ended_by CONT 0
 	    holds err "retry: budget file 'retry-v5.$EUID.api': removed: idle"
 	    only
-	    for _ in 1 2 3; do
-	        fail 1 api
-	        start "$RETRY" --budget-gc
-	        is 0 "$RETRY" --budget-gc
-	        ended 0
-	        only
-	    done
 	END
 }
 

@@ -181,15 +181,6 @@ TEST_ROWS(scenes) {
 			check_fact(&scene.script, &segment, scene.now);
 }
 
-TEST(key) {
-	struct segment segment = make("api", -1, -1);
-	struct snapshot snapshot;
-
-	HOLDS("api",
-	    segment_look(&snapshot, &segment, &segment.header, MADE) && snapshot.length == 3 &&
-		memcmp(snapshot.key, "api", 3) == 0);
-}
-
 /* Random words, or zeros and ones, or words with only a few bits. */
 static uint64_t garbage(uint64_t *state, int kind) {
 	uint64_t word = hash_draw(state);
