@@ -10,8 +10,6 @@ minute at most.
     silent          reads, and says nothing
     close           closes it at once
     reset           resets it at once
-    half            sends half an answer, and waits
-    cut             sends half an answer, and closes it
     bytes           sends a whole answer byte by byte, each after 1 ms
     slow            the same, each after 100 ms
     flood           sends nonsense without end
@@ -34,10 +32,7 @@ import time
 ANSWER = "*11\r\n" + "".join(
     f":{n}\r\n" for n in (1, 1, 10, 0, 60000000, 0, 1, 1, 200000, 10, 60000000)
 )
-HALF = ANSWER[: len(ANSWER) // 2]
 SENT = {  # what a mode sends at once, or byte by byte with a pause
-    "half": (HALF, 0),
-    "cut": (HALF, 0),
     "more": (ANSWER + "+MORE\r\n", 0),
     "bytes": (ANSWER, 0.001),
     "slow": (ANSWER, 0.1),
@@ -72,7 +67,7 @@ def serve(client, name, texts, port):
         for piece in text if pause else [text]:
             client.sendall(piece.encode())
             time.sleep(pause)
-        while name != "cut" and client.recv(65536):
+        while client.recv(65536):
             pass
     except OSError:
         pass

@@ -50,6 +50,11 @@ retries() {
 	ran "$(($2 + 1))"
 }
 
+# refuses HOST WHY: the server refuses with WHY, a pattern.
+refuses() {
+	fails "$1" 2 "refused: $2; this host alone, 1 retry in 60s"
+}
+
 # stored FIELD VALUE...: the server's budget has these numbers
 stored() {
 	while [ $# -gt 0 ]; do
@@ -126,10 +131,6 @@ is_connected() {
 	    on two -n 2 --fleet-min 1 --budget-window 4s --budget-wait 25s -- \
 	        sh -c 'test "$RETRY_ATTEMPT" = 2'
 	    warned '*exhausted, 1 of 1 retries used in 4s by *; waiting'
-	an inner retry has the fleet of the outer one
-	    fails one 2 '*' --fleet-min 5 -- "$RETRY" -n 2 -d 0
-	    ran 4
-	    stored R 3
 	a budget that cannot be used on the host still asks the fleet
 	    chmod 777 one
 	    retries one 1 '' --fleet-min 1
@@ -153,14 +154,6 @@ is_connected() {
 	    is 0 "$RETRY" -B api --budget-dir one --breaker on -n 2 -d 0 -- \
 	        sh -c 'test "$RETRY_ATTEMPT" = 2'
 	    [ -z "$(tail -c 576 "$api" | tr -d '\0')" ]
-	the command and the hook have no descriptor of the connection
-	    look='ls /proc/self/fd >>fds'
-	    words=(-n 2 -d 0 --on-retry "$look" -- sh -c "$look; exit 7")
-	    is 7 "$RETRY" "${words[@]}"
-	    mv fds without
-	    on one status=7 "${words[@]}"
-	    diff fds without
-	    stored R 1
 	END
 }
 
@@ -222,17 +215,13 @@ is_connected() {
 	    older 2
 	    retries one 1 '' --fleet-min 90
 	    stored R 2
-	none of its processes asks the server, and so waits
-	    fleet_by 'exec sleep 60'
-	    url=rediss://any
-	    retries one 1 'no answer in 100ms; this host alone, 9 retries in 60s' \
-	        --fleet-timeout 100ms --fleet-alone 9
-	    older -50 # so its pause lasts
-	    retries one 1 '' --fleet-timeout 1m --fleet-alone 9
 	what is no answer counts as none
 	    fleet_by 'echo HTTP/1.1 400 Bad Request; exec cat >asked'
 	    url=rediss://any
 	    retries one 1 'no valid answer; this host alone, 1 retry in 60s'
+	what the server refuses, too
+	    fleet_cli SET retry:1:api text
+	    refuses three 'WRONGTYPE Operation against a key holding the wrong kind of value'
 	with --budget-required nothing runs before the server has answered
 	    on one --budget-required -- touch answered
 	    [ -e answered ]
@@ -256,27 +245,6 @@ is_connected() {
 	    warned
 	    retries one 1 'no answer in 100ms; *' --fleet-timeout 100ms
 	END
-}
-
-# bats test_tags=slow
-@test "a stopped server delays one retry by --fleet-timeout, and no stopped retry blames it" {
-	local began url
-	mkdir one two
-	fleet_start
-	url=$fleet_url
-	kill -STOP "$fleet_pid"
-	began=$(now)
-	retries one 1 'no answer in 1s; this host alone, 1 retry in 60s' --fleet-timeout 1s
-	took_since "$began" 1000
-	: >err
-	asks two 1500ms
-	kill -STOP "$pid"
-	sleep 4 # more than twice as long
-	kill -CONT "$fleet_pid" "$pid"
-	ended
-	ran 2
-	warned
-	stored R 1 # what was asked in vain counts for nothing
 }
 
 # greets LINE: a command needs the server's answer, but the first question stops retry
@@ -307,35 +275,6 @@ greets() {
 	END
 }
 
-# refuses HOST WHY: on a new host, the server refuses with WHY, a pattern.
-refuses() {
-	mkdir "$1"
-	fails "$1" 2 "refused: $2; this host alone, 1 retry in 60s"
-}
-
-@test "what a real server refuses leaves the host alone" {
-	local auth=(on +@all -time '>secret' '~*') url
-	fleet_start
-	url=$fleet_url
-	fleet_cli SET retry:1:api text
-	refuses type 'WRONGTYPE *'
-	fleet_cli DEL retry:1:api
-	fleet_cli CONFIG SET maxmemory 1
-	refuses memory "OOM command not allowed when used memory > 'maxmemory'"
-	fleet_cli CONFIG SET maxmemory 0
-	fleet_cli REPLICAOF 127.0.0.1 1
-	refuses replica 'READONLY *'
-	fleet_cli REPLICAOF NO ONE
-	fleet_cli CONFIG SET requirepass secret
-	refuses none 'NOAUTH Authentication required'
-	fleet_cli -a secret CONFIG SET requirepass ''
-	fleet_cli ACL SETUSER poor "${auth[@]}" || skip 'this server has no ACL'
-	RETRY_FLEET_AUTH=poor:wrong refuses password \
-		'WRONGPASS invalid username-password pair or user is disabled'
-	RETRY_FLEET_AUTH=poor:secret refuses right \
-		"@(NOPERM|ERR)*@(TIME|time|can't run this command)*"
-}
-
 # other WORD...: sends a request to the other server of a cluster.
 other() {
 	"${FLEET_SERVER%server}cli" -s other.socket "$@"
@@ -346,7 +285,7 @@ other() {
 	local cluster=(--cluster-enabled yes --cluster-config-file) one slot words
 	local port
 	port=$(fleet_free_port)
-	mkdir one two
+	mkdir one two database socket
 	fleet_start "${cluster[@]}" first.conf
 	one=redis://127.0.0.1:$fleet_port
 	url=$one/1 refuses database 'ERR SELECT is not allowed in cluster mode'

@@ -203,16 +203,6 @@ TEST(conversations) {
 	}
 }
 
-/* Bytes behind the answer stay: nobody has asked for them. */
-TEST(more_than_the_answer) {
-	question_open(&dialog, &nobody, &server);
-	ask(false);
-	question_write(&dialog, true);
-	EQUAL("answered", receive("more", &dialog, ANSWER "+", strlen(ANSWER "+")),
-	    QUESTION_ANSWERED);
-	EQUAL("more", (int64_t)dialog.received, 1);
-}
-
 /* The time of a stale answer is not that of a later question. */
 TEST(a_question_forgets_the_answer_before) {
 	question_open(&dialog, &nobody, &server);
