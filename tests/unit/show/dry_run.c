@@ -141,15 +141,6 @@ TEST(totals_of_many_retries) {
 	}
 }
 
-TEST(decorrelated_in_the_long_run) {
-	struct policy policy = script_policy_of("attempts=20001 jitter=decorrelated");
-	struct forecast forecast = forecast_of(&policy);
-
-	EQUAL("least", forecast.total.least, SECONDS(20000));
-	/* 3 s, 9 s, 27 s and then the cap. */
-	EQUAL("most", forecast.total.most, SECONDS(39 + 19997 * 30));
-}
-
 TEST(saturation) {
 	struct policy policy = script_policy_of("attempts=4 backoff=constant "
 						"max-delay=ever timeout=1ns");
@@ -195,6 +186,8 @@ static const char *const forecasts[] = {
 	"first-least=2s first-mean=2s first-most=2s third-least=2s "
 	"third-most=2s splay-most=0 total-least=6s total-mean=6s total-most=6s",
 	"attempts=inf jitter=decorrelated timeout=1 -> retries=-1 worst=ever fits",
+	/* 3 s, 9 s, 27 s and then the cap. */
+	"attempts=20001 jitter=decorrelated -> total-least=20000s total-most=599949s",
 
 	/* Deadlines. */
 	FOUR "-> worst=6.6s fits",
@@ -285,35 +278,4 @@ TEST_ROWS(forecasts) {
 			EQUAL(row, all.cut, script_number(&script));
 		} else if (!script_check(&script, facts, LENGTH(facts)))
 			script_refuse(&script);
-}
-
-/* Whatever is drawn, the deadline is not met before the attempt in cut. */
-TEST(no_series_is_cut_off_earlier) {
-	for (size_t i = 0; i < LENGTH(table); i++) {
-		const char *row = table[i];
-		struct policy policy = script_policy_of(row);
-		struct forecast forecast;
-		int64_t first = RETRIES + 2;
-
-		policy.attempts = RETRIES + 1;
-		policy.timeouts.list[0] = MS(700);
-		policy.timeouts.count = 1;
-		policy.deadline = SECONDS(8);
-		forecast = forecast_of(&policy);
-		for (uint64_t seed = 0; seed < 100; seed++) {
-			struct schedule schedule = { .random = seed };
-			nanos left = policy.deadline;
-			int64_t attempt = 1;
-
-			while (left >= MS(700) && attempt < policy.attempts) {
-				left -= MS(700);
-				attempt++;
-				left -= backoff_next(&policy.backoff, &schedule, left);
-			}
-			if (left < MS(700) && attempt < first)
-				first = attempt;
-		}
-		HOLDS(row, forecast.cut == 0 || first >= forecast.cut);
-		HOLDS(row, forecast.cut > 0 || first > RETRIES + 1);
-	}
 }
