@@ -272,6 +272,7 @@ $(tail -n 1 err | sed 's/^retry: //')" ]
 	table because <<-'END'
 		'--attempts 5 (default)' -d 0
 		'--retries 1' -d 0 --retries 1
+		'--nested, or the limit of attempts' -d 0 --nested add
 		'--deadline 1s (./late:1)' -d 60 -j none --policy ./late
 		'--wait 3' -d 60 -j none -w 3
 		'--budget web' -B web --budget-min 0
