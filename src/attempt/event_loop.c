@@ -13,13 +13,19 @@ event_loop_open(struct event_loop *loop)
 	return signals_open(&loop->signals);
 }
 
+static void
+renew(const struct visit *visit, void *unused)
+{
+	(void)unused;
+	admission_renew(visit);
+}
+
 struct wakeup
 event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 {
 	struct pollfd fds[4 + STREAMS_POLLED];
 	const struct caller *caller = &loop->budget.caller;
 	nanos now = sys_now(CLOCK_BOOTTIME);
-	struct visit visit = { .caller = NULL };
 	struct wakeup wakeup;
 	size_t count;
 
@@ -35,10 +41,9 @@ event_loop_hear(struct event_loop *loop, int fd, nanos nap)
 	if (relay_matches(&loop->streams.relay))
 		nap = 0;
 	wakeup = signals_wait(&loop->signals, fds, count, nap);
-	now = visit.now = sys_now(CLOCK_BOOTTIME);
+	now = sys_now(CLOCK_BOOTTIME);
 	if (admission_nap(caller, now) == 0)
-		while (budget_client_visit(&loop->budget, &visit))
-			admission_renew(&visit);
+		budget_client_visit(&loop->budget, now, renew, NULL);
 	if (fds[1].revents != 0)
 		log_flush(&loop->log);
 	if (loop->fleet != NULL)
@@ -129,12 +134,28 @@ event_loop_await_greeting(struct event_loop *loop, nanos deadline)
 	return calm;
 }
 
+/* A question to the budget, and its answer. */
+struct question {
+	bool retry, granted; /* granted: by the fleet */
+	struct admission *admission;
+};
+
+static void
+ask(const struct visit *visit, void *with)
+{
+	struct question *question = with;
+
+	*question->admission =
+	    admission_ask(visit, question->retry, question->granted);
+}
+
 bool
 event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
     struct admission *admission)
 {
 	struct fleet_link *link = loop->fleet;
-	bool calm = true, granted = false; /* by the fleet */
+	struct question question = { .retry = retry, .admission = admission };
+	bool calm = true;
 
 	*admission = (struct admission){ .answer = ADMISSION_GRANTED };
 	if (loop->budget.caller.config->key == NULL)
@@ -143,11 +164,9 @@ event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
 		return false;
 	do {
 		nanos now = sys_now(CLOCK_BOOTTIME);
-		struct visit visit = { .now = now };
 
-		while (budget_client_visit(&loop->budget, &visit))
-			*admission = admission_ask(&visit, retry, granted);
-		granted = false;
+		budget_client_visit(&loop->budget, now, ask, &question);
+		question.granted = false;
 		if (admission->answer != ADMISSION_PENDING)
 			break;
 		if (admission->fleet.decision == HOST_ASK) {
@@ -156,7 +175,7 @@ event_loop_await_admission(struct event_loop *loop, bool retry, nanos deadline,
 			now = sys_now(CLOCK_BOOTTIME);
 			/* If the server is silent, that is stored: with the
 			 * next pass fleet_host_ask() decides without it. */
-			granted = link_settle(link, now);
+			question.granted = link_settle(link, now);
 		} else {
 			calm = event_loop_wait(loop, -1, admission->fleet.next);
 		}

@@ -318,16 +318,12 @@ link_share(struct fleet_link *link, struct budget_client *budget, uint64_t seed)
 	budget->caller.fleet = &link->caller;
 }
 
-/* Stores what came of the question in the segment. */
+/* Stores what came of the question, which is an answer, in the segment. */
 static void
-store(
-    struct budget_client *budget, const struct fleet_answer *answer, nanos now)
+store(const struct visit *visit, void *answer)
 {
-	struct visit visit = { .now = now };
-
-	while (budget_client_visit(budget, &visit))
-		fleet_host_store(&visit.segment->fleet, visit.caller->fleet,
-		    answer, visit.age);
+	fleet_host_store(
+	    &visit->segment->fleet, visit->caller->fleet, answer, visit->age);
 }
 
 bool
@@ -345,7 +341,7 @@ link_settle(struct fleet_link *link, nanos now)
 	link->late = answer->code == FLEET_SILENT && late && !link->late;
 	if (link_asks(link) || link->late)
 		answer->code = FLEET_CUT;
-	store(link->budget, answer, now);
+	budget_client_visit(link->budget, now, store, answer);
 	if (answer->code != FLEET_GRANTED)
 		link_close(link);
 	return answer->code == FLEET_GRANTED;
@@ -353,19 +349,17 @@ link_settle(struct fleet_link *link, nanos now)
 
 /* Claims what the server has not been told. */
 static void
-claim(struct budget_client *budget, nanos now)
+claim(const struct visit *visit, void *unused)
 {
-	struct visit visit = { .now = now };
-
-	while (budget_client_visit(budget, &visit))
-		fleet_host_claim(&visit.segment->fleet, &visit.segment->window,
-		    visit.caller->fleet, visit.age);
+	(void)unused;
+	fleet_host_claim(&visit->segment->fleet, &visit->segment->window,
+	    visit->caller->fleet, visit->age);
 }
 
 void
 link_greet(struct fleet_link *link, nanos now)
 {
-	claim(link->budget, now);
+	budget_client_visit(link->budget, now, claim, NULL);
 	link_ask(link, &link->caller.question, now);
 }
 
@@ -376,9 +370,9 @@ link_report(struct fleet_link *link, bool succeeded, nanos now)
 	struct fleet_answer sent = { .code = FLEET_SENT };
 
 	if (succeeded && link->stage == LINK_READY) {
-		claim(link->budget, now);
+		budget_client_visit(link->budget, now, claim, NULL);
 		if (question->count > 0 && link_tell(link, question))
-			store(link->budget, &sent, now);
+			budget_client_visit(link->budget, now, store, &sent);
 	}
 	link_close(link);
 }

@@ -39,6 +39,7 @@ go_private(struct budget_client *budget, struct failure failure)
 	static struct segment unshared;
 	struct origin origin = { .base = sys_now(CLOCK_BOOTTIME) };
 	bool explained = failure.error == 0 || failure.error == EAGAIN;
+	bool known = budget->private;
 
 	segment_store_close(&budget->store);
 	budget->private = true;
@@ -46,6 +47,8 @@ go_private(struct budget_client *budget, struct failure failure)
 	segment_make(&unshared, config->key, &config->terms, &origin);
 	budget->store.segment = &unshared;
 	budget->store.header = unshared.header;
+	if (known)
+		return;
 	log_say(budget->log, config->required ? LOUDNESS_QUIET : LOUDNESS_PLAIN,
 	    STRINGS("budget '", config->key, "': cannot be used: ", failure.why,
 		explained ? "" : ": ", explained ? "" : strerror(failure.error),
@@ -95,107 +98,126 @@ say_terms(struct budget_client *budget, const struct terms *terms)
 		number_put_decimal(window, terms->window, NANOS_SECOND), "s"));
 }
 
-static const char removed[] = "removed again and again";
-
 /*
- * Begins a use of the segment. Returns why there is none, or NULL: the segment
- * was removed, or it is corrupt.
+ * Acts on the segment. Returns why that means nothing, or NULL: the segment was
+ * removed, and what was done to the caller is undone; or it is corrupt.
  */
 static const char *
-enter(struct budget_client *budget, struct visit *visit)
+act_once(struct budget_client *budget, nanos now, budget_act *act, void *with)
 {
+	static const char removed[] = "removed again and again";
 	struct segment_store *store = &budget->store;
 	const struct header *header = &store->header;
-	struct caller *caller = &budget->caller;
+	struct caller *caller = &budget->caller, before;
+	struct visit visit = { .caller = caller, .header = header, .now = now };
 	struct failure failure = open_shared(budget);
+	bool differs, sound;
 
 	if (failure.why != NULL)
 		go_private(budget, failure);
 	if (!segment_store_enter(store))
 		return removed;
-	budget->before = *caller;
-	visit->caller = caller;
-	visit->segment = store->segment;
-	visit->header = header;
-	visit->age = segment_age(header, visit->now);
-	visit->terms = segment_agree(
-	    visit->segment, header, &caller->config->terms, &budget->differs);
-	visit->next = window_next(&visit->segment->window, &visit->terms,
-	    header->slice, visit->age, &visit->sums);
+	before = *caller;
+	visit.segment = store->segment;
+	visit.age = segment_age(header, now);
+	visit.terms = segment_agree(
+	    visit.segment, header, &caller->config->terms, &differs);
+	visit.next = window_next(&visit.segment->window, &visit.terms,
+	    header->slice, visit.age, &visit.sums);
 	if (caller->fleet != NULL) {
 		caller->fleet->slice = header->slice;
 		caller->fleet->random = hash_draw(&caller->fleet->seed);
 	}
-	if (visit->terms.ratio >= 0 && visit->next >= 0)
-		return NULL;
-	return segment_store_leave(store) ? "segment is corrupt" : removed;
+	sound = visit.terms.ratio >= 0 && visit.next >= 0;
+	if (sound)
+		act(&visit, with);
+	if (!segment_store_leave(store)) {
+		*caller = before;
+		return removed;
+	}
+	if (!sound)
+		return "segment is corrupt";
+	if (differs)
+		say_terms(budget, &visit.terms);
+	return NULL;
 }
 
-bool
-budget_client_visit(struct budget_client *budget, struct visit *visit)
+void
+budget_client_visit(
+    struct budget_client *budget, nanos now, budget_act *act, void *with)
 {
-	const char *why = removed;
+	const char *why;
 
 	if (budget->caller.config->key == NULL)
-		return false;
-	if (visit->segment == NULL) {
-		budget->passes = 0;
-		why = enter(budget, visit);
-	} else if (segment_store_leave(&budget->store)) {
-		if (budget->differs)
-			say_terms(budget, &visit->terms);
-		return false;
-	} else {
-		budget->caller = budget->before;
-	}
-	for (; why != NULL; why = enter(budget, visit)) {
-		if (++budget->passes >= PASSES)
+		return;
+	for (int pass = 1; (why = act_once(budget, now, act, with)) != NULL;
+	     pass++) {
+		if (pass >= PASSES)
 			go_private(budget, REFUSED(why));
 		/* The process may have been stopped since it read the clock,
 		 * and so takes the segment for one of the future. */
-		visit->now = sys_now(CLOCK_BOOTTIME);
+		now = sys_now(CLOCK_BOOTTIME);
 	}
-	return true;
+}
+
+/* A hold, for 0 if none. */
+static void
+hold(const struct visit *visit, void *wait)
+{
+	hold_extend(&visit->segment->hold, *(const nanos *)wait, visit->age);
 }
 
 bool
 budget_client_ready(struct budget_client *budget)
 {
-	struct visit visit = { .now = sys_now(CLOCK_BOOTTIME) };
+	nanos none = 0;
 
 	if (!budget->caller.config->required)
 		return true;
-	while (budget_client_visit(budget, &visit))
-		;
+	budget_client_visit(budget, sys_now(CLOCK_BOOTTIME), hold, &none);
 	return !budget->private;
+}
+
+/* An attempt that has ended, and what the budget says about its retry. */
+struct told {
+	const struct attempt_end *end;
+	struct admission foreseen;
+};
+
+static void
+tell(const struct visit *visit, void *with)
+{
+	struct told *told = with;
+
+	told->foreseen = admission_tell(visit, told->end);
 }
 
 struct admission
 budget_client_tell(
     struct budget_client *budget, const struct attempt_end *end, nanos now)
 {
-	struct visit visit = { .now = now };
-	struct admission foreseen = { .answer = ADMISSION_GRANTED };
+	struct told told = { end, { .answer = ADMISSION_GRANTED } };
 
-	while (budget_client_visit(budget, &visit))
-		foreseen = admission_tell(&visit, end);
-	return foreseen;
+	budget_client_visit(budget, now, tell, &told);
+	return told.foreseen;
 }
 
 void
 budget_client_hold(struct budget_client *budget, nanos wait, nanos now)
 {
-	struct visit visit = { .now = now };
+	if (wait >= HOLD_LEAST)
+		budget_client_visit(budget, now, hold, &wait);
+}
 
-	while (wait >= HOLD_LEAST && budget_client_visit(budget, &visit))
-		hold_extend(&visit.segment->hold, wait, visit.age);
+static void
+give_up(const struct visit *visit, void *unused)
+{
+	(void)unused;
+	segment_count(visit->segment, TOTAL_GAVE_UP);
 }
 
 void
 budget_client_give_up(struct budget_client *budget, nanos now)
 {
-	struct visit visit = { .now = now };
-
-	while (budget_client_visit(budget, &visit))
-		segment_count(visit.segment, TOTAL_GAVE_UP);
+	budget_client_visit(budget, now, give_up, NULL);
 }

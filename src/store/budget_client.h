@@ -21,11 +21,10 @@ struct budget_client {
 	int waits; /* how often this process has waited for another one */
 	bool said_terms; /* that others are in force than the user's */
 	struct segment_store store;
-	/* Of the present visit. */
-	struct caller before; /* as the caller was when it began */
-	bool differs; /* the user's limits, from those in force */
-	int passes;
 };
+
+/* Something done to a segment, with a context. */
+typedef void budget_act(const struct visit *visit, void *with);
 
 /*
  * Opens no segment yet. admitted: the key of the breaker that admitted the
@@ -62,16 +61,13 @@ void budget_client_hold(struct budget_client *budget, nanos wait, nanos now);
 void budget_client_give_up(struct budget_client *budget, nanos now);
 
 /*
- * A use of the segment at the time visit->now, on CLOCK_BOOTTIME, to which all
- * else of visit is 0:
- *
- *     while (budget_client_visit(&budget, &visit))
- *             what is done to visit.segment and its caller
- *
- * Nothing is done without a budget. If the segment is removed meanwhile, then
- * what was done to the caller is undone, and it is done again to another
- * segment: so only the last time may count.
+ * Acts on the segment at the time now, on CLOCK_BOOTTIME, if there is a budget
+ * and the segment is not corrupt.
+ * If the segment is removed meanwhile, then what was done to the caller is
+ * undone, and act is called again with another segment: so only the last call
+ * may count.
  */
-bool budget_client_visit(struct budget_client *budget, struct visit *visit);
+void budget_client_visit(
+    struct budget_client *budget, nanos now, budget_act *act, void *with);
 
 #endif
