@@ -199,8 +199,11 @@ put_quoted(
 static _Noreturn void
 finish(struct writer *writer)
 {
+	/* Each line is one write(2). */
+	writer_put(writer, "\n");
+	writer_say(writer);
 	writer_put_all(writer,
-	    STRINGS("\nTry '", sys_program(), " -h' for more information.\n"));
+	    STRINGS("Try '", sys_program(), " -h' for more information.\n"));
 	writer_say(writer);
 	_exit(EXIT_STATUS_FAILED);
 }
