@@ -179,6 +179,7 @@ leaves='echo >>ran; exit $0'
 		out='exited 125' says="--attempts: not a number of attempts: 'x'"* -q -n x true
 		out='exited 0' says='attempt 1/5 *|attempt 2/5 *|attempt 3/5 succeeded (exit 0)|ended after 3 attempts in *s: succeeded, rescued by a retry' -v -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
 		out='exited 0' says='attempt 1/5 succeeded (exit 0)|ended after 1 attempt in *s: succeeded' -v true
+		out='exited 0' says='attempt 1/5 killed by SIGTERM: succeeded|ended after 1 attempt in *s: succeeded' -v --success-on TERM sh -c 'kill $$'
 		# Of both the last one counts.
 		out='exited 3' says='' -v -q -n 1 sh -c 'exit 3'
 		out='exited 3' says='*|ended after 1 attempt in *s: attempts' -q -v -n 1 sh -c 'exit 3'
