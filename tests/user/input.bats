@@ -341,7 +341,7 @@ in_tmpfs=(unshare -Urm sh -c 'mount -t tmpfs -o size=64k none "$TMPDIR"; exec "$
 		endless try status=1 says="$kept" false
 		endless try status=1 says="$lost" sh -c 'echo line >&7; exit 1'
 		endless try status=1 says="$lost" sh -c 'printf "a\nb\n" >&7; read x; exit 1'
-		try status=1 says="$lost" sh -c ': >ready; cat; exit 1' < <(until [ -e ready ]; do sleep .01; done; echo line)
+		try status=1 says="$lost" sh -c ': >ready; cat; exit 1' < <(for _ in {1..500}; do [ ! -e ready ] || break; sleep .01; done; echo line)
 	END
 }
 
