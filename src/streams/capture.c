@@ -236,7 +236,7 @@ capture_pollfd(const struct capture *capture)
 void
 capture_serve(struct capture *capture, short revents)
 {
-	char bytes[ROOM];
+	static char bytes[ROOM]; /* the stack may be small */
 	int error = 0, again;
 
 	for (int turn = 0; turn < TURNS; turn++) {
