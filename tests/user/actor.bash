@@ -25,8 +25,9 @@ export ACTOR=${ACTOR:-$BATS_FILE_TMPDIR/actor}
 
 setup_file() {
 	# shellcheck disable=SC2016 # that shell expands
-	flock "$ACTOR.lock" sh -c '[ -x "$ACTOR" ] || exec "$@"' sh \
-	    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -pthread -o "$ACTOR" \
+	[ -x "$ACTOR" ] || flock "$ACTOR.lock" sh -c '[ -x "$ACTOR" ] ||
+		{ "$@" && mv "$ACTOR.new" "$ACTOR"; }' sh \
+	    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -pthread -o "$ACTOR.new" \
 	    "$BATS_TEST_DIRNAME/../tools/actor.c"
 }
 

@@ -59,8 +59,9 @@ BOB=61235
 CY=61236
 FRIENDS=61300
 
+within=budgets # of the directory of a row
 make_directory() {
-	mkdir budgets
+	[ -d budgets ] || mkdir budgets
 	export RETRY_BUDGET_DIR=$PWD/budgets
 	# Nothing leaves it while a slow machine runs a row that names no window.
 	export RETRY_BUDGET_WINDOW=60s
@@ -86,7 +87,8 @@ made() {
 }
 
 succeed() {
-	for _ in $(seq "$1"); do
+	local i
+	for ((i = 0; i < $1; i++)); do
 		is 0 "$RETRY" -B api "${@:2}" true
 	done
 }

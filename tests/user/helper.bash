@@ -169,11 +169,12 @@ helper_teardown() {
 	fi
 }
 
-# Sets $place to a new directory. Sixteen are made at a time.
+# Sets $place to a new directory, with the directory $within. Sixteen are made at a time.
+within=
 next_row() {
 	local rows=$BATS_TEST_TMPDIR/row n=$((++row_number))
 	place=$rows$n
-	[ -d "$place" ] || eval mkdir '"$rows"'"{$n..$((n + 15))}"
+	[ -d "$place" ] || eval mkdir -p '"$rows"'"{$n..$((n + 15))}/$within"
 }
 
 run_row() (
