@@ -18,7 +18,9 @@
 #     stem                a variable: the path of all segments, up to the dot and
 #                       the key
 #     api               a variable: the path of api's segment
-#     only [NAME]...    ./budgets has these files, and no others
+#     only [NAME]...    ./budgets, or the $directory, has these files, and no others
+#     look_into FILE    sets $content to what is in FILE, as words of the shell
+#     traced PATTERN    ./trace has a part like this
 #     shown REGEX       the status of api, in JSON, has a part like this; sets
 #                       BASH_REMATCH
 #     counter NAME      prints a total of api: probes turns firsts successes
@@ -94,7 +96,9 @@ succeed() {
 }
 
 took_since() {
-	[ "$(($(now) - $1))" -ge "$2" ]
+	local moment
+	look_at_clock
+	((moment - $1 >= $2))
 }
 
 ran() {
@@ -107,18 +111,33 @@ ran() {
 	} >&2
 }
 
-only() (
+only() {
+	local found
 	shopt -s nullglob dotglob
-	found=(budgets/*)
-	[ "${found[*]#budgets/}" = "$*" ] || {
-		echo "in budgets: ${found[*]#budgets/}"
+	found=("${directory-budgets}"/*)
+	shopt -u nullglob dotglob
+	[ "${found[*]##*/}" = "$*" ] || {
+		echo "in ${directory-budgets}: ${found[*]##*/}"
 		return 1
 	} >&2
-)
+}
+
+look_into() {
+	local parts LC_ALL=C
+	mapfile -d '' -n 4000 parts <"$1"
+	content=${parts[*]@Q}
+}
+
+traced() {
+	local text=
+	{ IFS= read -rd '' text <trace; } 2>/dev/null || :
+	# shellcheck disable=SC2053 # a pattern
+	[[ $text == *$1* ]]
+}
 
 shown() {
 	local json
-	json=$("$RETRY" --budget-status api --json)
+	json=$(exec "$RETRY" --budget-status api --json)
 	[[ $json =~ $1 ]] || {
 		echo "not $1: $json"
 		return 1
@@ -142,38 +161,66 @@ counted() {
 	done
 }
 
-# put_bytes AT FILE BYTE...: writes bytes to a file
-put_bytes() {
-	local at=$1 file=$2 bytes
-	shift 2
-	printf -v bytes '\\x%02x' "$@"
-	# shellcheck disable=SC2059 # a format of bytes
-	printf "$bytes" |
-		dd bs=1 seek="$at" of="$file" conv=notrunc status=none
+# look_at_bytes FILE COUNT: sets the array $bytes to its first bytes, as numbers
+look_at_bytes() {
+	local LC_ALL=C parts part byte i
+	bytes=()
+	mapfile -d '' -n "$2" -t parts <"$1"
+	for part in "${parts[@]}"; do
+		for ((i = 0; i < ${#part} && ${#bytes[@]} < $2; i++)); do
+			printf -v byte %d "'${part:i:1}"
+			bytes+=("$((byte & 255))")
+		done
+		((${#bytes[@]} >= $2)) || bytes+=(0)
+	done
 }
 
-# nanos SECONDS: prints them in nanoseconds
-nanos() {
+# put_bytes AT FILE BYTE...: writes bytes to a file, and those before them as they are
+put_bytes() {
+	local bytes format
+	look_at_bytes "$2" "$1"
+	printf -v format '\\x%02x' "${bytes[@]}" "${@:3}"
+	# shellcheck disable=SC2059 # a format of bytes
+	printf "$format" 1<>"$2"
+}
+
+# look_at_nanos SECONDS: sets $nanos to them
+look_at_nanos() {
 	local fraction=000000000
 	[[ $1 != *.* ]] || fraction=${1#*.}000000000
-	echo "$((${1%.*} * 1000000000 + 10#${fraction:0:9}))"
+	nanos=$((${1%.*} * 1000000000 + 10#${fraction:0:9}))
 }
 
 older() {
-	move_back "$(nanos "$1")"
+	local nanos
+	look_at_nanos "$1"
+	move_back "$nanos"
 }
 
 aged() {
-	local uptime made
-	made=$(od -An -t d8 -j 24 -N 8 "$api")
+	local nanos uptime
+	look_at_instant
 	read -r uptime _ </proc/uptime
-	move_back "$((made - $(nanos "$uptime") + $(nanos "$1")))"
+	look_at_nanos "$uptime"
+	((instant -= nanos))
+	look_at_nanos "$1"
+	move_back "$((instant + nanos))"
 }
 
-# move_back NANOS: moves the instant that a segment counts from
+# look_at_instant: sets $instant to the one that a segment counts from
+look_at_instant() {
+	local bytes byte
+	look_at_bytes "$api" 32
+	instant=0
+	for byte in {31..24}; do
+		((instant = instant << 8 | bytes[byte])) || :
+	done
+}
+
+# move_back NANOS: moves this instant
 move_back() {
 	local instant byte bytes=()
-	instant=$(od -An -t d8 -j 24 -N 8 "$api")
+	look_at_instant
 	((instant >= $1)) || {
 		echo "this machine was started less than $1 ns before"
 		return 1
@@ -185,12 +232,12 @@ move_back() {
 }
 
 outdate() {
-	case $(stat -f -c %T budgets) in
+	local file=$stem.${1-api} boot
+	case $(exec stat -f -c %T budgets) in
 	tmpfs | ramfs) skip 'memory does not outlive a boot' ;;
 	esac
-	LC_ALL=C sed -i "s/$(</proc/sys/kernel/random/boot_id)/$(tr 0-9a-f \
-		1-9a-f0 </proc/sys/kernel/random/boot_id)/" "$stem.${1-api}"
-	chmod 600 "$stem.${1-api}"
+	read -rN 1 boot </proc/sys/kernel/random/boot_id
+	put_bytes 32 "$file" "$((48 + (16#$boot == 0)))" # another hexadecimal digit
 }
 
 # look_at_notes: sets the array $noted to the lines that ./err has about budgets
@@ -227,20 +274,17 @@ become() {
 	[ "$EUID" -eq 0 ] || skip 'needs root, to be somebody else'
 	under=(setpriv "--reuid=$1" "--regid=$1" --clear-groups)
 	[ -z "${2-}" ] || under=(setpriv "--reuid=$1" "--regid=$1" "--groups=$2")
+	[ ! -x retry ] || return 0 # he has become somebody before
 	"${under[@]}" true 2>/dev/null || skip 'no setpriv that works here'
-	[ -x retry ] || cp "$RETRY" retry
-	chmod 755 retry
-	chmod 777 . # for what fails and works write
+	install -m 755 "$RETRY" retry
 	: >>ran
-	chmod 666 ran
+	chmod a+rwX . ran # for what fails and works write
 }
 
 # Paths are relative: the way here may be closed to them.
 shared() {
 	become "$ANN" "$FRIENDS"
-	mkdir shared
-	chgrp "$FRIENDS" shared
-	chmod 2770 shared
+	install -d -m 2770 -g "$FRIENDS" shared
 	export RETRY_BUDGET_DIR=shared
 }
 

@@ -9,39 +9,41 @@ load helper
 load actor
 load budget
 
-# ends STATUS [OPTION]...: two attempts that fail, ended if they hang; forgets what was
-# said before
+attempts=2
+
+# ends STATUS [OPTION]...: so many attempts that fail, ended if they hang; forgets what
+# was said before
 ends() {
 	: >ran 2>err
-	is "$1" timeout --foreground -k 1 30 "${under[@]}" "$RETRY" -B api -n 2 -d 0 \
-	    "${@:2}" "${fails[@]}"
+	start "${under[@]}" "$RETRY" -B api -n "$attempts" -d 0 "${@:2}" "${fails[@]}"
+	ended "$1"
 }
 
-# two [OPTION]...: both are made
-two() {
-	ends 7 "$@" && ran 2
+# all_run [OPTION]...: all are made
+all_run() {
+	ends 7 "$@" && ran "$attempts"
 }
 
 # unusable WHY [OPTION]...: the segment is not used; the reason matches WHY
 unusable() {
-	two "${@:2}" &&
+	all_run "${@:2}" &&
 		note "retry: budget 'api': cannot be used: $1, in .*; counting for this command alone"
 }
 
 # usable [OPTION]...: the segment is used, without a message
 usable() {
-	two --budget-required "$@" && quiet
+	all_run --budget-required "$@" && quiet
 }
 
 # required WHY [OPTION]...: nothing runs, because the budget is required
 required() {
-	ends 69 --budget-required "${@:2}" && ran 0 && [ "$(lines err)" -eq 1 ] &&
+	ends 69 --budget-required "${@:2}" && ran 0 && reads err '+([!|])' &&
 		note "retry: budget 'api': cannot be used: $1, in .*"
 }
 
 # fresh [OPTION]...: makes the segment, with what a first attempt leaves
 fresh() {
-	rm -f "$api"
+	[ ! -e "$api" ] || rm "$api"
 	made 1/1 -q "$@"
 }
 
@@ -57,17 +59,28 @@ spoil() {
 
 # kept CMD...: CMD does not change what is in ./budgets, and what it holds
 kept() {
-	all_there >before
-	"$@" && all_there | diff before -
+	local there before
+	look_around
+	before=$there
+	"$@" && look_around && [ "$there" = "$before" ] || {
+		echo "before:$before and now:$there"
+		return 1
+	} >&2
 }
 
-all_there() {
-	stat -c '%n %f %u %h %s' budgets/*
-	find budgets -type f -size -100k -exec md5sum {} +
+# look_around: sets $there to the files of ./budgets, and what is in them
+look_around() {
+	local file content
+	there=$(exec ls -Aln --time-style=full-iso budgets)
+	for file in budgets/*; do
+		[ ! -f "$file" ] || look_into "$file"
+		there+=" $file ${content-}"
+	done
 }
 
 # alien WHY CODE: CODE makes something that is not used, and not changed
 alien() {
+	local attempts=1
 	rm -rf "$api" budgets/*
 	eval "$2"
 	kept unusable "$1"
@@ -99,33 +112,34 @@ alien() {
 	    unusable 'segment is corrupt'
 	    required 'segment is corrupt'
 	a directory that is missing, and not made, or is none, or not for files
+	    attempts=1
 	    unusable '.*No such file or directory' --budget-dir nowhere/at/all
 	    [ ! -e nowhere ]
-	    touch file
+	    : >file
 	    unusable '.*Not a directory' --budget-dir file
 	    unusable '.*' --budget-dir /proc/self/fd
 	a directory on a file system that makes no file without a name
 	    inject getppid:error=EIO
 	    under=(strace -qq -o trace -P "$RETRY_BUDGET_DIR" -e 'inject=?open,openat:error=EOPNOTSUPP')
 	    unusable 'cannot make a file without a name: Operation not supported'
-	    grep -q 'O_TMPFILE.*INJECTED' trace
+	    traced 'O_TMPFILE*INJECTED'
 	    only
 	a directory that may not be written to
 	    become "$ANN"
 	    mkdir -m 755 closed
 	    RETRY=./retry unusable '.*Permission denied' --budget-dir closed
-	    [ -z "$(ls closed)" ]
+	    directory=closed only
 	END
 }
 
 @test "where the budget cannot be used the command counts alone, or does not run" {
 	mkdir "$api"
-	two
+	all_run
 	note "retry: budget 'api': cannot be used: not a regular file, in $RETRY_BUDGET_DIR; counting for this command alone"
 	required 'not a regular file' -q
 	required '.*No such file or directory' --budget-dir nowhere
-	two -q
-	[ "$(lines err)" -eq 0 ]
+	all_run -q
+	[ ! -s err ]
 	# The private budget has the same numbers.
 	made 3/9 --budget-min 2 --budget-window 30s
 	noted 2
@@ -137,7 +151,8 @@ alien() {
 # meanwhile WHY ACTION [OPTION]...: of three attempts the second does this to $S,
 # the segment; then it cannot be used because of WHY, or can if that is empty
 meanwhile() {
-	rm -rf budgets/* && mkdir -p budgets
+	export RETRY_BUDGET_DIR=$PWD/budgets/$((++number))
+	export S=$RETRY_BUDGET_DIR/${api##*/}
 	fails=(sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" != 2 ] || eval "$1"; exit 7' sh "$2")
 	ends 7 -n 3 "${@:3}" && ran 3 || return
 	[ -n "$1" ] || { quiet; return; }
@@ -145,9 +160,10 @@ meanwhile() {
 }
 
 @test "a segment that changes while it is in use is given up, or made again" {
-	export S=$api
+	local number=0
+	mkdir budgets/{1..7}
 	table meanwhile <<-'END'
-		'of another size' 'truncate -s 0 "$S"' --budget-required --breaker on
+		'of another size' ': >"$S"' --budget-required --breaker on
 		'of another size' 'echo more >>"$S"'
 		'.*' "dd if=/dev/urandom of=\$S bs=$SEGMENT_SIZE count=1 conv=notrunc status=none"
 		'' 'rm "$S"' --budget-required --breaker on && counted retries 1
@@ -163,17 +179,17 @@ meanwhile() {
 	    start strace -D -o trace -P "$api" -e signal=bus,stop -e trace=?fstat,?newfstatat,?statx \
 	        -e inject=?fstat,?newfstatat,?statx:signal=STOP:when=4 \
 	        "$RETRY" -B api -n 2 -d 0 --budget-required "${fails[@]}"
-	    wait_for grep -q 'stopped by SIGSTOP' trace
-	    truncate -s 0 "$api"
+	    wait_for traced 'stopped by SIGSTOP'
+	    : >"$api"
 	    ended_by CONT 7
 	    ran 3 # one of them made it
 	    note "retry: budget 'api': cannot be used: of another size, in .*"
-	    grep SIGBUS trace
+	    wait_for traced SIGBUS
 	removed again and again
 	    export S=$api
 	    start sh -c 'while [ ! -e enough ]; do rm -f "$S"; done'
-	    two
-	    touch enough
+	    all_run
+	    : >enough
 	    look_at_notes
 	    [ "${#noted[@]}" -le 1 ]
 	    ended
@@ -183,10 +199,6 @@ meanwhile() {
 # mounted OPTIONS SETUP: the array under runs a command where ./mnt is a tmpfs
 # with these options, once SETUP is done
 mounted() {
-	isolate -m
-	mkdir -p mnt
-	"${isolate[@]}" mount -t tmpfs none mnt 2>/dev/null ||
-		skip 'no right to mount here'
 	under=("${isolate[@]}" sh -c 'mount -t tmpfs -o '"$1"' none mnt || exit 99
 		'"$2"'
 		exec "$@"' sh)
@@ -194,6 +206,9 @@ mounted() {
 
 @test "every file system with room that can be written to is used, in memory or not" {
 	local boot
+	isolate -m
+	mkdir mnt
+	"${isolate[@]}" mount -t tmpfs none mnt 2>/dev/null || skip 'no right to mount here'
 	mounted size=16k 'head -c 99999 /dev/zero >mnt/full 2>/dev/null'
 	unusable '.*No space left on device' --budget-dir mnt
 	mounted mode=755 '"$RETRY" -B api --budget-dir mnt true
@@ -214,23 +229,23 @@ mounted() {
 		"$RETRY" --budget-dir mnt --budget-status api --json >shown
 		exit 7')
 	usable --budget-dir mnt
-	grep -q '"successes": 1,' shown
+	[[ $(<shown) == *'"successes": 1,'* ]]
 }
 
 # outdated: makes the budget api, two retries of which are used, of an earlier
 # boot
 outdated() {
 	made 3/9 -q --budget-min 2
-	rm ran
+	: >ran
 	outdate
 }
 
 @test "a segment of an earlier boot is made anew, by many at once too" {
 	outdated
-	many 12 "$RETRY" -B api --budget-min 10 -n 3 -d 0 "${fails[@]}"
-	ran 22
-	not grep "^retry: budget 'api': [^e]" err # exhausted
-	counted firsts 12
+	many 8 "$RETRY" -B api --budget-min 6 -n 3 -d 0 "${fails[@]}"
+	ran 14
+	[[ $(<err) != *"retry: budget 'api': "[!e]* ]] # exhausted
+	counted firsts 8
 	only "${api##*/}"
 	LC_ALL=C grep -qaf /proc/sys/kernel/random/boot_id "$api"
 }
@@ -246,7 +261,7 @@ outdated() {
 	[ ! -s naps ]
 	under=()
 	is 69 "$RETRY" -q -B api --budget-required true 8<&-
-	inject '?ppoll,?ppoll_time64:signal=TERM:when=1'
+	inject[5]='inject=?ppoll,?ppoll_time64:signal=TERM:when=1'
 	for option in --budget-required --breaker=1,1s; do
 		is 143 "${inject[@]}" "$RETRY" -q -B api "$option" touch began 8<&-
 		[ ! -e began ]
@@ -261,7 +276,7 @@ outdated() {
 	a segment of another time namespace
 	    isolate -f --time --boottime 100000
 	    under=("${isolate[@]}")
-	    two
+	    all_run
 	    under=()
 	    made=("$RETRY_BUDGET_DIR"/*) # by whom the namespace may take for another user
 	    [ -e "$api" ] || mv "${made[0]}" "$api"
@@ -312,21 +327,23 @@ boundaries() {
 		}' trace
 }
 
-# occasion NAME: sets a stage: nobody has used the budget, somebody has, or all
-# of it is used
+# occasion NAME: sets a stage, a new one: nobody has used the budget, somebody has, or
+# all of it is used
 occasion() {
-	rm -f budgets/*
+	export RETRY_BUDGET_DIR=$PWD/budgets/$((++number))
+	api=$RETRY_BUDGET_DIR/${api##*/}
+	((number % 50 != 1)) || eval mkdir "budgets/{$number..$((number + 49))}"
 	[ "$1" = first ] || fresh --budget-min 2 --budget-window 1h
 	[ "$1" != denied ] || is 7 "$RETRY" -q -B api -n 3 -d 0 "${fails[@]}"
 	: >ran 2>err
 }
 
 @test "at whatever call one process is stopped, no other waits for it" {
-	local name nth occasions=(first) scene=("$RETRY" -q -B api --budget-min 9
+	local name nth stopped number=0 occasions=(first) scene=("$RETRY" -q -B api --budget-min 9
 		--breaker '9,10s' --budget-window 1h -n 2 -d 0 false)
 	halted()
 	{
-		[[ $(<trace) == *'stopped by SIGSTOP'* ]] || gone "$pid"
+		traced 'stopped by SIGSTOP' || gone "$pid"
 	}
 	inject getppid:signal=STOP
 	[ -z "${LONG-}" ] || occasions+=(found denied)
@@ -341,9 +358,12 @@ occasion() {
 			start strace -D -o trace -e "trace=$name" \
 			    -e "inject=$name:signal=STOP:when=$nth" "${scene[@]}"
 			wait_for halted
-			is 0 timeout --foreground 20 "$RETRY" -B api --budget-required \
-			    --breaker 9,10s --budget-window 1h "${works[@]}"
+			stopped=$pid
+			start "$RETRY" -B api --budget-required --breaker 9,10s \
+			    --budget-window 1h true
+			ended 0
 			quiet
+			pid=$stopped
 			kill -CONT "$pid" || gone "$pid"
 			ended 1
 			case $occasion in
@@ -357,7 +377,7 @@ occasion() {
 
 # owned 'MODE OWNER' FILE: it has these
 owned() {
-	[ "$(stat -c '%a %u' "$2")" = "$1" ]
+	[ "$(exec stat -c '%a %u' "$2")" = "$1" ]
 }
 
 @test "each user has his own, or shares one in a directory with the setgid bit" {
@@ -370,15 +390,16 @@ owned() {
 	    owned '600 0' "$api"
 	    become "$ANN"
 	    cd budgets
-	    not "${under[@]}" cat "retry-v5.0.api"
-	    not "${under[@]}" sh -c 'echo >>retry-v5.0.api'
-	    not "${under[@]}" sh -c 'echo 1<>retry-v5.0.api'
-	    not "${under[@]}" rm -f retry-v5.0.api
+	    not "${under[@]}" sh -c 'true <"$0" || true >>"$0" || true <>"$0" || exec rm -f "$0"' \
+	        "${api##*/}"
 	    cd ..
 	    is 7 "$RETRY" -q -B api -n 9 -d 0 "${fails[@]}"
-	    before=$(md5sum "$api")
+	    look_into "$api"
+	    before=$content
 	    RETRY_BUDGET_DIR=budgets RETRY=./retry made 2/9 -q --budget-required --budget-min 1
-	    [ "$(ls -A budgets | wc -l) $(md5sum "$api")" = "2 $before" ]
+	    only retry-v5.{0,$ANN}.api
+	    look_into "$api"
+	    [ "$content" = "$before" ]
 	    owned "600 $ANN" "budgets/retry-v5.$ANN.api"
 	    # Nor does root use a file that a user has put in place of the segment.
 	    under=()
@@ -389,8 +410,8 @@ owned() {
 	    umask 077
 	    RETRY=./retry
 	    made 3/3 -q --budget-min 3
-	    [ "$(ls -A shared)" = retry-v5.api ]
-	    [ "$(stat -c '%a %u %g' shared/*)" = "660 $ANN $FRIENDS" ]
+	    directory=shared only retry-v5.api
+	    [ "$(exec stat -c '%a %u %g' shared/*)" = "660 $ANN $FRIENDS" ]
 	    become "$BOB" "$FRIENDS"
 	    made 2/3 --budget-required --budget-min 3
 	    note '.* exhausted, 3 of 3 retries .*'
@@ -398,17 +419,27 @@ owned() {
 	    made 3/3
 	    note "retry: budget 'api': cannot be used: .*Permission denied, in shared; .*"
 	    not "${under[@]}" cat shared/retry-v5.api
-	    [ "$(ls -A shared)" = retry-v5.api ]
-	root shares it, too, but maps no segment of a user there
+	    directory=shared only retry-v5.api
+	root shares it, too, but no segment of a user, or of another mode or group, is used
 	    shared
+	    attempts=1
 	    is 0 "${under[@]}" ./retry -B api true
-	    before=$(md5sum shared/retry-v5.api)
+	    look_into shared/retry-v5.api
+	    before=$content
 	    under=()
 	    unusable 'owned by another user'
-	    [ "$(md5sum shared/retry-v5.api)" = "$before" ]
-	    rm -f shared/*
+	    look_into shared/retry-v5.api
+	    [ "$content" = "$before" ]
+	    become "$ANN" "$FRIENDS"
+	    chmod 666 shared/*
+	    RETRY=./retry unusable 'mode is not 0660'
+	    chgrp "$BOB" shared/*
+	    chmod 660 shared/*
+	    RETRY=./retry unusable 'of another group'
+	    rm shared/*
+	    under=()
 	    made 3/3 --budget-min 2
-	    [ "$(stat -c '%a %u %g' shared/*)" = "660 0 $FRIENDS" ]
+	    [ "$(exec stat -c '%a %u %g' shared/*)" = "660 0 $FRIENDS" ]
 	    become "$ANN" "$FRIENDS"
 	    RETRY=./retry made 1/3 --budget-required
 	no other directory is shared
@@ -417,12 +448,9 @@ owned() {
 	    # The mode of the directory, its owner, the name and mode of what is made.
 	    makes()
 	    {
-	        rm -rf shared
-	        mkdir shared
-	        chown "$2:$FRIENDS" shared
-	        chmod "$1" shared
-	        is 0 "${under[@]}" ./retry -B api --budget-dir shared --budget-required true
-	        [ "$(cd shared && stat -c '%n %a' -- *)" = "$3" ]
+	        install -d -m "$1" -o "$2" -g "$FRIENDS" "$1.$2"
+	        is 0 "${under[@]}" ./retry -B api --budget-dir "$1.$2" --budget-required true
+	        [ "$(exec stat -c '%n %a' "$1.$2"/*)" = "$1.$2/$3" ]
 	    }
 	    makes 0770 0 "retry-v5.$ANN.api 600"
 	    makes 3777 0 "retry-v5.$ANN.api 600"
@@ -430,14 +458,5 @@ owned() {
 	    makes 2770 "$BOB" "retry-v5.$ANN.api 600"
 	    makes 2770 "$ANN" 'retry-v5.api 660'
 	    quiet
-	in a shared directory a segment of another mode or group is not used
-	    shared
-	    is 0 "${under[@]}" ./retry -B api true
-	    chmod 666 shared/*
-	    RETRY=./retry
-	    unusable 'mode is not 0660'
-	    chgrp "$BOB" shared/*
-	    chmod 660 shared/*
-	    unusable 'of another group'
 	END
 }
