@@ -9,7 +9,6 @@
 #     wait_for CMD...   polls CMD, at last every 90 ms, until it succeeds; fails
 #                       after 20 s, or $PATIENCE seconds
 #     gone PID          no process PID is running (a zombie is gone)
-#     state S PID       its state is this letter: S sleeps, T is stopped, Z a zombie
 #     childless PID     it has no child any more
 #     now               prints milliseconds of a clock that never steps
 #     why PATH          prints what the program's libc says where PATH cannot be
@@ -17,6 +16,7 @@
 #     lines FILE        prints how many lines FILE has, 0 if there is none
 #     has_line LINE FILE
 #                       FILE has this line
+#     has TEXT FILE     FILE has this text
 #     holds FILE LINE...
 #                       FILE has these lines and nothing else; shows it if not
 #     start CMD...      runs CMD in the background in a process group of its
@@ -311,13 +311,9 @@ gone() {
 	[[ ${stat%% *} == [ZX] ]]
 }
 
-state() {
-	local stat
-	{ read -r stat <"/proc/$2/stat"; } 2>/dev/null && [[ $stat == *") $1 "* ]]
-}
-
 childless() {
-	[ -z "$(<"/proc/$1/task/$1/children")" ]
+	local children=
+	read -r children <"/proc/$1/task/$1/children" || [ -z "$children" ]
 }
 
 why() {
@@ -336,6 +332,12 @@ has_line() {
 	local text=
 	{ IFS= read -rd '' text <"$2"; } 2>/dev/null || :
 	[[ $'\n'$text$'\n' == *$'\n'"$1"$'\n'* ]]
+}
+
+has() {
+	local text=
+	{ IFS= read -rd '' text <"$2"; } 2>/dev/null || :
+	[[ $text == *"$1"* ]]
 }
 
 holds() {
@@ -385,7 +387,7 @@ exits() {
 
 values() {
 	local text all=()
-	text=$(<"${2-report}")
+	IFS= read -rd '' text <"${2-report}" || :
 	while [[ $text =~ \"$1\":\ \"?([^,}\"]*)(.*) ]]; do
 		all+=("${BASH_REMATCH[1]}")
 		text=${BASH_REMATCH[2]}

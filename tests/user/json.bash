@@ -10,109 +10,103 @@
 # A check is NAME=VALUE, a string without its quotes, "no NAME" where there is
 # none; or NAME>=NUMBER, or NAME<NUMBER. The value of each.NAME is those of all
 # attempts, or of all lines of a log, with a comma between; each of them has to be
-# so great, or so small. A check that is a NAME alone prints the value.
+# so great, or so small. A check that is a NAME alone adds its value to the array
+# $got, which is empty at first.
 
 json() {
-	awk '
-		# Parts are the attempts, or the lines of a log.
-		function read(name, all, i) {
-			file = name
-			text = command = head = ""
-			count = 0
-			getline text <file
-			close(file)
-			if (kind == "log") {
-				count = split(text, parts, "\n") - 1
-			} else if (kind == "trace") {
-				i = split(text, all, "\n")
-				text = all[i - 1]
-				count = split(text, all, /{"traceId"/) - 2
-				for (i = 0; i <= count; i++)
-					parts[i] = "{\"traceId\"" all[i + 2]
-				head = parts[0]
-			} else {
-				read_report()
-			}
-		}
-		function read_report(at) {
-			at = index(text, "], \"label\": ")
-			command = substr(text, 1, at)
-			sub(/.*, "command": /, "", command)
-			head = substr(text, at)
-			at = index(head, ", \"attempts\": [")
-			count = split(substr(head, at + 15), parts, /}, [{]/)
-			if (substr(head, at + 15) == "]}\n")
-				count = 0
-			head = substr(head, 1, at)
-			at = index(text, ", \"command\": ")
-			head = substr(text, 1, at + 2) head
-			if (text !~ /^{"version": / || text !~ /]}\n$/ ||
-			    index(text, "\n") != length(text) ||
-			    value(head, "attempt_count") - count !~ \
-			    "^" value(head, "attempts_omitted") "$" ||
-			    value(head, "slept_ms") !~ /^[0-9]+$/ ||
-			    value(head, "elapsed_ms") - value(head, "slept_ms") < 0)
-				fail("no report")
-		}
-		function value(part, name, at) {
-			at = index(part, "{\"key\":\"" name "\"")
-			if (at > 0) {
-				part = substr(part, at + length(name) + 19)
-				sub(/^"[a-zA-Z]*":/, "", part)
-			} else if ((at = index(part, "\"" name "\":")) > 0) {
-				part = substr(part, at + length(name) + 3)
-				sub(/^ /, "", part)
-			} else {
-				return "no " name
-			}
-			if (match(part, /^"([^"\\]|\\.)*"/))
-				return substr(part, 2, RLENGTH - 2)
-			match(part, /^(\[[^]]*]|[^],}]*)/)
-			return substr(part, 1, RLENGTH)
-		}
-		function values(name, all, i) {
-			if (name == "command" && command != "")
-				return command
-			if (name !~ /^each\./)
-				return value(head, name)
-			for (i = 1; i <= count; i++)
-				all = all (i == 1 ? "" : ",") \
-				    value(parts[i], substr(name, 6))
-			return all
-		}
-		function holds(got, sign, want, i, each) {
-			if (sign == "=")
-				return got "" == want ""
-			for (i = split(got, each, ","); i > 0; i--)
-				if ((each[i] + 0 < want + 0) != (sign == "<"))
-					return 0
+	local kind=$1 count=0 check value lines
+	local -A field=() # of part 0, and of the parts: attempts, or the lines of a log
+	got=()
+	for check in "${@:2}"; do
+		if [[ $check == @* ]]; then
+			json_read "${check#@}" && continue
+			echo "no $kind: $check" >&2
 			return 1
-		}
-		function fail(why) {
-			print file ": " why
-			wrong = 1
-		}
-		BEGIN {
-			RS = "\001"
-			kind = ARGV[1]
-			for (arg = 2; arg < ARGC; arg++) {
-				check = ARGV[arg]
-				if (check ~ /^@/) {
-					read(substr(check, 2))
-					continue
-				}
-				match(check, />=|=|<|$/)
-				name = substr(check, 1, RSTART - 1)
-				sign = substr(check, RSTART, RLENGTH)
-				want = substr(check, RSTART + RLENGTH)
-				got = values(name)
-				if (sign == "")
-					print got
-				else if (!holds(got, sign, want))
-					fail("not " check ", but " got)
-			}
-			if (wrong)
-				print substr(text, 1, 4000)
-			exit wrong
-		}' "$@"
+		fi
+		[[ $check =~ ^([^'<>=']*)('>='|=|'<'|$)(.*)$ ]]
+		json_value "${BASH_REMATCH[1]}"
+		case ${BASH_REMATCH[2]} in
+		'') got+=("$value") ;;
+		=) [ "$value" = "${BASH_REMATCH[3]}" ] ;;
+		*) json_compares "${BASH_REMATCH[@]:2}" ;;
+		esac || {
+			echo "not $check, but $value"
+			printf '%.4000s\n' "${lines[*]}"
+			return 1
+		} >&2
+	done
+}
+
+# Sets $value to that of this name.
+json_value() {
+	local part
+	if [[ $1 != each.* ]]; then
+		value=${field[0 $1]-no $1}
+		return
+	fi
+	value=
+	for ((part = 1; part <= count; part++)); do
+		value+=,${field[$part ${1#each.}]-no ${1#each.}}
+	done
+	value=${value#,}
+}
+
+json_compares() {
+	local each
+	while read -rd , each; do
+		[[ $each =~ ^[0-9]+$ ]] || each=0
+		if [ "$1" = '<' ]; then ((each < $2)); else ((each >= $2)); fi || return
+	done <<<"$value,"
+}
+
+# Reads the FILE to $field and $count. Quotes divide it into strings and the rest.
+json_read() {
+	local tokens at=0 string rest part=0 name='' key='' array=''
+	field=() count=0
+	lines=()
+	{ mapfile -t lines <"$1"; } 2>/dev/null
+	case $kind in
+	report) [[ ${#lines[@]} == 1 && ${lines[0]} == '{"version": '*']}' ]] || return ;;
+	trace) lines=("${lines[@]: -1}") count=-1 part=-1 ;;
+	esac
+	mapfile -td '"' tokens <<<"${lines[*]}"
+	while ((at + 2 < ${#tokens[@]})); do
+		string=${tokens[at + 1]} rest=${tokens[at += 2]}
+		while [[ $string == *\\ && $string =~ (^|[^\\])(\\\\)*\\$ ]]; do
+			string+=\"$rest
+			rest=${tokens[++at]}
+		done
+		if [ -n "$array" ]; then # the words of a command
+			array+=\"$string\"${rest%%]*}
+			[ "${rest:0:1}" = ']' ] || continue
+			string=$array] array=
+		elif [ -z "$name" ]; then
+			case $kind.$string in
+			report.attempt | trace.traceId | log.time) part=$((++count)) ;;
+			esac
+			name=$string
+			case $rest in
+			: | ': ') continue ;;
+			:'{'* | :'['* | ': {'* | ': ['*)
+				if [ "$name" = command ]; then array=[; else name=; fi
+				continue
+				;;
+			esac
+			[[ $rest =~ ^:\ ?([^]},]*) ]]
+			string=${BASH_REMATCH[1]}
+		fi
+		case $name in
+		key) key=$string ;;
+		*Value) field[$part $key]=$string ;;
+		*) field[$part $name]=${field[$part $name]-$string} ;;
+		esac
+		name=
+	done
+	case $kind in
+	report)
+		set -- "${field[0 slept_ms]}" "${field[0 elapsed_ms]}" "${field[0 attempts_omitted]}"
+		[[ $1 =~ ^[0-9]+$ ]] && (($2 >= $1 && count + $3 == ${field[0 attempt_count]:-0}))
+		;;
+	log) ((count == ${#lines[@]})) ;;
+	esac
 }

@@ -11,8 +11,7 @@ load json
 setup() {
 	helper_setup
 	unset TRACEPARENT TRACESTATE OTEL_SERVICE_NAME OTEL_RESOURCE_ATTRIBUTES
-	mkdir budgets
-	export RETRY_BUDGET_DIR=$PWD/budgets
+	export RETRY_BUDGET_DIR=$PWD
 }
 
 trace_id=4bf92f3577b34da6a3ce929d0e0e4736
@@ -34,25 +33,26 @@ spans() {
 # only one in ./t, the CHECKS hold, one a line.
 fresh() {
 	local checks
-	rm -f t
 	mapfile -t checks <<<"$2"
-	try status="$1" "${@:3}" && spans "${checks[@]}"
+	: >t
+	try status="$1" "${@:3}" && [ "$(lines t)" = 1 ] && spans "${checks[@]}"
 }
 
 # errs STATUS MESSAGE REASON [OPTION]... COMMAND...: that of the span of the last
 # attempt, and of the invocation
 errs() {
 	fresh "$1" "message=$3"$'\n'"process.exit.code=$1" "${@:4}" &&
-	    [[ ,$(spans each.message) == *",$2" ]]
+	    spans each.message && [[ ,$got == *",$2" ]]
 }
 
 @test "a trace has a span for the invocation and one for each attempt, with every field" {
-	local before after since b1 b2 e1 e2 end s1 s2 l1 l2 off version
-	version=$("$RETRY" --version | sed -n '1s/^retry //p')
-	before=$(($(date +%s%N) - 60000000000)) # the clock may be set
+	local started before after since b1 b2 e1 e2 end s1 s2 l1 l2 off version
+	version=$("$RETRY" --version)
+	version=${version%%$'\n'*}
+	before=$((EPOCHSECONDS - 60))000000000 # the clock may be set
 	try status=22 --report r.json --metrics m.prom -n 2 -d 30ms -j none -B api \
 	    --http-status status sh -c 'sleep 0.02; echo 503 >status; exit 22'
-	after=$(($(date +%s%N) + 60000000000))
+	after=$((EPOCHSECONDS + 60))000000000
 	# An attribute is NAME=TYPE:VALUE here.
 	sed -E 's/("traceId":)"[0-9a-f]{32}"/\1TRACE/g
 		s/("(parentS|s)panId":)"[0-9a-f]{16}"/\1ID/g
@@ -62,7 +62,7 @@ errs() {
 		s/"(scope|attributes|status)":/\n&/g; s/\{"traceId/\n&/g' t | diff - <(cat <<-END
 		{"resourceSpans":[{"resource":{
 		"attributes":[service.name=string:retry]},"scopeSpans":[{
-		"scope":{"name":"retry","version":"$version"},"spans":[
+		"scope":{"name":"retry","version":"${version#retry }"},"spans":[
 		{"traceId":TRACE,"spanId":ID,"name":"retry sh","kind":1,"startTimeUnixNano":TIME,"endTimeUnixNano":TIME,
 		"attributes":[process.executable.name=string:sh,process.exit.code=int:22,retry.reason=string:attempts,retry.attempt_count=int:2,retry.budget.key=string:api],
 		"status":{"code":2,"message":"attempts exhausted"}},
@@ -74,20 +74,20 @@ errs() {
 		"status":{"code":2,"message":"exit 22"}}]}]}]}
 	END
 	)
-	spans "each.traceId=$(spans traceId),$(spans traceId)" \
-	    "each.parentSpanId=$(spans spanId),$(spans spanId)"
-	[ "$(spans spanId each.spanId | tr , '\n' | sort -u | wc -l)" -eq 3 ]
+	spans traceId spanId each.spanId
+	[[ ${got[2]} != *"${got[1]}"* && ${got[2]%,*} != "${got[2]#*,}" ]]
+	spans "each.traceId=$got,$got" "each.parentSpanId=${got[1]},${got[1]}"
 
 	# The report has the same times; it rounds, and makes 1 of less.
-	IFS=, read -r since b1 b2 e1 e2 end < <(spans startTimeUnixNano \
-	    each.{start,end}TimeUnixNano endTimeUnixNano | paste -sd,)
+	spans startTimeUnixNano each.{start,end}TimeUnixNano endTimeUnixNano
+	IFS=', ' read -r since b1 b2 e1 e2 end <<<"${got[*]}"
 	((before <= since && since <= b1 && e1 - b1 >= 20000000 && b2 - e1 >= 30000000))
 	((e2 - b2 >= 20000000 && e2 <= end && end <= after))
-	IFS=, read -r s1 s2 l1 l2 < <(json report @r.json each.{started,elapsed}_ms | paste -sd,)
+	json report @r.json each.{started,elapsed}_ms started_at
+	IFS=', ' read -r s1 s2 l1 l2 started <<<"${got[*]}"
 	off=$(((e1 - since + e2 - since) / 1000000 - s1 - s2 - l1 - l2))
 	((-4 <= off && off <= 4))
-	[[ $(values started_at r.json) == *:??.$(printf %03d $((since / 1000000 % 1000)))Z ]]
-	grep -q '^retry_attempts{' m.prom
+	[[ $started == *:??.${since:10:3}Z ]] && has 'retry_attempts{' m.prom
 }
 
 @test "a span has an error where there is one, and no attribute without a value" {
@@ -109,9 +109,10 @@ errs() {
 		fresh 0 each.retry.verdict=repeat,done$'\n''each.message=no message,no message' --consecutive 2 true
 		# A request after a success is not the same request again.
 		fresh 0 each.http.response.status_code=503,503,200,503,200,200 -n 7 --consecutive 2 --http-status status sh -c 'case $RETRY_ATTEMPT in 1 | 2 | 4) echo 503 ;; *) echo 200 ;; esac >status'
-		[ "$(spans each.http.request.resend_count | sed 's/no [a-z._]*/-/g')" = -,1,2,-,1,- ]
+		none='no http.request.resend_count'; spans each.http.request.resend_count="$none,1,2,$none,1,$none"
 	END
-	rm t err
+	: >t
+	: >err
 	sent TERM 143 "told '.*retrying in .*'" "$RETRY" --trace t -d 60 -j none sh -c 'exit 7'
 	spans retry.reason=interrupted process.exit.code=143 each.process.exit.code=7
 }
@@ -119,11 +120,11 @@ errs() {
 # given: what the attempts were told in ./out, is the ids of their spans in ./t,
 # and the TRACESTATE
 given() {
-	local ids id
-	IFS=, read -ra ids < <(spans each.spanId)
-	for id in "${ids[@]}"; do
-		echo "00-$(spans traceId)-$id-01 $1"
-	done | diff out -
+	local ids
+	spans traceId each.spanId
+	IFS=, read -ra ids <<<"${got[1]}"
+	ids=("${ids[@]/#/00-$got-}")
+	holds out "${ids[@]/%/-01 $1}"
 }
 
 @test "attempts, hooks and nested retries continue the trace, and without one nothing is written" {
@@ -132,9 +133,10 @@ given() {
 	    TRACESTATE=a=b try status=7 -n 3 "${tells[@]}"
 	    given none
 	    spans 'parentSpanId=no parentSpanId' 'traceState=no traceState'
-	    one=$(spans traceId)
+	    spans traceId
+	    one=$got
 	    try status=7 -n 1 "${tells[@]}"
-	    [ "$(spans traceId)" != "$one" ]
+	    not spans traceId="$one"
 	below the one that is valid
 	    for state in a=b 'k@v=1,b= ,' '' "x=$(printf %0600d 0)"; do
 	        TRACEPARENT=$parent TRACESTATE=$state try status=7 -n 1 "${tells[@]}"
@@ -147,58 +149,57 @@ given() {
 	    TRACEPARENT=00-$trace_id-$span_id TRACESTATE=a=b try status=7 -n 1 "${tells[@]}"
 	    given none
 	    spans 'parentSpanId=no parentSpanId' 'traceState=no traceState'
-	    not grep -q "$trace_id" t
+	    not has "$trace_id" t
 	not where it is not sampled, but it is handed on
 	    local variables="00-$trace_id-$span_id-00 a=b"
 	    TRACEPARENT=${variables% *} TRACESTATE=a=b try status=7 -n 2 "${tells[@]}"
 	    holds out "$variables" "$variables"
 	    [ ! -e t ]
 	    TRACEPARENT=${variables% *} is 0 "$RETRY" --trace nowhere/t true
-	    [ "$(grep -c trace err)" -eq 0 ]
+	    not has trace err
 	not without --trace
-	    [ "$("$RETRY" -n 1 -- "${tells[@]}" || :)" = 'none none' ]
-	    TRACEPARENT=x TRACESTATE='' "$RETRY" env | grep '^TRACE' | sort >seen
-	    holds seen TRACEPARENT=x TRACESTATE=
-	    run ! "$RETRY" -n 1 printenv RETRY_TRACE
+	    usual=()
+	    try status=7 out='none none' -n 1 "${tells[@]}"
+	    TRACEPARENT=x TRACESTATE='' try out='x |none' \
+	        sh -c 'echo "$TRACEPARENT ${TRACESTATE-none}"; echo "${RETRY_TRACE-none}"'
 	a hook, that of the last attempt, or of the invocation
 	    try status=7 -n 2 --on-retry 'echo "$TRACEPARENT" >>seen' \
 	        --on-give-up 'echo "$TRACEPARENT" >>seen' "${tells[@]}"
-	    [ "$(<seen)" = "$(cut -d ' ' -f 1 out)" ]
+	    mapfile -t told <out
+	    holds seen "${told[@]% none}"
 	    fresh 124 each.name= -T 0.000000001 --on-give-up 'echo "$TRACEPARENT" >seen' true
-	    holds seen "00-$(spans traceId)-$(spans spanId)-01"
+	    spans traceId spanId
+	    holds seen "00-$got-${got[1]}-01"
 	a nested retry, below the attempt that runs it
 	    mkdir dir
 	    try status=7 -n 2 sh -c 'cd dir && "$RETRY" -d 0 -n 2 -- sh -c "exit 7"'
-	    [ "$(lines t)" -eq 3 ]
-	    sed -n 1p t >first
-	    sed -n 2p t >second
-	    IFS=, read -ra ids < <(spans each.spanId)
-	    spans 'parentSpanId=no parentSpanId' 'name=retry sh' \
-	        @first "traceId=$(spans traceId)" "parentSpanId=${ids[0]}" \
-	        @second "traceId=$(spans traceId)" "parentSpanId=${ids[1]}"
-	    [ -z "$(ls dir)" ]
+	    mapfile -t all <t
+	    [ "${#all[@]}" -eq 3 ]
+	    echo "${all[0]}" >first
+	    echo "${all[1]}" >second
+	    spans 'parentSpanId=no parentSpanId' 'name=retry sh' traceId each.spanId
+	    spans @first "traceId=$got" "parentSpanId=${got[1]%,*}" \
+	        @second "traceId=$got" "parentSpanId=${got[1]#*,}"
+	    [ ! -e dir/t ]
 	END
 }
 
 @test "the resource and the names are those of the environment and the command" {
 	OTEL_SERVICE_NAME=shop try true
-	OTEL_RESOURCE_ATTRIBUTES='service.name=list, team = web%2C%20%C3%BC' try true
-	[ ! -s err ]
+	OTEL_RESOURCE_ATTRIBUTES='service.name=list, team = web%2C%20%C3%BC' try says='' true
 	OTEL_SERVICE_NAME=shop OTEL_RESOURCE_ATTRIBUTES='a=1,service.name=list' try true
 	OTEL_SERVICE_NAME='' OTEL_RESOURCE_ATTRIBUTES='service.name=' try true
-	OTEL_RESOURCE_ATTRIBUTES='a=1,b=%4' try true
-	told 'retry: OTEL_RESOURCE_ATTRIBUTES ignored: malformed'
-	OTEL_RESOURCE_ATTRIBUTES=a OTEL_SERVICE_NAME=$'"\n\\\xff' try -q true
-	[ ! -s err ]
+	OTEL_RESOURCE_ATTRIBUTES='a=1,b=%4' try says='OTEL_RESOURCE_ATTRIBUTES ignored: malformed' true
+	OTEL_RESOURCE_ATTRIBUTES=a OTEL_SERVICE_NAME=$'"\n\\\xff' try says='' -q true
 	# The last part of the command's name, cut between characters, and no argument.
-	mkdir dir
-	cp "$(type -P true)" $'dir/a"\xff b'
-	try $'./dir/a"\xff b' s3cret
-	try status=126 /
-	try status=126 "$(printf %0300d 0)"
-	try status=126 "x$(printf 'é%.0s' {1..200})"
-	try status=126 "$(printf 'é%.0s' {1..200})"
-	not grep -q s3cret t
+	ln -s "$(type -P true)" $'a"\xff b'
+	try $'./a"\xff b' s3cret
+	printf -v zeros %0300d 0
+	printf -v long 'é%.0s' {1..200}
+	for name in / $zeros "x$long" "$long"; do
+		try status=126 "$name"
+	done
+	not has s3cret t
 	# All other tests read a trace as text.
 	"$PYTHON" -IS - <<-'END'
 		import json
@@ -237,17 +238,18 @@ given() {
 	    OTEL_RESOURCE_ATTRIBUTES=long=$(printf '%0100000d' 7) is 7 strace -y -o trace \
 	        -e trace=openat,open,write "$RETRY" -q -n 1 --trace t sh -c 'exit 7'
 	    [ "$(grep -c '^write(.*/t>' trace)" -eq 1 ]
-	    grep -q '^open.*"t", .*O_APPEND' trace
-	    [ "$(lines t) $(head -n 1 t)" = '2 {"resourceSpans":[]}' ]
-	    [ "$(tail -n 1 t | wc -c)" -gt 100000 ]
+	    [[ $(<trace) == *open*'"t", '*O_APPEND* ]]
+	    mapfile -t all <t
+	    [[ ${#all[@]} == 2 && ${all[0]} == '{"resourceSpans":[]}' && ${#all[1]} -ge 100000 ]]
 	one is made as the umask allows, and an old one and a link stay
-	    (umask 027 && try true)
+	    umask 027
+	    try true
 	    [ "$(stat -c %a t)" = 640 ]
 	    chmod 604 t
 	    ln t hard
 	    ln -s t link
 	    is 0 "$RETRY" --trace link true
-	    [ "$(readlink link) $(stat -c %a t)" = 't 604' ] && [ t -ef hard ]
+	    [ "$(stat -c %a t)" = 604 ] && [ -L link ] && [ t -ef link ] && [ t -ef hard ]
 	    ln -s dir/new dangling
 	    mkdir dir
 	    is 0 "$RETRY" --trace dangling true
@@ -261,20 +263,22 @@ given() {
 	    is 0 "$RETRY" --policy ./policy "$RETRY" true
 	    RETRY_TRACE='' is 0 "$RETRY" true
 	    RETRY_TRACE=- is 0 "$RETRY" printenv RETRY_TRACE
-	    [ "$(<out)" = - ]
+	    said -
 	    [ "$(lines t) $(lines other) $(lines third) $(lines err)" = '2 1 2 1' ]
 	    spans @err 'name=retry printenv'
-	    [ -z "$(ls dir)" ]
+	    [ ! -e dir/t ]
 	standard error or another descriptor
 	    mkfifo pipe
 	    exec 9<>pipe
 	    is 0 "$RETRY" --trace - -q true
 	    is 0 "$RETRY" --trace pipe true
-	    head -n 1 <&9 >piped
-	    sh -c '{ echo before; "$@"; echo after; } >both' sh "$RETRY" --trace /dev/stdout true
-	    [ "$(sed -n '1p;$p' both)" = $'before\nafter' ]
-	    sed -n 2p both >both.json
-	    spans @err each.name=true @piped each.name=true @both.json each.name=true
+	    read -ru 9 piped
+	    echo "$piped" >piped
+	    { echo before; "$RETRY" --trace /dev/stdout true; echo after; } >both
+	    mapfile -t both <both
+	    [[ ${#both[@]} == 3 && ${both[0]} == before && ${both[2]} == after ]]
+	    echo "${both[1]}" >second
+	    spans @err each.name=true @piped each.name=true @second each.name=true
 	    [ "$(lines err)" -eq 1 ] && [ -p pipe ]
 	END
 }
@@ -300,8 +304,8 @@ unwritten() {
 		pipe 'No such device or address'
 		loop "$(why ./loop)"
 	END
-	is 0 sh -c '(ulimit -f 0; exec "$@") 2>&1 | cat >err' sh "$RETRY" --trace file true
-	told "retry: cannot write trace 'file': File too large"
+	gives 0 "retry: cannot write trace 'file': File too large" \
+	    sh -c 'ulimit -f 0; exec "$@" 2>&1' sh "$RETRY" --trace file true
 	[ "$(<file)" = x ]
 	# Somebody else's in a shared directory is left alone.
 	is_root && [ "$(</proc/sys/fs/protected_regular)" != 0 ] || skip 'nobody keeps it safe'
