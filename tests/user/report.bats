@@ -39,10 +39,15 @@ unwritten() {
 	[ -z "$2" ] || told "retry: cannot write metrics '$2': $3"
 }
 
-# only FILE...: the directory has these, what tests leave there, and no more.
+# only [DIRECTORY/] [FILE]...: the directory has these, what tests leave here, and no more.
 only() {
-	diff <(printf '%s\n' budgets "$@" | sort) \
-	    <(find . -mindepth 1 -maxdepth 1 ! -name out ! -name err -printf '%P\n' | sort)
+	local GLOBIGNORE=out:err:budgets in='' found
+	[[ ${1-} != */ ]] || in=$1
+	shopt -s nullglob
+	found=("$in"*)
+	shopt -u nullglob
+	[ -z "$in" ] || shift
+	[ "${found[*]#"$in"}" = "$*" ]
 }
 
 seven=(sh -c 'exit 7')
@@ -52,15 +57,17 @@ seven=(sh -c 'exit 7')
 		$ retry --report r.json true && cat r.json
 		{"version": VERSION, "id": "ID", "command": ["true"], "label": null, "attempts_max": 5, "consecutive": 1, "timeout_ms": null, "idle_timeout_ms": null, "deadline_ms": null, "budget": null, "fleet": null, "reason": "succeeded", "limit": null, "why": null, "message": "attempt 1/5 succeeded (exit 0)", "status": 0, "signal": null, "started_at": "TIME", "elapsed_ms": N, "slept_ms": 0, "attempt_count": 1, "attempts_omitted": 0, "attempts": [{"attempt": 1, "started_ms": N, "elapsed_ms": N, "timeout_ms": null, "end": "exited", "status": 0, "signal": null, "http_status": null, "retry_after_ms": null, "verdict": "done", "rule": "exit-status", "why": null, "message": "attempt 1/5 succeeded (exit 0)", "delay_ms": null, "slept_ms": null, "budget_exhausted": false, "throttled": false, "fleet": null}]}
 	END
-	report 'each.elapsed_ms>=1' 'each.started_ms>=0' \
-	    version="$("$RETRY" --version | sed -n '1s/retry //p')"
+	local version
+	version=$("$RETRY" --version)
+	version=${version%%$'\n'*}
+	report 'each.elapsed_ms>=1' 'each.started_ms>=0' version="${version#retry }"
 }
 
 # All other tests read a report as text.
 @test "a reader of JSON takes every kind of report" {
 	local all
-	all=$(printf '\\%03o' {1..255})
-	all=$(printf "$all.")
+	printf -v all '\\%03o' {1..255}
+	printf -v all "$all."
 	try --report bytes.json -B $'k\xff"\n\\' --label 'a "b", ü' true \
 	    "$all" '' 'ü€😀' $'\xed\xa0\x80' '"quoted"' '\back' $'a\nb\tc' $'\e[31m'
 	try status=139 --report killed.json -n 2 -t 10,0 -T 1m sh -c 'kill -SEGV $$'
@@ -131,54 +138,57 @@ seven=(sh -c 'exit 7')
 
 @test "the report has who, when, and each attempt" {
 	rows row scene <<-'END'
-	the id that the command got, and a retry within another that
+	the id that the command got, as a retry within another, and the start in UTC
+	    TZ=UTC0 printf -v before '%(%FT%T)T' -1
 	    try --report r.json "$RETRY" --report inner.json sh -c 'echo "$RETRY_ID"'
-	    report id="$(<out)" @inner.json id="$(<out)"
-	the time of the start, in UTC
-	    before=$(date -u +%FT%T)
-	    try --report r.json true
-	    at=$(values started_at r.json)
-	    [[ ! $at < $before && ! ${at%.*} > $(date -u +%FT%T) ]]
+	    report id started_at
+	    said "$got" && report @inner.json id="$got"
+	    TZ=UTC0 printf -v after '%(%FT%T)T' -1
+	    report started_at
+	    [[ ! $got < $before && ! ${got%.*} > $after ]]
 	each delay as planned and as slept
 	    try status=9 --report r.json -n 3 -d 30ms -j none \
 	        sh -c 'sleep 0.02; exit $((6 + RETRY_ATTEMPT))'
 	    report reason=attempts status=9 each.attempt=1,2,3 each.status=7,8,9 \
 	        each.delay_ms=30,60,null each.verdict=retry,retry,retry \
 	        each.rule=default,default,default 'each.elapsed_ms>=20'
-	    read -ra began < <(values started_ms r.json)
-	    read -ra took < <(values elapsed_ms r.json) # of all, and of each
-	    read -ra slept < <(values slept_ms r.json)
-	    ((slept[1] >= 30 && slept[2] >= 60))
+	    report each.{started,elapsed,slept}_ms elapsed_ms slept_ms
+	    IFS=', ' read -r b1 b2 b3 t1 t2 t3 s1 s2 s3 all slept <<<"${got[*]}"
+	    ((s1 >= 30 && s2 >= 60))
 	    near() { (($1 - $2 <= 2 && $2 - $1 <= 2)); } # each is rounded
-	    near "${began[1]}" "$((began[0] + took[1] + slept[1]))"
-	    near "${began[2]}" "$((began[1] + took[2] + slept[2]))"
-	    near "${slept[0]}" "$((slept[1] + slept[2]))"
-	    ((took[0] >= began[2] + took[3] - 2)) && [ "${slept[3]}" = null ]
+	    near "$b2" "$((b1 + t1 + s1))"
+	    near "$b3" "$((b2 + t2 + s2))"
+	    near "$slept" "$((s1 + s2))"
+	    ((all >= b3 + t3 - 2)) && [ "$s3" = null ]
 	a delay that was interrupted with its real length
 	    try status=1 -q -n 2 -T 1 -d 200ms -j none --on-retry 'sleep 30' --report r.json false
-	    report reason=deadline
-	    (($(report each.started_ms each.elapsed_ms each.slept_ms | paste -sd+) >= 998))
-	of 102 attempts the first 10 and the last 90, as many as have a span
-	    try status=1 --report r.json --trace t -n 102 -q false
-	    report "each.attempt=$(seq -s, 10),$(seq -s, 13 102)" attempt_count=102 \
-	        attempts_omitted=2 attempts_max=102 "each.delay_ms=$(printf '0,%.0s' {1..99})null"
-	    report each.started_ms | tr , '\n' | sort -nc
-	    grep -o '"retry.attempt","value":{"intValue":"[0-9]*"' t | tr -dc '0-9\n' |
-	        diff - <(seq 10; seq 13 102)
+	    report reason=deadline each.{started,elapsed,slept}_ms
+	    ((got[0] + got[1] + got[2] >= 998))
+	of 101 attempts the first 10 and the last 90, as many as have a span
+	    try status=1 --report r.json --trace t -n 101 -q false
+	    printf -v kept ',%s' {1..10} {12..101}
+	    printf -v zeros '0,%.0s' {1..99}
+	    report each.attempt="${kept#,}" attempt_count=101 attempts_omitted=1 \
+	        attempts_max=101 each.delay_ms="${zeros}null" each.started_ms
+	    last=0
+	    for at in ${got//,/ }; do
+	        ((at >= last)) && last=$at
+	    done
+	    json trace @t each.retry.attempt="${kept#,}"
 	the command as it was typed, and no key
 	    printf '#!/bin/sh\nprintf "%%s\n" "$@"\n' >curl
 	    chmod +x curl
-	    try --report r.json --http --idempotency-key s3cret -- \
-	        timeout 20 ./curl -q -d x URL --next URL
+	    try out='-q|--dump-header|*|-d|x|URL|--next|--dump-header|*|URL' --report r.json \
+	        --http --idempotency-key s3cret -- timeout 20 ./curl -q -d x URL --next URL
 	    report 'command=["timeout", "20", "./curl", "-q", "-d", "x", "URL", "--next", "URL"]'
-	    [ "$(grep -c -- --dump-header out)" -eq 2 ] && ! grep -q s3cret r.json err
+	    not has s3cret r.json && not has s3cret err
 	many and long words
-	    mapfile -t words < <(seq 5000)
+	    words=({1..5000})
 	    printf -v long '%0100000d' 7
 	    try --report r.json true "${words[@]}" "$long"
 	    report status=0
 	    printf -v text '"%s", ' true "${words[@]}" "$long"
-	    [[ $(<r.json) == *"\"command\": [${text%, }], "* ]]
+	    has "\"command\": [${text%, }], " r.json
 	a command that could not be run
 	    try status=125 -q -I --stdin-max 1 --report r.json --metrics m.prom true < <(echo hello)
 	    metrics 'success{name="m"} 0'
@@ -221,9 +231,9 @@ seven=(sh -c 'exit 7')
 explained() {
 	local line="\"why\": ${1//@/\\\"}, \"message\": \"${2//@/\\\"}\"," end text
 	end=$line
-	[[ $2 != *': attempts exhausted' ]] || end="\"why\": \"--attempts 2\", ${line#*, }"
-	"$RETRY" -q -d 0 -n 2 --report r.json "${@:3}" 2>err >out || :
-	text=$(<r.json)
+	[[ $2 != *': attempts exhausted' ]] || end="\"why\": \"--attempts 1\", ${line#*, }"
+	"$RETRY" -q -d 0 -n 1 --report r.json "${@:3}" 2>err >out || :
+	IFS= read -rd '' text <r.json || :
 	[[ $text == *"$end \"status\": "* && $text == *"$line \"delay_ms\": "* ]] || {
 		echo "not: $line"
 		cat r.json
@@ -233,14 +243,14 @@ explained() {
 
 # because WHY [OPTION]...: with these, this ends the run of a false.
 because() {
-	"$RETRY" -q --report r.json "${@:2}" false || [ "$(report why)" = "$1" ]
+	not "$RETRY" -q --report r.json "${@:2}" false && report "why=$1"
 }
 
 @test "the report says of each attempt and of the end what was said, and by which rule" {
 	printf '%s\n' 'stop-on=3,stderr:de.*ied' retry-on=9 limit=0:signal >team
-	local long once='attempt 1/2 failed' gave=', giving up:'
-	long=$(printf 'x %.0s' {1..43})
-	local spent="attempt 2/2 failed (exit 1)$gave attempts exhausted" by='--policy ./team'
+	local long once='attempt 1/1 failed' gave=', giving up:'
+	printf -v long 'x %.0s' {1..43}
+	local spent="attempt 1/1 failed (exit 1)$gave attempts exhausted" by='--policy ./team'
 	printf '#!/bin/sh\necho "fatal: Authentication failed for x" >&2\nexit 128\n' >git
 	printf '#!/bin/sh\necho "fatal: unable to access: Could not resolve host" >&2\nexit 1\n' >hub
 	chmod +x git hub
@@ -248,41 +258,41 @@ because() {
 		'"--stop-on 3 (./team:1)"' "$once (exit 3)$gave --stop-on 3 (./team:1)" $by sh -c 'exit 3'
 		'"--stop-on stderr:de.*ied (./team:1): @denied@"' "$once (exit 7)$gave --stop-on stderr:de.*ied (./team:1)" $by sh -c 'echo "x: denied, y" >&2; exit 7'
 		'"not in --retry-on 9 (./team:2)"' "$once (exit 7)$gave not in --retry-on 9 (./team:2)" $by "${seven[@]}"
-		'"--retry-on 9 (./team:2)"' "attempt 2/2 failed (exit 9)$gave attempts exhausted" $by sh -c 'exit 9'
-		'"--limit 0:signal (./team:3)"' "attempt 1/2 killed by SIGKILL$gave --limit reached (0:signal)" $by --retry-on signal sh -c 'kill -KILL $$'
+		'"--retry-on 9 (./team:2)"' "attempt 1/1 failed (exit 9)$gave attempts exhausted" $by sh -c 'exit 9'
+		'"--limit 0:signal (./team:3)"' "attempt 1/2 killed by SIGKILL$gave --limit reached (0:signal)" $by -n 2 --retry-on signal sh -c 'kill -KILL $$'
 		'"preset git: @Authentication failed@ cannot be cured by a retry"' "$once (exit 128)$gave preset git: @Authentication failed@ cannot be cured by a retry" -a ./git
 		'"preset git: @Could not resolve host@"' "$spent" --preset git ./hub
-		'"preset flock: timeout"' "attempt 2/2 timed out after 0.1s$gave attempts exhausted" --preset flock -t 0.1 sleep 9
-		'"--fail-on stdout:ok: @ok@"' "attempt 2/2 failed (exit 0)$gave attempts exhausted" --fail-on stdout:ok echo ok
-		'"--fail-on stdout:[0-9]+ err: @12 errors@"' "attempt 2/2 failed (exit 0)$gave attempts exhausted" --fail-on 'stdout:[0-9]+ err' echo '3 files, 12 errors, and more'
-		"\"--fail-on stdout:begin.*end: @beginning of ${long}x...@\"" "attempt 2/2 failed (exit 0)$gave attempts exhausted" --fail-on stdout:begin.*end echo "x beginning of $long$long$long the end"
+		'"preset flock: timeout"' "attempt 1/1 timed out after 0.1s$gave attempts exhausted" --preset flock -t 0.1 sleep 9
+		'"--fail-on stdout:ok: @ok@"' "attempt 1/1 failed (exit 0)$gave attempts exhausted" --fail-on stdout:ok echo ok
+		'"--fail-on stdout:[0-9]+ err: @12 errors@"' "attempt 1/1 failed (exit 0)$gave attempts exhausted" --fail-on 'stdout:[0-9]+ err' echo '3 files, 12 errors, and more'
+		"\"--fail-on stdout:begin.*end: @beginning of ${long}x...@\"" "attempt 1/1 failed (exit 0)$gave attempts exhausted" --fail-on stdout:begin.*end echo "x beginning of $long$long$long the end"
 		'"--hold-max 1 byte"' "$once (exit 0)$gave more output than --hold-max" -O --hold-max 1 echo many
-		'"--success-on 1"' 'attempt 1/2 succeeded (exit 1)' --success-on 1 false
-		'"--retry-if exit 1"' "$once (exit 1)$gave --retry-if said no" --retry-if 'exit 1' false
-		'"HTTP 503"' "attempt 2/2 failed (exit 0, HTTP 503)$gave attempts exhausted" --http sh -c 'echo 503 >"$RETRY_HTTP_STATUS"'
+		'"--success-on 1"' 'attempt 1/1 succeeded (exit 1)' --success-on 1 false
+		'"--retry-if exit 1"' "attempt 1/2 failed (exit 1)$gave --retry-if said no" -n 2 --retry-if 'exit 1' false
+		'"HTTP 503"' "attempt 1/1 failed (exit 0, HTTP 503)$gave attempts exhausted" --http sh -c 'echo 503 >"$RETRY_HTTP_STATUS"'
 		'"HTTP 404 is not retried"' "$once (exit 0, HTTP 404)$gave HTTP 404 is not retried" --http sh -c 'echo 404 >"$RETRY_HTTP_STATUS"'
 		null "$spent" false
 		null "cannot run 'nosuch': No such file or directory" nosuch
 	END
 	try status=1 -n 2 --report r.json -B api --budget-min 0 false
-	[ "$(report reason each.message message)" = "budget
-attempt 1/2 failed (exit 1)$gave budget exhausted (--budget-wait waits for it)
-$(tail -n 1 err | sed 's/^retry: //')" ]
+	mapfile -t said <err
+	report reason=budget message="${said[-1]#retry: }" \
+	    each.message="attempt 1/2 failed (exit 1)$gave budget exhausted (--budget-wait waits for it)"
 	echo deadline=1s >late
 	table because <<-'END'
 		'--attempts 5 (default)' -d 0
-		'--retries 1' -d 0 --retries 1
-		'--nested, or the limit of attempts' -d 0 --nested add
+		'--retries 0' --retries 0
+		'--nested, or the limit of attempts' -n 1 --nested add
 		'--deadline 1s (./late:1)' -d 60 -j none --policy ./late
 		'--wait 3' -d 60 -j none -w 3
 		'--budget web' -B web --budget-min 0
 		'--budget db --breaker' -B db --breaker 1,60s
 	END
 	try --consecutive 2 --report r.json true
-	[ "$(report each.why)" = '--consecutive 2,null' ]
+	report 'each.why=--consecutive 2,null'
 	try status=1 -n 1 -T 9 "$RETRY" -q --report r.json -d 60 -j none false
 	report 'why=the deadline of an outer retry'
-	start "$RETRY" -q --report r.json -d 60 -j none --on-retry 'touch began' -- false
+	start "$RETRY" -q --report r.json -d 60 -j none --on-retry ': >began' -- false
 	reached test -e began
 	ended_by TERM
 	report reason=interrupted message=interrupted why=null
@@ -291,68 +301,78 @@ $(tail -n 1 err | sed 's/^retry: //')" ]
 @test "a file whose name ends in .jsonl gets a line for each run" {
 	local job jobs=()
 	for job in {1..8}; do
-		"$RETRY" -q -d 0 -n 2 --report log.jsonl --label "$job" "${seven[@]}" 3>&- &
+		"$RETRY" -q -n 1 --report log.jsonl --label "$job" false 3>&- &
 		jobs+=("$!")
 	done
 	for job in "${jobs[@]}"; do
 		wait "$job" || :
 	done
-	[ "$(lines log.jsonl)" -eq 8 ]
-	values label log.jsonl | tr ' ' '\n' | sort | xargs >labels
-	holds labels '1 2 3 4 5 6 7 8'
-	try status=7 -q -n 1 --report .jsonl --metrics log.jsonl "${seven[@]}"
-	try status=7 -q -n 1 --report .jsonl "${seven[@]}"
-	[ "$(lines .jsonl) $(grep -c reason log.jsonl)" = '2 3' ]
+	mapfile -t said <log.jsonl
+	[ "${#said[@]}" -eq 8 ]
+	for job in {1..8}; do
+		has "\"label\": \"$job\"" log.jsonl
+	done
+	try -q --report .jsonl --metrics log.jsonl true
+	try -q --report .jsonl true
+	[ "$(lines .jsonl)" = 2 ] && has_line 'retry_attempts{name="log.jsonl"} 1' log.jsonl
+	not has label log.jsonl
 }
 
 # first LINE STATUS: ./out begins with this line, and its last line is a report.
 first() {
-	[ "$(head -n 1 out)" = "$1" ] && tail -n 1 out >r.json && report status="$2"
+	local all
+	mapfile -t all <out
+	[ "${all[0]}" = "$1" ] && echo "${all[-1]}" >r.json && report status="$2"
 }
 
 @test "a report goes to what a name leads to" {
-	under=(timeout --foreground -s KILL 60)
+	local timed=(timeout --foreground -s KILL 60)
 	rows row scene <<-'END'
 	a descriptor, after the command's output
 	    for name in /dev/stdout /proc/self/fd/1; do
 	        try status=7 --report "$name" -n 1 -q sh -c 'echo hello; exit 7'
 	        first hello 7
 	    done
-	    is 7 sh -c '"$@" 4>fd4' sh "$RETRY" -q --report /dev/fd/4 -n 1 "${seven[@]}"
+	    "$RETRY" -q --report /dev/fd/4 true 4>fd4
 	    # What follows it in the same file does not overwrite it.
-	    sh -c '{ "$@"; echo after; } >both' sh "$RETRY" --report /dev/stdout true
-	    [ "$(tail -n 1 both)" = after ]
-	    head -n 1 both >r.json
-	    report status=0 @fd4 status=7
+	    { "$RETRY" --report /dev/stdout true; echo after; } >both
+	    mapfile -t both <both
+	    [ "${#both[@]} ${both[1]}" = '2 after' ]
+	    echo "${both[0]}" >r.json
+	    report status=0 @fd4 status=0
 	not a closed one, nor those that retry has for itself
-	    for fd in 8 {10..16}; do
-	        try --report "/dev/fd/$fd" true
-	        unwritten "/dev/fd/$fd" '' 'Bad file descriptor'
+	    for fd in 7 10 12 14; do
+	        try --report "/dev/fd/$fd" --metrics "/dev/fd/$((fd + 1))" true
+	        unwritten "/dev/fd/$fd" "/dev/fd/$((fd + 1))" 'Bad file descriptor'
 	    done
 	a link to a descriptor's name
 	    ln -s /dev/stdout link
 	    try --report link -q echo before
 	    first before 0
-	    [ "$(readlink link)" = /dev/stdout ]
+	    [ -L link ]
 	a pipe by its name in another process's part of /proc
-	    exec 7> >(exec cat >r.json 3>&-)
+	    under=("${timed[@]}")
+	    exec 7<> <(:)
 	    try --report "/proc/$BASHPID/fd/7" true
-	    exec 7>&-
-	    wait_for report status=0
+	    read -ru 7 line
+	    echo "$line" >r.json
+	    report status=0
 	a FIFO with a reader, but it does not wait for one, and a device, all of which stay
+	    under=("${timed[@]}")
 	    mkfifo pipe
 	    try --report pipe --metrics pipe true
 	    unwritten pipe pipe 'No such device or address'
 	    exec 9<>pipe
 	    try --report pipe --metrics pipe true
-	    head -n 1 <&9 >r.json
+	    read -ru 9 line
+	    echo "$line" >r.json
 	    report status=0
-	    ln -s /dev/null null
-	    ln -s /dev/full full
+	    under=()
+	    ln -s /dev/{null,full} .
 	    try says='' --report null --metrics null true
 	    try --report full --metrics full true
 	    unwritten full full 'No space left on device'
-	    [ -p pipe ] && [ "$(readlink null full)" = $'/dev/null\n/dev/full' ]
+	    [ -p pipe ] && [ -L null ] && [ -L full ]
 	    only full null pipe r.json
 	END
 }
@@ -387,7 +407,7 @@ over() {
 	in the next file, where it comes while a file is written
 	    inject /^rename:signal=QUIT:when=1
 	    is 131 "${inject[@]}" "$RETRY" --report r.json --metrics m.prom \
-	        --on-give-up 'touch gave-up' -n 1 sh -c 'exit 3'
+	        --on-give-up ': >gave-up' -n 1 sh -c 'exit 3'
 	    report status=3 signal=null reason=attempts
 	    metrics 'reason{name="m",reason="interrupted"} 1' 'exit_status{name="m"} 131'
 	    [ ! -e gave-up ]
@@ -408,15 +428,15 @@ over() {
 # STATUS, which writes a line to each of $says, a descriptor; ERR is the standard
 # error of retry. No hook runs then but one that was running.
 dies_of() {
-	choke full
+	[[ " $out $* " != *' full '* ]] || choke full
 	sent "$1" '' "$2" sh -c 'out=$1 err=$2; shift 2; exec "$@" >>"$out" 2>"$err"' sh \
-	    "${out-out}" "$3" "$RETRY" --on-give-up "${hook-touch gave-up}" "${@:5}" -- \
+	    "${out-out}" "$3" "$RETRY" --on-give-up "${hook-: >gave-up}" "${@:5}" -- \
 	    sh -c "${says:+echo held >&$says; }: >began; exit \"\$1\"" sh "$4"
 	[ ! -e gave-up ]
 }
 
 @test "HUP, INT, QUIT and TERM end retry in each wait at the end" {
-	local out says hook='touch hooked; sleep 30; touch gave-up'
+	local out says hook=': >hooked; sleep 30; : >gave-up'
 	beside 'a hook' dies_of QUIT 'test -e hooked' err 3 -n 1
 	beside 'a deaf hook' with hook="trap '' TERM; $hook" dies_of HUP 'test -e hooked' err 3 -n 1
 	unset hook
@@ -439,8 +459,10 @@ dies_in_last_lines() {
 	start sh -c 'exec "$@" 2>full' sh "${inject[@]}" "$RETRY" -n 1 -- \
 	    sh -c 'echo "$PPID" >began; exit 3'
 	wait_for test -s began
-	wait_for childless "$(<began)"
-	kill -INT "$(<began)"
+	wait_for test -s began
+	read -r inner <began
+	wait_for childless "$inner"
+	kill -INT "$inner"
 	ended 130
 }
 
@@ -449,6 +471,7 @@ dies_in_last_lines() {
 	whatever the reason
 	    echo x >file
 	    mkdir dir
+	    printf -v long '%0300d' 0
 	    while read -r file why; do
 	        try status=7 --report "$file" --metrics "$file" -n 1 "${seven[@]}"
 	        unwritten "$file" "$file" "$why"
@@ -456,12 +479,13 @@ dies_in_last_lines() {
 	        file/r.json Not a directory
 	        dir Is a directory
 	        dir/ Is a directory
-	        $(printf '%0300d' 0) $(why "$(printf '%0300d' 0)")"
+	        $long $(why "$long")"
 	    # Such a name is cut in the warning.
-	    try --report "$(printf '%04096d' 0)/r" true
-	    grep -qE "^retry: cannot write report '0{999}.*: File ?name too long$" err
-	    [ "$(cat file)" = x ] && [ -z "$(ls -A dir)" ]
+	    printf -v long '%04096d' 0
+	    try says="cannot write report '${long::999}*: File*name too long" --report "$long/r" true
+	    holds file x
 	    only dir file
+	    only dir/
 	under -q, -E and in JSON, too
 	    for option in '' -q -E; do
 	        try $option --report no/r --metrics no/m sh -c 'echo held >&2'
@@ -479,16 +503,17 @@ dies_in_last_lines() {
 	    try --report loop --metrics link true
 	    unwritten loop '' "$(why ./loop)"
 	    unwritten '' link 'No such file or directory'
-	    [ "$(readlink loop) $(readlink link)" = 'loop nowhere/r.json' ]
+	    [ -L loop ] && [ -L link ]
 	    only link loop
 	a file that may not grow, which keeps an old report
-	    echo old | tee r.json >m.prom
-	    is 7 sh -c '(ulimit -f 0; exec "$@") 2>&1 | cat >said
-	        exit 7' sh "$RETRY" --report r.json --metrics m.prom -n 1 "${seven[@]}"
-	    cp said err
+	    echo old >r.json
+	    echo old >m.prom
+	    said=$(ulimit -f 0; exec "$RETRY" --report r.json --metrics m.prom -n 1 false 2>&1) || got=$?
+	    [ "$got" -eq 1 ]
+	    echo "$said" >err
 	    unwritten r.json m.prom 'File too large'
-	    [ "$(cat r.json m.prom)" = $'old\nold' ]
-	    only m.prom r.json said
+	    holds r.json old && holds m.prom old
+	    only m.prom r.json
 	END
 }
 
@@ -498,28 +523,27 @@ dies_in_last_lines() {
 	}
 	rows row scene <<-'END'
 	another file has the name
-	    echo old | tee r.json >m.prom
-	    for file in r.json m.prom; do
-	        ln $file link.$file
-	    done
+	    mkdir dir
+	    echo old >r.json
+	    echo old >m.prom
+	    ln r.json m.prom dir
 	    write
 	    both 0
-	    [ "$(cat link.*)" = $'old\nold' ]
-	    only link.m.prom link.r.json r.json m.prom
+	    holds dir/r.json old && holds dir/m.prom old
+	    only dir m.prom r.json
 	of a symbolic link the file is replaced, and the link stays
 	    mkdir dir
 	    echo old >dir/r.json
 	    chmod 600 dir/r.json
 	    ln dir/r.json hard
 	    ln -s r.json dir/second
-	    ln -s "$PWD/dir/second" r.json
-	    ln -s dir/m.prom m.prom
-	    write
+	    ln -s "$PWD"/dir/{second,m.prom} .
+	    try says='' --report second --metrics m.prom true
 	    both 0 dir/
-	    [ "$(readlink r.json dir/second m.prom | xargs)" = "$PWD/dir/second r.json dir/m.prom" ]
-	    [ ! -L dir/r.json ] && [ "$(stat -c %a dir/r.json) $(<hard)" = '600 old' ]
-	    [ "$(ls -A dir | xargs)" = 'm.prom r.json second' ]
-	    only dir hard m.prom r.json
+	    [ -L second ] && [ -L dir/second ] && [ -L m.prom ]
+	    [ ! -L dir/r.json ] && [ "$(stat -c %a dir/r.json)" = 600 ] && holds hard old
+	    only dir/ m.prom r.json second
+	    only dir hard m.prom second
 	a link that somebody else has left in a shared directory is not followed
 	    is_root || exit 0
 	    mkdir shared
@@ -533,39 +557,40 @@ dies_in_last_lines() {
 	    echo old >precious
 	    try --report shared/r.json true
 	    unwritten shared/r.json '' 'Permission denied'
-	    [ "$(cat precious)" = old ]
+	    holds precious old
 	    only precious shared
 	the mode is what the umask leaves, of metrics 0644
-	    (umask 027 && try --report r.json true)
-	    (umask 077 && try --metrics m.prom true)
-	    [ "$(stat -c %a r.json m.prom | xargs)" = '640 644' ]
+	    umask 027
+	    write
+	    [ "$(stat -c %a r.json m.prom)" = $'640\n644' ]
 	    chmod 600 r.json m.prom
 	    write
-	    [ "$(stat -c %a r.json m.prom | xargs)" = '600 644' ]
+	    [ "$(stat -c %a r.json m.prom)" = $'600\n644' ]
 	    report status=0
 	the temporary file is beside it, with a name that no collector reads
 	    inject getppid:delay_enter=1
 	    mkdir dir
 	    is 0 strace -o trace -e trace=rename,renameat,renameat2 "$RETRY" \
 	        --report dir/r.json --metrics "$PWD/dir/m.prom" true
-	    grep -qE 'rename.*"dir/\.retry-[0-9a-f-]{36}\.tmp".*"dir/r\.json"' trace
-	    grep -qE 'rename.*"/.*/dir/\.retry-[0-9a-f-]{36}\.tmp".*"/.*/dir/m\.prom"' trace
+	    name='dir/\.retry-[0-9a-f-]{36}\.tmp".*"'
+	    [[ $(<trace) =~ rename.*\"$name(dir/r\.json).*rename.*\"/.*/$name(/.*/dir/m\.prom) ]]
 	    both 0 dir/
-	    [ "$(ls -A dir | xargs)" = 'm.prom r.json' ]
+	    only dir/ m.prom r.json
 	invocations that write one report at once never tear it
-	    try status=1 --report r.json --metrics m.prom -n 2 false
-	    start sh -c 'for i in 1 2; do
-	            for j in 1 2 3 4; do
+	    try status=1 --report r.json --metrics m.prom -n 1 false
+	    start bash -c 'for i in {1..4}; do
+	            for j in {1..3}; do
+	                printf -v long %0${j}0000d 0
 	                "$RETRY" --report r.json --metrics m.prom -q -d 0 \
-	                    -n $((1 + j)) sh -c "exit $j" $(printf "%0${j}0000d" 0) &
+	                    -n "$j" sh -c "exit $j" "$long" &
 	            done
 	            wait
 	        done'
 	    until gone "$pid"; do
-	        mapfile -t got < <(report status attempt_count)
+	        report status attempt_count
 	        IFS= read -rd '' text <m.prom || :
 	        [[ $text =~ 'retry_attempts{name="m"} '([0-9]+).*'exit_status{name="m"} '([0-9]+).*'reason="attempts"} 1'$'\n'$ ]]
-	        ((got[1] == 1 + got[0] && BASH_REMATCH[1] == 1 + BASH_REMATCH[2]))
+	        ((got[1] == got[0] && BASH_REMATCH[1] == BASH_REMATCH[2]))
 	    done
 	    ended
 	    report 'status>=1'
@@ -577,7 +602,7 @@ dies_in_last_lines() {
 # ./dir is his, and he has a copy of the program, ./retry.
 powerless() {
 	as=(env)
-	mkdir -p dir
+	mkdir dir
 	cp "$RETRY" retry
 	chmod 755 . retry
 	[ "$EUID" = 0 ] || return 0
@@ -589,7 +614,8 @@ powerless() {
 @test "where no file can be made a writable file is written in place, but not somebody else's" {
 	local inode
 	powerless
-	printf '%0100000d\n' 7 | tee dir/r.json >dir/m.prom
+	printf '%0100000d\n' 7 >dir/r.json
+	printf '%0100000d\n' 7 >dir/m.prom
 	chmod 646 dir/*
 	chmod 555 dir
 	inode=$(stat -c '%i %a' dir/r.json dir/m.prom)
@@ -605,7 +631,7 @@ powerless() {
 	chmod 755 dir
 	unwritten dir/r.json '' 'Permission denied'
 	unwritten dir/new.json '' 'Permission denied'
-	[ "$(<dir/r.json) $(ls -A dir)" = $'old m.prom\nr.json' ]
+	holds dir/r.json old && only dir/ m.prom r.json
 	# In a shared directory it may be somebody else's.
 	[ "$EUID" = 0 ] && [ "$(</proc/sys/fs/protected_regular)" != 0 ] || skip 'nobody keeps it safe'
 	chown 0 dir
@@ -614,31 +640,33 @@ powerless() {
 	chown 1234 dir/r.json
 	is 0 "${as[@]}" ./retry --report dir/r.json true
 	unwritten dir/r.json '' 'Permission denied'
-	[ "$(cat dir/r.json)" = old ]
+	holds dir/r.json old
 }
 
 # mounted STATUS SETUP COMMAND...: COMMAND ends so, where ./place is what SETUP, a line
 # for sh, has mounted or made of it
 mounted() {
-	isolate -m
-	mkdir -p place
+	mkdir place
 	echo 99 >status
 	"${isolate[@]}" sh -c "$2"' || exit 77
-		"$@" 2>err; echo "$?" >status; cp place/r.json seen; cp place/m.prom seen.prom
-		ls -A place >listing' sh "${@:3}" || skip 'no right to mount here'
+		"$@" 2>err; echo "$?" >status; cp -r place seen' sh "${@:3}" || skip 'no right to mount here'
 	[ "$(<status)" = "$1" ]
 }
 
 @test "a file that is a mount point is written in place, as far as there is room" {
-	local write=("$RETRY" -q --report place/r.json)
+	local write=("$RETRY" -q --report place/r.json) long
+	printf -v long '%0100000d' 7
+	isolate -m
 	rows row eval <<-'END'
 	where it can be
-	    printf '%0100000d\n' 7 | tee r.json >m.prom
+	    echo "$long" >r.json
+	    echo "$long" >m.prom
 	    mounted 7 ': >place/r.json && : >place/m.prom && mount --bind r.json place/r.json &&
 	        mount --bind m.prom place/m.prom' "${write[@]}" --metrics place/m.prom -n 1 "${seven[@]}"
 	    both 7
-	    cmp r.json seen && cmp m.prom seen.prom
-	    [ "$(xargs <listing)$(<err)" = 'm.prom r.json' ]
+	    both 7 seen/
+	    only seen/ m.prom r.json
+	    [ ! -s err ]
 	on a read-only system
 	    echo old >r.json
 	    mounted 0 'mount -t tmpfs none place && : >place/r.json && : >place/m.prom &&
@@ -647,46 +675,46 @@ mounted() {
 	    report status=0
 	    holds err "retry: cannot write metrics 'place/m.prom': Read-only file system"
 	without room for the new report it keeps the old one
-	    mkdir -p system
+	    mkdir system
 	    mounted 0 'mount -t tmpfs -o size=64k none system && echo old >system/file &&
 	        : >place/r.json && mount --bind system/file place/r.json &&
-	        head -c 58k /dev/zero >system/zeros' "${write[@]}" true "$(printf '%0100000d' 7)"
+	        head -c 58k /dev/zero >system/zeros' "${write[@]}" true "$long"
 	    unwritten place/r.json '' 'No space left on device'
-	    [ "$(<seen)" = old ]
+	    holds seen/r.json old
 	without room for another file the old one stays
 	    mounted 0 'mount -t tmpfs -o size=64k none place && echo old >place/r.json &&
-	        head -c 56k /dev/zero >place/zeros' "${write[@]}" true "$(printf '%0100000d' 7)"
+	        head -c 56k /dev/zero >place/zeros' "${write[@]}" true "$long"
 	    unwritten place/r.json '' 'No space left on device'
-	    [ "$(<seen) $(xargs <listing)" = 'old r.json zeros' ]
+	    holds seen/r.json old
+	    only seen/ r.json zeros
 	where it may not grow, too
 	    echo old >there
 	    mounted 0 ': >place/r.json && mount --bind there place/r.json' sh -c '
-	        (ulimit -f 0; exec "$@" 2>&1 >/dev/null) | cat >said' sh "${write[@]}" true
+	        said=$(ulimit -f 0; exec "$@" 2>&1); echo "$said" >said' sh "${write[@]}" true
 	    holds said "retry: cannot write report 'place/r.json': File too large"
-	    [ "$(<there)" = old ]
+	    holds there old
 	END
 }
 
 @test "the metrics of a success are what Prometheus reads" {
-	local before
-	before=$(date +%s)
+	local before=$EPOCHSECONDS got name value i=0
 	try says='' --metrics m.prom true
-	sed -E 's/^(retry_duration_.*) [0-9]+\.[0-9]*[1-9]$/\1 N/
-		s/^(retry_last_.*) '"($(seq -s '|' "$before" "$(date +%s)"))"'\.[0-9]+$/\1 N/
-		s/^(# HELP \S+) .+/\1 TEXT/' m.prom | diff - <(
-		while read -r name value; do
-			printf '%s\n' "# HELP retry_${name%%\{*} TEXT" \
-				"# TYPE retry_${name%%\{*} gauge" "retry_$name $value"
-		done <<-'END'
-			attempts{name="m"} 1
-			success{name="m"} 1
-			exit_status{name="m"} 0
-			duration_seconds{name="m"} N
-			delay_seconds{name="m"} 0
-			last_run_timestamp_seconds{name="m"} N
-			reason{name="m",reason="succeeded"} 1
-		END
-	)
+	mapfile -t got <m.prom
+	while read -r name value; do
+		[[ ${got[i++]} == "# HELP retry_${name%%\{*} "?* ]]
+		[ "${got[i++]}" = "# TYPE retry_${name%%\{*} gauge" ]
+		[[ ${got[i++]} =~ ^retry_"$name "($value)$ ]]
+		[[ $name != last_* ]] || ((before <= BASH_REMATCH[2] && BASH_REMATCH[2] <= EPOCHSECONDS))
+	done <<-'END'
+		attempts{name="m"} 1
+		success{name="m"} 1
+		exit_status{name="m"} 0
+		duration_seconds{name="m"} [0-9]+\.[0-9]*[1-9]
+		delay_seconds{name="m"} 0
+		last_run_timestamp_seconds{name="m"} ([0-9]+)\.[0-9]+
+		reason{name="m",reason="succeeded"} 1
+	END
+	[ "${#got[@]}" -eq "$i" ]
 	! command -v promtool >/dev/null || promtool check metrics <m.prom
 	only m.prom
 }
@@ -718,7 +746,6 @@ mounted() {
 	with the label of --label, as the report
 	    try status=7 --report r.json --metrics m.prom --label 'a "b", ü' -n 1 "${seven[@]}"
 	    report 'label=a \"b\", ü'
-	    [ "$(grep -c '^retry' m.prom)" -eq 7 ]
 	    [ "$(grep -cF '{name="m",label="a \"b\", ü"' m.prom)" -eq 7 ]
 	    metrics 'reason{name="m",label="a \"b\", ü",reason="attempts"} 1'
 	with the file's name, without .prom
