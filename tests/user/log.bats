@@ -16,36 +16,51 @@ logs() {
 	try status="$1" --log-format json "${@:3}" && json log @err "${checks[@]}"
 }
 
+# commands: sets $commands to the lines of ./err that are workflow commands, $all to all
+commands() {
+	local line
+	commands=()
+	mapfile -t all <err
+	for line in "${all[@]}"; do
+		[[ $line != ::* ]] || commands+=("$line")
+	done
+}
+
 # one_warning: ./err has one workflow command, a warning about retry
 one_warning() {
-	[ "$(grep -c '^::warning title=.*::retry: ' err) $(grep -c '^::' err)" = '1 1' ] || {
+	commands
+	[[ ${#commands[@]} == 1 && ${commands[0]} == '::warning title='*'::retry: '* ]] || {
 		cat err
 		return 1
 	}
 }
 
-# warned TITLE TEXT: the last line of ./e, and no other, is a workflow command: a
+# warned TITLE TEXT: the last line of ./err, and no other, is a workflow command: a
 # warning with this title and text
 warned() {
-	one_warning && [ "$(tail -n 1 err)" = "::warning title=$1::$2" ]
+	one_warning && [ "${all[-1]}" = "::warning title=$1::$2" ]
 }
 
 exhausted='giving up: attempts exhausted'
 
-@test "text is the default, the last format counts, and an unknown one is refused" {
-	try status=7 says="attempt 1/2 failed (exit 7), retrying in 0s|attempt 2/2 failed (exit 7), $exhausted" \
-	    -n 2 -- sh -c 'exit 7'
-	mv err asked
-	try status=7 -n 2 --log-format json --log-format text -- sh -c 'exit 7'
-	diff asked err
-	refused "--log-format: not text, json or github: 'xml'" --log-format xml touch ran
+@test "text is the default, and the last format counts" {
+	local says="attempt 1/2 failed (exit 1), retrying in 0s|attempt 2/2 failed (exit 1), $exhausted"
+	table try status=1 'says="$says"' -n 2 <<-'END'
+		false
+		--log-format json --log-format text false
+	END
 }
 
 @test "a label stands before each message, of whatever kind and length it is" {
 	labelled() # labelled LINES LABEL STATUS WORD...: that many lines have it
 	{
-		try status="$3" "${@:4}" && [ "$(lines err)" = "$1" ] &&
-		    [ "$(grep -c "^retry: $2: " err)" = "$1" ]
+		local all line
+		try status="$3" "${@:4}" || return
+		mapfile -t all <err
+		[ "${#all[@]}" = "$1" ] || return
+		for line in "${all[@]}"; do
+			[[ $line == "retry: $2: "* ]] || return
+		done
 	}
 	unshown() # unshown LABEL: it cannot be shown in a line as it is
 	{
@@ -53,8 +68,9 @@ exhausted='giving up: attempts exhausted'
 		    [[ ! -e ran && $(<err) == 'retry: --label: '* ]]
 	}
 	echo 'label=of the file' >policy
-	label=$(printf '"%.0s' {1..255})
-	mapfile -t words < <(printf '\xff%.0s\n' {1..300})
+	printf -v label '"%.0s' {1..255}
+	words=({1..300})
+	words=("${words[@]/*/$'\xff'}")
 	longest() # longest FORMAT: no message lacks anything
 	{
 		try status=7 -n 1 --label "$label" --log-format "$1" -- \
@@ -77,27 +93,28 @@ exhausted='giving up: attempts exhausted'
 		unshown $'\e[m'
 		unshown $'\xff'
 		unshown $'\xc2\x9b'
-		unshown "$(printf %256s x)"
+		unshown "$label\""
 	END
 }
 
 @test "each line is a JSON object that says when, how bad, what, and of which invocation" {
-	local before id pid of at
-	before=$(date -u -d '-1 min' +%FT%T) # the clock may be set
+	local before id pid of at last after
+	TZ=UTC0 printf -v before '%(%FT%T)T' $((EPOCHSECONDS - 60)) # the clock may be set
 	TZ=Asia/Tokyo try status=7 -n 2 --label nightly --log-format json -- \
 	    sh -c 'echo $RETRY_ID $PPID >ran; exit 7' 'two words'
 	read -r id pid <ran
-	of='"id":"'$id'","pid":'$pid',"command":["sh","-c","echo $RETRY_ID $PPID >ran; exit 7","two words"],"label":"nightly"'
-	sed -E 's/^(.{9})[0-9]{4}(-[0-9]{2}){2}T([0-9]{2}:){2}[0-9]{2}\.[0-9]{3}Z/\1TIME/' err |
-		diff - <(cat <<-END
-			{"time":"TIME","level":"warning","message":"attempt 1/2 failed (exit 7), retrying in 0s",$of,"attempt":1,"status":7,"delay_ms":0}
-			{"time":"TIME","level":"error","message":"attempt 2/2 failed (exit 7), $exhausted",$of,"attempt":2,"status":7,"reason":"attempts"}
-		END
-		)
-	at=$(json log @err each.time)
-	[[ ! $at < $before && ! ${at%%.*} > $(date -u -d '+1 min' +%FT%T) ]]
+	of="\"id\":\"$id\",\"pid\":$pid,"
+	of+='"command":["sh","-c","echo $RETRY_ID $PPID >ran; exit 7","two words"],"label":"nightly"'
+	json log @err each.time
+	at=${got%,*} last=${got#*,}
+	[[ $got =~ ^(,?[0-9]{4}(-[0-9]{2}){2}T([0-9]{2}:){2}[0-9]{2}\.[0-9]{3}Z){2}$ ]]
+	holds err \
+	    '{"time":"'$at'","level":"warning","message":"attempt 1/2 failed (exit 7), retrying in 0s",'"$of"',"attempt":1,"status":7,"delay_ms":0}' \
+	    '{"time":"'$last'","level":"error","message":"attempt 2/2 failed (exit 7), '"$exhausted"'",'"$of"',"attempt":2,"status":7,"reason":"attempts"}'
+	TZ=UTC0 printf -v after '%(%FT%T)T' $((EPOCHSECONDS + 60))
+	[[ ! $at < $before && ! ${last%.*} > $after ]]
 	table <<-'END'
-		logs 0 each.level=warning -B api --budget-dir nosuch -- true && grep -q budget err
+		logs 0 each.level=warning -B api --budget-dir nosuch -- true && has budget err
 		logs 0 each.level=info,info -v -- true
 		logs 127 each.level=error$'\n'"each.message=cannot run 'nosuch': No such file or directory"$'\n'each.label=null$'\n''each.command=["nosuch"]' -q nosuch
 		logs 7 each.attempt=3 -n 3 -E -- sh -c 'exit 7'
@@ -105,10 +122,10 @@ exhausted='giving up: attempts exhausted'
 		logs 0 each.level= -- true
 		logs 0 each.level= -E -- sh -c '[ "$RETRY_ATTEMPT" -eq 2 ]'
 		# Of a long command the beginning, and of long words.
-		logs 7 each.reason=attempts -n 1 -- sh -c 'exit 7' $(seq 1000) && grep -q '"command":\["sh","-c","exit 7","1",.*,"\.\.\."\]' err
+		logs 7 each.reason=attempts -n 1 -- sh -c 'exit 7' {1..1000} && [[ $(<err) == *'"command":["sh","-c","exit 7","1",'*',"..."]'* ]]
 		logs 7 each.attempt=1 -n 1 -- sh -c 'exit 7' "$(printf 'a\n%.0s' {1..200})" last && grep -q '"exit 7","a\\u000aa.*\.\.\.","last"\]' err
 	END
-	run -125 sh -c '"$@" 2>err >/dev/full' sh "$RETRY" -q -O --log-format json echo lost
+	exits 125 "$RETRY" -q -O --log-format json echo lost 2>err >/dev/full
 	json log @err each.level=error \
 	    'each.message=cannot write to standard output: No space left on device'
 }
@@ -153,45 +170,48 @@ exhausted='giving up: attempts exhausted'
 @test "a workflow gets one warning, at the end, however it ended, and none of a success at once" {
 	workflow() # workflow STATUS WORD...
 	{
-		try status="$1" --log-format github "${@:2}"
+		local usual=(-d 0 --log-format github)
+		try status="$1" "${@:2}"
 	}
 	last=(sh -c 'echo theirs >&2; exit 7')
 	third=(sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]')
 	nosuch="cannot run 'nosuch': No such file or directory"
+	printf -v blank %999s x
 	escaped=100%25%0D%0A%3A%3Aerror%3A%3Ax%250A
 	table <<-'END'
-		workflow 7 -n 4 "${last[@]}" && warned "${last[*]}" "retry: attempt 4/4 failed (exit 7), $exhausted" && [ "$(grep -c '^retry: attempt ./4 failed (exit 7), retrying in 0s$' err) $(lines err)" = '3 8' ]
+		workflow 7 -n 4 "${last[@]}" && warned "${last[*]}" "retry: attempt 4/4 failed (exit 7), $exhausted" && reads err '> theirs|attempt 1/4 failed (exit 7), retrying in 0s|> theirs|attempt 2/4 *s|> theirs|attempt 3/4 *s|> theirs|> ::*'
 		workflow 7 --stop-on 7 -- sh -c 'exit 7' && warned 'sh -c exit 7' 'retry: attempt 1/5 failed (exit 7), giving up: --stop-on 7'
 		workflow 0 "${third[@]}" && warned "${third[*]}" 'retry: attempt 3/5 succeeded (exit 0)'
-		workflow 7 -B api --budget-dir "$PWD" --budget-min 0 -- sh -c 'exit 7' && one_warning && [[ $(tail -n 1 err) == "::warning title=sh -c exit 7::retry: budget 'api': exhausted, "* ]]
+		workflow 7 -B api --budget-dir "$PWD" --budget-min 0 -- sh -c 'exit 7' && one_warning && [[ ${all[-1]} == "::warning title=sh -c exit 7::retry: budget 'api': exhausted, "* ]]
 		workflow 124 -T 0.5 -k 0 -- sleep 20 && one_warning
 		workflow 125 -I --stdin-max 1 -- true < <(echo hello) && one_warning
 		workflow 69 -B api --budget-required --budget-dir "$PWD/none" -- true && one_warning
-		workflow 0 -- true && [ ! -s err ]
-		workflow 0 --consecutive 2 -- true && [ ! -s err ]
-		workflow 0 -v -- true && grep -q '^retry: attempt 1/5 succeeded' err && not grep '^::' err
+		workflow 0 says='' -- true
+		workflow 0 says='' --consecutive 2 -- true
+		workflow 0 says='attempt 1/5 succeeded*|ended after *' -v -- true
 		# With -q only failures of retry itself, with -E all the same.
-		workflow 7 -q -n 2 -- sh -c 'exit 7' && [ ! -s err ]
+		workflow 7 says='' -q -n 2 -- sh -c 'exit 7'
 		workflow 127 -q -- nosuch && warned nosuch "retry: $nosuch"
 		workflow 7 -n 3 -E -- "${last[@]}" && holds err theirs "::warning title=${last[*]}::retry: attempt 3/3 failed (exit 7), $exhausted"
 		# Percent signs and newlines are escaped.
-		workflow 127 -- $'100%\r\n::error::x%0A' && one_warning && [ "$(head -n 1 err)" = "::warning title=$escaped::retry: cannot run '100%25%0D%0A::error::x%250A': No such file or directory" ] && [[ $(tail -n 1 err) == 'retry: this needs a shell: '* ]]
+		workflow 127 -- $'100%\r\n::error::x%0A' && one_warning && [ "${all[0]}" = "::warning title=$escaped::retry: cannot run '100%25%0D%0A::error::x%250A': No such file or directory" ] && [[ ${all[-1]} == 'retry: this needs a shell: '* ]]
 		# The title is the label, or the first bytes of the command.
 		workflow 7 -n 1 --label 'a: 1, 2' -- sh -c 'exit 7' && warned 'a%3A 1%2C 2' "retry: a: 1, 2: attempt 1/1 failed (exit 7), $exhausted"
-		workflow 7 -n 1 -- sh -c 'exit 7' "$(printf %999s x)" && [[ $(<err) == '::warning title=sh -c exit 7  '*' ::retry: attempt 1/1 failed'* && $(wc -c <err) -lt 300 ]]
+		workflow 7 -n 1 -- sh -c 'exit 7' "$blank" && one_warning && [[ $all == '::warning title=sh -c exit 7  '*' ::retry: attempt 1/1 failed'* && ${#all} -lt 300 ]]
 		# No argument begins a line, where it could be a workflow command, nor is one within.
 		workflow 127 --label '##[group]a' -- '##[add-mask]b' && warned '##[group]a' "retry: ##[group]a: cannot run '##[add-mask]b': No such file or directory"
-		workflow 7 -n 2 --label '##[group]a' -- sh -c 'exit 7' && [ "$(head -n 1 err)" = 'retry: \x23#[group]a: attempt 1/2 failed (exit 7), retrying in 0s' ]
-		try status=7 -n 2 --label '##[group]a' -- sh -c 'exit 7' && [[ $(head -n 1 err) == 'retry: ##[group]a: attempt 1/2 '* ]]
-		workflow 127 -- $'x\n::add-mask::y\n' && not grep -q '^::add-mask' err
-		try status=127 -- $'x\n::add-mask::y\n' && not grep -q '^::add-mask' err
+		workflow 7 -n 2 --label '##[group]a' -- sh -c 'exit 7' && has_line 'retry: \x23#[group]a: attempt 1/2 failed (exit 7), retrying in 0s' err
+		try status=7 says='##?group?a: attempt 1/1 *' -n 1 --label '##[group]a' -- sh -c 'exit 7'
+		workflow 127 -- $'x\n::add-mask::y\n' && not has $'\n::add-mask' err
+		try status=127 -- $'x\n::add-mask::y\n' && not has $'\n::add-mask' err
 	END
-	run -125 sh -c '"$@" >/dev/full 2>err' sh "$RETRY" -O --log-format github echo hello
+	exits 125 "$RETRY" -O --log-format github echo hello 2>err >/dev/full
 	one_warning
 	# Where a signal ends the wait, too.
+	: >err
 	start "$RETRY" --log-format github -d 60 -j none false
-	wait_for grep -q 'retrying in' err
+	wait_for has 'retrying in' err
 	ended_by TERM
-	[ "$(grep -c '^::warning title=.*::retry: .*: interrupted' err)" -eq 1 ]
+	one_warning && [[ ${all[-1]} == *': interrupted'* ]]
 }
 
