@@ -7,6 +7,11 @@ load helper
 load actor
 load budget
 
+# The rows make their own directories.
+setup() {
+	helper_setup
+}
+
 # tried STATUS SAYS [OPTION]...: a try of an invocation whose only attempt fails with 7,
 # or of one that is held
 tried() {
@@ -41,15 +46,19 @@ probe() {
 
 # items COUNT PARALLEL [OPTION]... COMMAND...: COUNT items, so many at once
 items() {
-	seq "$1" >items
+	eval "printf '%s\n' {1..$1}" >items
 	start xargs -a items -P "$2" -n 1 "$RETRY" -q -B api "${@:3}"
 }
 
 # all_served COUNT: each of them was, once, and all retries ended with 0
 all_served() {
+	local all item once=()
 	PATIENCE=${PATIENCE:-240} ended 0
-	[ "$(sort -un served | wc -l)" -eq "$1" ]
-	[ "$(lines served)" -eq "$1" ]
+	mapfile -t all <served
+	for item in "${all[@]}"; do
+		once[item]=$item
+	done
+	[ "${#all[@]} ${#once[@]}" = "$1 $1" ]
 }
 
 @test "after N failures in a row the breaker is open, and nothing is run" {
@@ -59,9 +68,7 @@ all_served() {
 	    tried 7 '*'
 	    tried 7 '*' --breaker 3,10s
 	    ran 3
-	    for _ in 1 2; do
-	        open '3 consecutive failures, probe in @(10|[5-9]|[5-9].[0-9])s' --breaker 3,10s
-	    done
+	    open '3 consecutive failures, probe in @(10|[5-9]|[5-9].[0-9])s' --breaker 3,10s
 	    ran 3
 	failures of one invocation
 	    made 3/9 says="*|breaker 'api': open after 3 consecutive failures, probe in *; giving up|ended after 3 attempts in *: breaker" \
@@ -113,7 +120,7 @@ all_served() {
 	    echo 0 >go
 	    ended 0
 	    succeed 2 --breaker 1,2s
-	    [ "$(lines probes)" -eq 1 ]
+	    holds probes ''
 	a failure that is not retried closes it
 	    opened_due --breaker 1,2s
 	    tried 7 'attempt*' --breaker 1,2s --stop-on 7
@@ -142,9 +149,14 @@ all_served() {
 	a probe may take longer
 	    opened_due --breaker 1,1s
 	    probe --breaker 1,1s -t 60
-	    renewed() { shown '"half-open".*"next_seconds": 2'; }
+	    renewed() {
+	        look_into "$api"
+	        [ "$content" != "$before" ] && before=$content && shown '"half-open".*"next_seconds": 2'
+	    }
 	    for _ in 1 2; do
 	        older 1
+	        look_into "$api"
+	        before=$content
 	        wait_for renewed
 	    done
 	    tried 75 '' -q --breaker 1,1s
@@ -165,14 +177,14 @@ all_served() {
 	its command cannot be executed
 	    opened_due --breaker 1,2s
 	    is 127 "$RETRY" -q -B api --breaker 1,2s ./missing
-	    touch plain
+	    : >plain
 	    is 126 "$RETRY" -q -B api --breaker 1,2s ./plain
 	    tried 7 '*' --breaker 1,2s
 	    open '*' --breaker 1,2s
 	    ran 2
 	it has died of SIGPIPE
 	    opened_due --breaker 1,2s
-	    is 141 sh -c '"$@"' sh "$RETRY" -q -B api --breaker 1,2s sh -c 'kill -PIPE $$'
+	    is 141 "$RETRY" -q -B api --breaker 1,2s sh -c 'kill -PIPE $$'
 	    is 0 "$RETRY" -B api --breaker 1,2s "${works[@]}"
 	    ran 2
 	END
@@ -182,7 +194,8 @@ all_served() {
 @test "--budget-wait waits for the breaker, too" {
 	rows beside scene <<-'END'
 	until a first attempt may be the probe
-	    before=$(now)
+	    look_at_clock
+	    before=$moment
 	    tried 7 '*' --breaker 1,3s
 	    try says="breaker 'api': open after 1 failure, probe in *; waiting" \
 	        -B api --breaker 1,3s --budget-wait 30s "${works[@]}"
@@ -190,7 +203,8 @@ all_served() {
 	    ran 2
 	until its time is over, with 75
 	    tried 7 '' -q --breaker 1,30s
-	    before=$(now)
+	    look_at_clock
+	    before=$moment
 	    tried 75 '*; waiting|*; command not run|ended after 0 attempts in *: breaker' \
 	        -v --breaker 1,30s --budget-wait 600ms
 	    took_since "$before" 600
@@ -202,20 +216,21 @@ all_served() {
 	each reason for a wait is in one message
 	    start "$RETRY" -B api --budget-min 0 -n 2 -d 0 --breaker 2,100ms \
 	        --budget-wait 5s "${fails[@]}"
-	    reached noted 1
+	    reached told 'retry: budget .*; waiting'
 	    is 7 "$RETRY" -q -B api -n 1 --breaker 2,3s "${fails[@]}"
-	    reached noted 2
+	    reached told 'retry: breaker .*; waiting'
 	    # No attempt asks before the dependency has recovered.
 	    kill -STOP "$pid"
 	    # It leaves the probe to the retry that waits, as long as that one asks.
-	    wait_for "$RETRY" -q -B api --breaker 2,3s true
+	    is 0 "$RETRY" -q -B api --breaker 2,3s --budget-wait 30s true
 	    older 2
 	    ended_by CONT 7
 	    ran 2
 	    noted 3 'retry: budget .*; waiting retry: breaker .*; waiting retry: budget .*; giving up'
 	a deadline before the first attempt gives 75
 	    tried 7 '' -q --breaker 1,30s
-	    before=$(now)
+	    look_at_clock
+	    before=$moment
 	    tried 75 '*|ended after 0 attempts in *: deadline' -v --breaker 1,30s --budget-wait 60s -T 2
 	    took_since "$before" 1500
 	    ran 1
@@ -242,61 +257,66 @@ all_served() {
 	END
 }
 
-# outage SECONDS COUNT PARALLEL LATENCY: COUNT items, so many at once, with a
+# outage SECONDS COUNT PARALLEL [LATENCY]: COUNT items, so many at once, with a
 # dependency that is down for so long; then all of them are served
 outage() {
-	local before most
+	local before most refused
 	rm -rf up refused served budgets/*
-	before=$(now)
+	look_at_clock
+	before=$moment
 	items "$2" "$3" -n inf -d 100ms -b constant --breaker 20,500ms,1s \
 	    --budget-wait 3m sh -c '
 		[ -e up ] && { echo "$1" >>served; exit; }
-		echo >>refused; sleep '"$4"'; exit 7' sh
+		echo >>refused; '"${4+sleep $4; }"'exit 7' sh
 	sleep "$1"
 	wait_for shown '"state": "(half-)?open"'
-	touch up
+	: >up
 	# What opens it, what is under way then, and probes. Without the breaker
 	# each would be refused ten times a second.
-	most=$((20 + $3 - 1 + ($(now) - before) / 500))
+	look_at_clock
+	most=$((20 + $3 - 1 + (moment - before) / 500))
 	all_served "$2"
-	echo "$(lines refused) of $most"
-	[ "$(lines refused)" -ge 11 ] # or it opens when the eleventh retry is denied
-	[ "$(lines refused)" -le "$most" ]
+	mapfile refused <refused
+	echo "${#refused[@]} of $most"
+	[ "${#refused[@]}" -ge 11 ] # or it opens when the eleventh retry is denied
+	[ "${#refused[@]}" -le "$most" ]
+	look_at_totals
 	# The allowance pays for no more than it may.
-	most=$(($(counter successes) / 5))
-	[ "$(counter retries)" -le "$((most > 10 ? most : 10))" ]
-	[ "$(($(counter probes) + $(counter turns)))" -ge 5 ]
+	most=$((total[successes] / 5))
+	[ "${total[retries]}" -le "$((most > 10 ? most : 10))" ]
+	[ "$((total[probes] + total[turns]))" -ge 5 ]
 }
 
 # bats test_tags=slow
 @test "in an outage the breaker lets few attempts through, and then serves all" {
 	rows beside scene <<-'END'
 	many wait and ask often
-	    outage 1 40 24 0
+	    outage 1 24 16
 	    if [ -n "${LONG-}" ]; then
-	        outage 10 10000 64 0
+	        outage 10 10000 64
 	        outage 15 2000 64 0.1
 	    fi
 	where all attempts fail, only the allowance and probes are let through
-	    before=$(now) pause=300 probes=0
-	    items 24 24 --breaker 20,300ms,1200ms -T 2s -d 100ms -b constant \
+	    look_at_clock
+	    before=$moment pause=300 probes=0
+	    items 16 16 --breaker 20,300ms,1200ms -T 2s -d 100ms -b constant \
 	        sh -c 'echo >>ran; exit 7' sh
 	    PATIENCE=${PATIENCE:-60} ended
 	    # One probe after each pause that fits in.
-	    for ((span = $(now) - before - pause; span >= 0; span -= pause)); do
+	    look_at_clock
+	    for ((span = moment - before - pause; span >= 0; span -= pause)); do
 	        ((++probes))
 	        ((pause = pause < 1200 ? 2 * pause : 1200))
 	    done
-	    "$RETRY" --budget-status api
-	    echo "$probes probes at most"
 	    counted successes 0 turns 0
-	    firsts=$(counter firsts) retries=$(counter retries)
-	    probes_made=$(counter probes)
-	    [ "$firsts" -le 24 ]
-	    [ "$retries" -le 10 ]
-	    [ "$probes_made" -le "$probes" ]
+	    declare -p total
+	    echo "$probes probes at most"
+	    [ "${total[firsts]}" -le 16 ]
+	    [ "${total[retries]}" -le 10 ]
+	    [ "${total[probes]}" -le "$probes" ]
 	    # The deadline may end one before it runs.
-	    [ "$(lines ran)" -ge 11 ]
-	    [ "$(lines ran)" -le "$((firsts + retries + probes_made))" ]
+	    mapfile ran <ran
+	    [ "${#ran[@]}" -ge 11 ]
+	    [ "${#ran[@]}" -le "$((total[firsts] + total[retries] + total[probes]))" ]
 	END
 }

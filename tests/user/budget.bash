@@ -23,8 +23,8 @@
 #     traced PATTERN    ./trace has a part like this
 #     shown REGEX       the status of api, in JSON, has a part like this; sets
 #                       BASH_REMATCH
-#     counter NAME      prints a total of api: probes turns firsts successes
-#                       retries denied
+#     look_at_totals    sets the array $total to those of api, by their names:
+#                       probes turns firsts successes retries denied...
 #     counted NAME N... these totals of api are such
 #     older SECONDS     makes api's segment that much older, as if nobody had
 #                       called for so long; together no more than the three
@@ -144,17 +144,22 @@ shown() {
 	} >&2
 }
 
-counter() {
-	shown "\"totals\": .*\"$1\": ([0-9]+)" && echo "${BASH_REMATCH[1]}"
+look_at_totals() {
+	local pairs pair
+	declare -gA total=()
+	shown '"totals": .([^}]*)' || return
+	IFS=, read -ra pairs <<<"${BASH_REMATCH[1]//[ \"]/}"
+	for pair in "${pairs[@]}"; do
+		total[${pair%:*}]=${pair#*:}
+	done
 }
 
 counted() {
-	local totals
-	shown '"totals": [^}]*.' || return
-	totals=${BASH_REMATCH[0]}
+	look_at_totals || return
 	while [ $# -gt 0 ]; do
-		[[ $totals =~ "\"$1\": $2"[,}] ]] || {
-			echo "$totals, and not $1 $2"
+		[ "${total[$1]}" = "$2" ] || {
+			declare -p total
+			echo "and not $1 $2"
 			return 1
 		} >&2
 		shift 2
