@@ -12,15 +12,26 @@ load json
 # $under what runs retry. Where the machine stalls the second limit is long enough.
 by=-t
 limited() {
-	local limit said
+	local limit count
 	for limit in ${limits-0.5 4 20}; do
 		: >out 2>err
 		is "$1" "${under[@]}" "$RETRY" -n 1 "$by" "$limit" "${@:2}" || continue
 		none_left
-		said=$(grep -cx ready out) || :
-		[ "$said" -lt "${ready-1}" ] || return 0
+		count ready
+		[ "$count" -lt "${ready-1}" ] || return 0
 	done
 	return 1
+}
+
+# count PATTERN: sets $count to how many lines of ./out are like this, $found to these.
+count() {
+	local all line
+	mapfile -t all <out
+	found=()
+	for line in "${all[@]}"; do # shellcheck disable=SC2053
+		[[ $line != $1 ]] || found+=("$line")
+	done
+	count=${#found[@]}
 }
 
 @test "a limit ends the attempt and gives 124" {
@@ -78,9 +89,11 @@ hears() {
 	beside 'KILL' limited 124 -k 20 -s KILL -- "$ACTOR" listen 9 3
 	rows beside eval <<-'END'
 	KILL after --kill-after
-	    before=$(now)
+	    look_at_clock
+	    before=$moment
 	    limited 124 -k 0.4 -- "$ACTOR" stubborn
-	    [ "$(($(now) - before))" -ge 880 ]
+	    look_at_clock
+	    ((moment - before >= 880))
 	    told '.* timed out after .*, giving up: attempts exhausted'
 	-k 0: KILL at once
 	    limited 124 -k 0 -- sh -c 'trap "" TERM; echo ready; sleep 8; echo survived'
@@ -108,8 +121,8 @@ ends() {
 	beside 'an orphan' ends -- sh -c '("$ACTOR" stubborn & :); exec sleep 20'
 	beside 'in a group of its own' ends -- bash -c 'set -m; "$ACTOR" stubborn & wait'
 	beside "another thread's child" ends -- "$ACTOR" thread
-	beside 'children of children of children' ends -- "$ACTOR" chain 300
-	beside 'each of them outruns TERM' ends -k 0 -- "$ACTOR" chain 300
+	beside 'children of children of children, each of which outruns it' \
+	    ends -k 0 -- "$ACTOR" chain 300
 	beside 'those that TERM reaches start more' ends -k 0.2 -- "$ACTOR" crowd 100
 	rows beside eval <<-'END'
 	without its main thread, which looks like a zombie
@@ -138,11 +151,13 @@ stopped='trap "echo TERM; exit 0" TERM; echo ready; kill -STOP $$; sleep 20'
 # in_time COMMAND...: a limit ends it in several attempts, each before KILL is
 # due: a process that the signal does not reach runs until then.
 in_time() {
-	local before
-	for _ in 1 2 3; do
-		before=$(now)
+	local moment before
+	for _ in 1 2; do
+		look_at_clock
+		before=$moment
 		is 124 "${under[@]}" "$RETRY" -q -n 1 -t 1 -k 30 -- "$@"
-		[ "$(($(now) - before))" -lt 30000 ]
+		look_at_clock
+		((moment - before < 30000))
 	done
 	none_left
 }
@@ -159,7 +174,8 @@ receive() {
 	rows beside eval <<-'END'
 	each of many once, though its parent dies of it
 	    ready=8 receive bash -c 'for i in {1..8}; do ("$ACTOR" listen 1 0; :) & done; wait'
-	    [ "$(grep -cx TERM out)" -eq 8 ]
+	    count TERM
+	    [ "$count" -eq 8 ]
 	END
 	# The kernel shows retry its children only at the fourth question.
 	inject getdents64:error=EIO:when=1..3
@@ -180,11 +196,11 @@ receive() {
 	# retry reads some 170 children at a time. As it reaps orphans the kernel's
 	# list moves, and a look misses some.
 	rows row eval <<-'END'
-	behind 600 orphans
-	    limited 124 -k 0.1 -- "$ACTOR" dead 600
-	each of 520 gets the signal once
-	    limited 124 -k 40 -- "$ACTOR" audience 520
-	    said 'heard 521'
+	behind 300 orphans
+	    limited 124 -k 0.1 -- "$ACTOR" dead 300
+	each of 300 gets the signal once
+	    limited 124 -k 40 -- "$ACTOR" audience 300
+	    said 'heard 301'
 	END
 }
 
@@ -192,8 +208,9 @@ receive() {
 spared() {
 	local file
 	for file; do
-		not gone "$(<"$file")"
-		kill -KILL "$(<"$file")"
+		read -r file <"$file"
+		not gone "$file"
+		kill -KILL "$file"
 	done
 	wait_for none_left
 }
@@ -203,10 +220,6 @@ second() {
 	is 124 "${under[@]}" "$RETRY" -n 2 -d 0 -t 3 -k 0.1 -- "$@"
 	told '.*2/2 timed out after .*'
 }
-
-# For a shell: waits until this file is there and not empty, but not for ever.
-awaits='await() { for i in $(seq 500); do [ ! -s "$1" ] || break; sleep 0.02; done; }
-'
 
 # held [OPTION]...: a command that even KILL does not end. It is exiting, and its
 # tracer stops it there, as a disk that does not answer would. Its pid is in
@@ -218,11 +231,13 @@ held() {
 		echo $$ >undead
 		exec "$ACTOR" stubborn'
 	reached said ready
-	"$ACTOR" hold "$(<undead)" holding 3>&- &
+	read -r undead <undead
+	"$ACTOR" hold "$undead" holding 3>&- &
+	holder=$!
 	echo $! >holder
-	wait_for eval '[ -e holding ] || gone "$(<holder)"'
+	wait_for eval '[ -e holding ] || gone "$holder"'
 	[ -e holding ] || exit 0 # no right to trace here
-	reached told "retry: attempt 1/2: process $(<undead) is still alive 1s after KILL"
+	reached told "retry: attempt 1/2: process $undead is still alive 1s after KILL"
 	[ "$(lines ran)" -eq 1 ]
 }
 
@@ -236,8 +251,8 @@ foreign() {
 	chmod u+s owned
 	start "$ACTOR" as 65534 ./retry -n 2 -d 0 -t 2 -k 0.2 -- \
 	    sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" = 2 ] || '"$1"
-	reached eval '[ "$(grep -c ^pid out)" -eq '"$2 ]"
-	for process in $(sed -n 's/^pid //p' out); do
+	reached eval "count 'pid *'; ((count == $2))"
+	for process in "${found[@]#pid }"; do
 		reached told "retry: attempt 1/2: process $process cannot be signalled: Operation not permitted"
 	done
 	[[ $1 != exec* || $(lines ran) -eq 1 ]]
@@ -253,9 +268,8 @@ foreign() {
 lend() {
 	cp "$RETRY" retry
 	cp "$ACTOR" actor
-	touch ran
-	chmod 755 . retry actor
-	chmod 666 ran
+	: >ran
+	chmod a+rwx . retry actor ran
 }
 
 # bats test_tags=slow
@@ -280,27 +294,30 @@ lend() {
 	        sleep 20 & echo $! >"left$RETRY_ATTEMPT"; exit 3'
 	    spared left1 left2
 	what was there before and becomes an orphan, a child of retry, in an attempt
-	    under=(sh -c "$awaits"'
+	    mkfifo go made
+	    under=(sh -c 'exec 8<>made
 	        {
-	            (sleep 20 & echo $! >inner; await go) &
-	            sleep 20 & echo $! >outer
-	            await go
+	            (sleep 20 & echo $! >inner; echo >made; read -r x <go) &
+	            sleep 20 & echo $! >outer; echo >made
+	            read -r x <go
 	        } &
-	        await inner; await outer
-	        exec "$@"' sh)
-	    second sh -c 'echo >go; exec sleep 20'
+	        read -r x <&8; read -r x <&8
+	        exec "$@" 8<&-' sh)
+	    second sh -c 'exec 9<>go; echo >&9; echo >&9; exec sleep 20'
 	    spared inner outer
 	what an earlier attempt left and becomes an orphan
-	    second sh -c "$awaits"'
-	        [ "$RETRY_ATTEMPT" = 1 ] || { echo >go; exec sleep 20; }
-	        { sleep 20 & echo $! >left; await go; } &
-	        await left; exit 1'
+	    mkfifo go made
+	    second sh -c '
+	        [ "$RETRY_ATTEMPT" = 1 ] || { exec 9<>go; echo >&9; exec sleep 20; }
+	        { sleep 20 & echo $! >left; echo >made; read -r x <go; } &
+	        read -r x <made; exit 1'
 	    spared left
 	KILL does not end it: named and waited for
 	    held
-	    kill -KILL "$(<holder)"
+	    kill -KILL "$holder"
 	    ended 0
-	    [ "$(lines ran) $(grep -c 'still alive' err)" = '2 1' ]
+	    reads err '*still alive*'
+	    [[ $(lines ran) == 2 && $said != *'still alive'*'still alive'* ]]
 	KILL does not end it: abandoned at the deadline
 	    held -T 6
 	    ended 124
@@ -320,38 +337,39 @@ lend() {
 	rows beside eval <<-'END'
 	hidden by /proc from all but root: ended, though nobody sees it
 	    lend
+	    mkfifo -m 666 told
 	    is 0 "${isolate[@]}" sh -c '
 	        mount -t proc -o hidepid=2 proc /proc
 	        exec ./actor as 65534 ./retry -n 2 -d 0 -t 3 -k 0.2 -- sh -c "$0"' '
 	        if [ "$RETRY_ATTEMPT" = 2 ]; then
-	            ! kill -0 "$(cat ran)" || echo survived
+	            read -r hidden <ran
+	            ! kill -0 "$hidden" || echo survived
 	            exit
 	        fi
-	        ./actor hidden &
+	        ./actor hidden >told &
 	        echo $! >ran
-	        for i in $(seq 500); do
-	            ! grep -qx ready out || break
-	            sleep 0.02
-	        done
+	        read -r ready <told
 	        [ -e "/proc/$!" ] || echo unseen
 	        wait'
 	    said unseen
 	    not said survived
-	    holds <(grep ^retry: err) 'retry: attempt 1/2 timed out after 3s, retrying in 0s'
+	    reads err '*attempt 1/2 timed out after 3s, retrying in 0s*'
+	    [[ $said != *attempt*attempt* ]]
 	    none_left
 	END
 }
 
 # Says "overlap" where another one runs, too.
-exclusive='trap "sleep 0.3 && rmdir running; exit 1" TERM
-	mkdir running || echo overlap
+exclusive='trap "sleep 0.3 && rm running; exit 1" TERM
+	set -C
+	true >running || echo overlap
 	sleep 20 & wait'
 
 # overlaps_not SHELL: a limit ends two attempts of the code for a shell, one after
 # the other
 overlaps_not() {
 	is 124 "$RETRY" -n 2 -d 0 -t 0.5 -k 20 -- sh -c "$1" "$exclusive"
-	[ "$(grep -c 'timed out' err)" -eq 2 ]
+	told '.*2/2 timed out .*'
 	not said overlap
 	none_left
 }
@@ -375,7 +393,7 @@ overlaps_not() {
 	        sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" = 1 ] || exec sleep 20; exit 1'
 	a success before retry, which is late, looks at the clock
 	    mkfifo go
-	    start "$RETRY" -T 3 -- sh -c 'touch ready; read -r line <go'
+	    start "$RETRY" -T 3 -- sh -c ': >ready; read -r line <go'
 	    reached test -e ready
 	    kill -STOP "$pid"
 	    sleep 3.1
