@@ -176,7 +176,7 @@
 	"(Operation|Resolving) timed out|SSL connection timeout|" \
 	"Operation too slow|(Recv|Send) failure: |Empty reply from server|" \
 	"transfer closed with |end of response with [0-9]+ bytes|" \
-	"not closed cleanly|HTTP/2 framing|SSL_ERROR_(SYSCALL|ZERO)|" \
+	"not closed cleanly|HTTP/?2 framing|SSL_ERROR_(SYSCALL|ZERO)|" \
 	"GnuTLS recv error|in the pull function|non-properly terminated|" \
 	"unexpected eof while|Proxy CONNECT aborted|(returned error:|" \
 	"tunnel failed, response|Received HTTP code|RPC failed; HTTP) " AGAIN
@@ -275,7 +275,7 @@
 	"SocketError|Socket::ResolutionError|EOFError)|" \
 	"^Net::OpenTimeout: Failed to open TCP connection to " \
 	"[a-z.]*rubygems\\.org:|(<| - )(timed|no such name \\(http)|" \
-	"^timed out \\(http|^out \\(http|timed out \\((http|Gem::)|" \
+	"^out \\(http|timed out \\((http|Gem::)|" \
 	"RemoteFetcher::UnknownHost|unexpected eof|eof while reading|" \
 	"^while reading \\(http|bad response [A-Z].* " AGAIN \
 	"|(^|(Error|Unavailable|Gateway|Time-?[Oo]ut|Requests) )" AGAIN \
@@ -414,7 +414,7 @@ static const struct preset tools[] = {
 	{ .name = "az",
 	  .knows = "throttling, errors of the service and the network",
 	  .err.fatal = "run 'az login'|AADSTS[57][0-9]+|"
-	    "\\((Authorization|Authentication|InvalidAuthentication|"
+	    "\\((Authorization|Authentication|"
 	    "ResourceNotFound|ResourceGroupNotFound|SubscriptionNotFound|"
 	    "Invalid|Quota)[A-Za-z]*\\)|" URLLIB3_NEVER,
 	  .err.transient = URLLIB3_AGAIN "|\\('Connection (broken|aborted)|"
@@ -638,7 +638,7 @@ static const struct preset tools[] = {
 	  .programs = "gcloud gsutil bq",
 	  .err.fatal = "PERMISSION_DENIED|UNAUTHENTICATED|NOT_FOUND|"
 	    "INVALID_ARGUMENT|ALREADY_EXISTS|invalid_grant|"
-	    "not currently have an active account|Reauthentication failed|"
+	    "not currently have an active account|"
 	    URLLIB3_NEVER "|" NET_NEVER,
 	  .err.transient = "\\b(UNAVAILABLE|ABORTED|DEADLINE_EXCEEDED)\\b|"
 	    "rateLimitExceeded|service is currently unavailable|(HTTPError|"
@@ -1112,7 +1112,7 @@ static const struct preset tools[] = {
 	  .err.transient = "^ERROR: S3 error: " AGAIN "|"
 	    "^ERROR: S3 Temporary Error|^ERROR: (Could not connect to server|"
 	    "Connection Error)|\\b(" UNREACHED "|" UNRESOLVED ")|^Problem: .*("
-	    "ConnectionResetError|BadStatusLine|timeout)|" URLLIB3_AGAIN,
+	    "BadStatusLine|timeout)|" URLLIB3_AGAIN,
 	  .source = "s3cmd's ExitCodes.py, Exceptions.py; captures" },
 
 	{ .name = "scp",
@@ -1211,11 +1211,11 @@ static const struct preset tools[] = {
 	{ .name = "uv",
 	  .knows = "errors of the network and of the index",
 	  .programs = "uv uvx",
-	  .err.fatal = UV_LINE "(.*error \\(" NEVER "|" TLS_NEVER "|.*("
+	  .err.fatal = UV_LINE "(.*error \\(" NEVER "|.*(" TLS_NEVER "|"
 	    "No solution found|Hash mismatch))|" FULL,
 	  .err.transient = UV_LINE "(.*(\\(|status code )" AGAIN " [A-Z<]|.*("
 	    RUST_AGAIN "|network timeout|Connection reset by peer))|"
-	    "^ +\\(" AGAIN " [A-Z]|^ +.*unable to access|" GIT_AGAIN,
+	    "^ +\\(" AGAIN " [A-Z]|" GIT_AGAIN,
 	  .source = "uv's tests of its network, reqwest, hyper; not run" },
 
 	/* With -q, a 503 looks like a 404: 8, and no word. */
@@ -1260,9 +1260,8 @@ static const struct preset tools[] = {
 	    COREPACK_AGAIN,
 	  .out.fatal = "YN0001: .*(" TLS_NEVER ")",
 	  .out.transient = "YN[0-9]+: .*Response Code: " AGAIN "|"
-	    "(YN0001|Internal Error): .*(Request|Read|Timeout|Cache|Upload|"
-	    "Zlib)?Error: (.*(" NODE_AGAIN ")|Timeout awaiting '|"
-	    "The server aborted)|Fatal Error: .*" GIT_AGAIN,
+	    "(YN0001|Internal Error): .*Error: (.*(" NODE_AGAIN ")|"
+	    "Timeout awaiting ')|Fatal Error: .*" GIT_AGAIN,
 	  .source = "yarn's request-manager.js, berry's httpUtils, got; "
 	    "captures" },
 
