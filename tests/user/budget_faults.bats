@@ -210,7 +210,7 @@ mounted() {
 	mkdir mnt
 	"${isolate[@]}" mount -t tmpfs none mnt 2>/dev/null || skip 'no right to mount here'
 	mounted size=16k 'head -c 99999 /dev/zero >mnt/full 2>/dev/null'
-	unusable '.*No space left on device' --budget-dir mnt
+	unusable '.*cannot write: No space left on device' --budget-dir mnt
 	mounted mode=755 '"$RETRY" -B api --budget-dir mnt true
 		mount -o remount,bind,ro mnt'
 	unusable '.*Read-only file system' --budget-dir mnt
