@@ -56,8 +56,8 @@ asks='echo in 30ms >&2; exit 1'
 		# A moment: the wait is what is left of it.
 		says 0 'at 2026-11-22T10:00:00Z' -- --retry-after 'stderr:at '
 		says 0 'at Sun, 22 Nov 2020 10:00:00 GMT.' -- --retry-after 'stderr:at '
-		within_minute "at $(($(date +%s) + 60))"
-		within_minute "at $(date -ud '60 seconds' +%FT%TZ)"
+		within_minute "at $((EPOCHSECONDS + 60))"
+		TZ=UTC0 printf -v soon '%(%FT%TZ)T' $((EPOCHSECONDS + 60)); within_minute "at $soon"
 		says 1000 'again in 1s\nagain in vain\n' -- --retry-after 'stderr:again in '
 		# The longest wait of several patterns.
 		says 9000 'after 9s, or in 7s' -- --retry-after 'stderr:in ' --retry-after 'stderr:after '
@@ -74,7 +74,7 @@ asks='echo in 30ms >&2; exit 1'
 		says 7000 'try again in 7s' -- --policy ./policy
 		says 9000 'try again in 7s, wait 9s' -- --policy ./policy --retry-after 'stderr:wait '
 		# It does not make a failure one to retry.
-		says 20000 'again in 20s' -- --stop-on 1 --retry-after 'stderr:in ' && grep -qF '"reason": "stop-rule",' report
+		says 20000 'again in 20s' -- --stop-on 1 --retry-after 'stderr:in ' && has '"reason": "stop-rule",' report
 		# The same pattern in a LIST acts, too.
 		says 30 'busy 30ms' -- --retry-after 'stderr:busy ' --retry-on 'stderr:busy ' && [ "$(values rule)" = retry-on ]
 		says 30 'busy 30ms' -- --stop-on 'stderr:busy ' --retry-after 'stderr:busy ' && [ "$(values rule)" = stop-on ]
