@@ -23,7 +23,7 @@ limited() {
 	return 1
 }
 
-# count PATTERN: sets $count to how many lines of ./out are like this, $found to these.
+# count PATTERN: sets $found to the lines of ./out that are like this, $count to how many.
 count() {
 	local all line
 	mapfile -t all <out
@@ -89,11 +89,9 @@ hears() {
 	beside 'KILL' limited 124 -k 20 -s KILL -- "$ACTOR" listen 9 3
 	rows beside eval <<-'END'
 	KILL after --kill-after
-	    look_at_clock
-	    before=$moment
+	    before=$(now)
 	    limited 124 -k 0.4 -- "$ACTOR" stubborn
-	    look_at_clock
-	    ((moment - before >= 880))
+	    [ "$(($(now) - before))" -ge 880 ]
 	    told '.* timed out after .*, giving up: attempts exhausted'
 	-k 0: KILL at once
 	    limited 124 -k 0 -- sh -c 'trap "" TERM; echo ready; sleep 8; echo survived'
@@ -151,13 +149,10 @@ stopped='trap "echo TERM; exit 0" TERM; echo ready; kill -STOP $$; sleep 20'
 # in_time COMMAND...: a limit ends it in several attempts, each before KILL is
 # due: a process that the signal does not reach runs until then.
 in_time() {
-	local moment before
 	for _ in 1 2; do
-		look_at_clock
-		before=$moment
+		SECONDS=0
 		is 124 "${under[@]}" "$RETRY" -q -n 1 -t 1 -k 30 -- "$@"
-		look_at_clock
-		((moment - before < 30000))
+		((SECONDS < 30))
 	done
 	none_left
 }

@@ -16,20 +16,11 @@ logs() {
 	try status="$1" --log-format json "${@:3}" && json log @err "${checks[@]}"
 }
 
-# commands: sets $commands to the lines of ./err that are workflow commands, $all to all
-commands() {
-	local line
-	commands=()
-	mapfile -t all <err
-	for line in "${all[@]}"; do
-		[[ $line != ::* ]] || commands+=("$line")
-	done
-}
-
-# one_warning: ./err has one workflow command, a warning about retry
+# one_warning: ./err has one workflow command, a warning about retry; sets $all to its lines
 one_warning() {
-	commands
-	[[ ${#commands[@]} == 1 && ${commands[0]} == '::warning title='*'::retry: '* ]] || {
+	mapfile -t all <err
+	printf -v text '\n%s' "${all[@]}"
+	[[ $text =~ $'\n::warning title='.*::retry:\  && $text != *$'\n::'*$'\n::'* ]] || {
 		cat err
 		return 1
 	}
@@ -54,13 +45,9 @@ exhausted='giving up: attempts exhausted'
 @test "a label stands before each message, of whatever kind and length it is" {
 	labelled() # labelled LINES LABEL STATUS WORD...: that many lines have it
 	{
-		local all line
-		try status="$3" "${@:4}" || return
-		mapfile -t all <err
-		[ "${#all[@]}" = "$1" ] || return
-		for line in "${all[@]}"; do
-			[[ $line == "retry: $2: "* ]] || return
-		done
+		local says="$2: *"
+		[ "$1" = 1 ] || says+="|$says"
+		try status="$3" says="$says" "${@:4}" && [ "$(lines err)" = "$1" ]
 	}
 	unshown() # unshown LABEL: it cannot be shown in a line as it is
 	{

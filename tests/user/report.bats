@@ -42,12 +42,9 @@ unwritten() {
 # only [DIRECTORY/] [FILE]...: the directory has these, what tests leave here, and no more.
 only() {
 	local GLOBIGNORE=out:err:budgets in='' found
-	[[ ${1-} != */ ]] || in=$1
-	shopt -s nullglob
+	[[ ${1-} != */ ]] || { in=$1 && shift; }
 	found=("$in"*)
-	shopt -u nullglob
-	[ -z "$in" ] || shift
-	[ "${found[*]#"$in"}" = "$*" ]
+	[ "${found[*]#"$in"}" = "${*:-*}" ]
 }
 
 seven=(sh -c 'exit 7')
@@ -57,10 +54,8 @@ seven=(sh -c 'exit 7')
 		$ retry --report r.json true && cat r.json
 		{"version": VERSION, "id": "ID", "command": ["true"], "label": null, "attempts_max": 5, "consecutive": 1, "timeout_ms": null, "idle_timeout_ms": null, "deadline_ms": null, "budget": null, "fleet": null, "reason": "succeeded", "limit": null, "why": null, "message": "attempt 1/5 succeeded (exit 0)", "status": 0, "signal": null, "started_at": "TIME", "elapsed_ms": N, "slept_ms": 0, "attempt_count": 1, "attempts_omitted": 0, "attempts": [{"attempt": 1, "started_ms": N, "elapsed_ms": N, "timeout_ms": null, "end": "exited", "status": 0, "signal": null, "http_status": null, "retry_after_ms": null, "verdict": "done", "rule": "exit-status", "why": null, "message": "attempt 1/5 succeeded (exit 0)", "delay_ms": null, "slept_ms": null, "budget_exhausted": false, "throttled": false, "fleet": null}]}
 	END
-	local version
-	version=$("$RETRY" --version)
-	version=${version%%$'\n'*}
-	report 'each.elapsed_ms>=1' 'each.started_ms>=0' version="${version#retry }"
+	report 'each.elapsed_ms>=1' 'each.started_ms>=0' version
+	try out="retry $got|*" --version
 }
 
 # All other tests read a report as text.
@@ -170,10 +165,7 @@ seven=(sh -c 'exit 7')
 	    printf -v zeros '0,%.0s' {1..99}
 	    report each.attempt="${kept#,}" attempt_count=101 attempts_omitted=1 \
 	        attempts_max=101 each.delay_ms="${zeros}null" each.started_ms
-	    last=0
-	    for at in ${got//,/ }; do
-	        ((at >= last)) && last=$at
-	    done
+	    sort -nc <<<"${got//,/$'\n'}"
 	    json trace @t each.retry.attempt="${kept#,}"
 	the command as it was typed, and no key
 	    printf '#!/bin/sh\nprintf "%%s\n" "$@"\n' >curl
