@@ -9,6 +9,7 @@
 #     wait_for CMD...   polls CMD, at last every 90 ms, until it succeeds; fails
 #                       after 20 s, or $PATIENCE seconds
 #     gone PID          no process PID is running (a zombie is gone)
+#     state S PID       its state is this letter: S sleeps, T is stopped, Z a zombie
 #     childless PID     it has no child any more
 #     now               prints milliseconds of a clock that never steps
 #     why PATH          prints what the program's libc says where PATH cannot be
@@ -309,6 +310,11 @@ gone() {
 	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
 	stat=${stat##*) }
 	[[ ${stat%% *} == [ZX] ]]
+}
+
+state() {
+	local stat
+	{ read -r stat <"/proc/$2/stat"; } 2>/dev/null && [[ $stat == *") $1 "* ]]
 }
 
 childless() {

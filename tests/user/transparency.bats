@@ -6,6 +6,14 @@
 
 load helper
 
+# twice FILE OTHER: OTHER has the text of FILE twice
+twice() {
+	local one two
+	IFS= read -rd '' one <"$1" || :
+	IFS= read -rd '' two <"$2" || :
+	[ "$two" = "$one$one" ] || diff -a "$1" "$2"
+}
+
 # alike COMMAND...: COMMAND, which writes something and fails, writes the same
 # bytes and ends with the same status directly and in both of two attempts
 # under retry. What is in $before stands before either, and retry has $options.
@@ -17,17 +25,34 @@ alike() {
 	[ -s direct ] && [ "$direct" -ne 0 ] || return
 	"${before[@]}" "$RETRY" -q -n 2 -d 0 "${options[@]}" "$@" >under 3>&- ||
 		under=$?
-	diff -a - under < <(cat direct direct) || return
+	twice direct under || return
 	[ "$direct" -eq "$under" ] || {
 		echo "status $under instead of $direct: $*"
 		return 1
 	}
 }
 
+# added NAME...: ./under has the variables of ./direct, these of RETRY_, and no others
+added() {
+	local -A left=()
+	local all name
+	mapfile -d '' -t all <direct
+	for name in "${all[@]}" "${@/#/RETRY_}"; do
+		left[$name]=1
+	done
+	mapfile -d '' -t all <under
+	for name in "${all[@]}"; do
+		[[ $name != RETRY_* ]] || name=${name%%=*}
+		[ -n "${left[$name]-}" ] || return
+		unset "left[\$name]"
+	done
+	[ "${#left[@]}" -eq 0 ]
+}
+
 @test "arguments and environment arrive byte for byte" {
 	rows row eval <<-'END'
 	arguments
-	    alike sh -c 'cat "/proc/$$/cmdline"; exit 3' sh '' ' ' '"' "'" $'\\' \
+	    alike sh -c 'printf "%s<>" "$@"; exit 3' sh '' ' ' '"' "'" $'\\' \
 	        '$HOME' '*' '`id`' $'new\nline' $'tab\t' $'\xff\xfe\xc3' 'a  b' \
 	        -n 3 -- -q ''
 	a megabyte of them
@@ -38,18 +63,16 @@ alike() {
 	    holds direct '10 100000'
 	variables, and only those of RETRY are added
 	    before=(env -i A= B=x=y 'C= ' $'D=\xff\n' 'a b=c' RETRY=mine "PATH=$PATH")
-	    "${before[@]}" env -0 | sort -z >direct
-	    "${before[@]}" "$RETRY" env -0 | sort -z >under
-	    diff -a <(tr '\0\n' '\n\1' <direct) \
-	        <(grep -azv '^RETRY_' under | tr '\0\n' '\n\1')
-	    [ "$(grep -azo '^RETRY_[A-Z_]*' under | tr '\0' ' ')" = \
-	        'RETRY_ATTEMPT RETRY_DEPTH RETRY_ID RETRY_MAX_ATTEMPTS RETRY_PARENT ' ]
+	    "${before[@]}" env -0 >direct
+	    "${before[@]}" "$RETRY" env -0 >under
+	    added ATTEMPT DEPTH ID MAX_ATTEMPTS PARENT
 	with a deadline and a last status three more, and none is needed
+	    : >direct
 	    env -i "$RETRY" -n 2 -d 0 -T 20 sh -c \
-	        '[ "$RETRY_ATTEMPT" -eq 2 ] || exit 7; exec env' >under 2>err
-	    [ "$(grep -o '^RETRY_[A-Z_]*' under | sort | tr '\n' ' ')" = \
-	        'RETRY_ANCESTOR_RETRY RETRY_ATTEMPT RETRY_DEADLINE RETRY_DEPTH RETRY_ID RETRY_LAST_STATUS RETRY_MAX_ATTEMPTS RETRY_PARENT ' ]
-	    [ "$(lines err)" -eq 1 ]
+	        '[ "$RETRY_ATTEMPT" -eq 2 ] || exit 7; exec env -0' >under 2>err
+	    sed -zi '/^RETRY_/!d' under # the shell has its own
+	    added ANCESTOR_RETRY ATTEMPT DEADLINE DEPTH ID LAST_STATUS MAX_ATTEMPTS PARENT
+	    reads err '*retrying in 0s'
 	a large environment in a small stack
 	    many=$((${RETRY_SAN:+1} + 0 ? 4000 : 6000)) # sanitizers make larger frames
 	    before=(sh -c 'export $(seq -f "v%g=" "$0"); ulimit -s 128; exec "$@"' "$many")
@@ -61,14 +84,14 @@ alike() {
 # served OPTION... [COMMAND...]: each of two attempts is the process that systemd
 # started, by the rule of sd_listen_fds(3) and sd_watchdog_enabled(3)
 served() {
-	try status=7 out='0 0 1 none /dev/null|0 0 1 none /dev/null' -q -d 0 "$@" sh -c '
+	try status=7 out='0 0 1 none|0 0 1 none' -q -d 0 "$@" sh -c '
 		echo $((LISTEN_PID - $$)) $((WATCHDOG_PID - $$)) \
-		    $LISTEN_FDS ${LISTEN_PIDFDID-none} $(readlink /proc/self/fd/3)
-		exit 7'
+		    $LISTEN_FDS ${LISTEN_PIDFDID-none}
+		[ /proc/self/fd/3 -ef /dev/null ] && exit 7'
 }
 
 @test "each attempt is the process that systemd's variables name" {
-	local named='env | grep -E "^(LISTEN|WATCHDOG|NOTIFY)_" | sort; exit 3'
+	local named='echo "$LISTEN_PID $WATCHDOG_PID $LISTEN_FDS $LISTEN_PIDFDID $NOTIFY_SOCKET"; exit 3'
 	# What starts a service with a socket and a watchdog.
 	local under=(sh -c 'export LISTEN_PID=$$ WATCHDOG_PID=$$ LISTEN_FDS=1 LISTEN_PIDFDID=7
 		exec "$@" 3</dev/null' sh)
@@ -83,7 +106,7 @@ served() {
 # inherits HOW: an attempt has the signals that env HOW makes
 inherits() {
 	# shellcheck disable=SC2206 # may be two words
-	before=(timeout 20 env $1)
+	before=(env $1)
 	alike grep -hsE '^(Sig|Shd)[PBIC]' /proc/self/status nosuch
 }
 
@@ -109,9 +132,21 @@ inherits() {
 	    umask 027
 	    ulimit -c 0 -n 100 -f 100000
 	    before=(nice -n 3)
-	    alike sh -c 'umask; pwd -P; cut -d " " -f 5-8,18-19,40-41 /proc/self/stat
-	        cat /proc/self/limits /proc/self/oom_score_adj /proc/self/cgroup
-	        grep -E "^(Uid|Gid|Groups|Cap|NoNew|Sec|Cpus|Mems)" /proc/self/status
+	    alike sh -c 'umask
+	        pwd -P
+	        read -r line </proc/self/stat
+	        set -- $line
+	        echo $5 $6 $7 $8 ${18} ${19} ${40} ${41}
+	        for file in limits oom_score_adj cgroup status; do
+	            while read -r line; do
+	                case $file:$line in
+	                status:[UG]id:* | status:Groups:* | status:Cap* | status:NoNew*) ;;
+	                status:Sec* | status:Cpus* | status:Mems*) ;;
+	                status:*) continue ;;
+	                esac
+	                echo "$line"
+	            done <"/proc/self/$file"
+	        done
 	        exit 3'
 	a directory that is gone
 	    mkdir gone
@@ -138,15 +173,17 @@ echo "$open" >>seen; exit 3'
 # looked REDIRECTIONS [OPTION]...: descriptors are alike in two attempts and without
 # retry
 looked() {
-	local fd
+	local fd direct under
 	for fd in {0..9}; do
 		echo "$fd" >"f$fd"
 	done
-	rm -f seen
+	: >seen
 	eval "sh -c '$look'" "$1" || :
-	cat seen seen >direct
-	rm seen
-	eval 'exits 3 "$RETRY" -n 2 -d 0 -q' "${*:2} sh -c '$look'" "$1" && diff direct seen
+	IFS= read -rd '' direct <seen || :
+	: >seen
+	eval 'exits 3 "$RETRY" -n 2 -d 0 -q' "${*:2} sh -c '$look'" "$1" || return
+	IFS= read -rd '' under <seen || :
+	[ "$under" = "$direct$direct" ] || diff - seen <<<"$direct$direct"
 }
 
 @test "descriptors are passed on as they are, closed ones closed" {
@@ -165,9 +202,15 @@ looked() {
 
 # unseen REDIRECTIONS: with these and stderr closed messages of retry go nowhere
 unseen() {
-	touch f{3..9}
+	local n
+	for n in {3..9}; do
+		: >"f$n"
+	done
 	to "<f3 >f4 2>&- 3<>f3 4<>f4 5<>f5 6<>f6 7<>f7 8>>f8 9<>f9 $1" \
-		try status=7 runs=2 -v -n 2 -d 0 sh -c 'echo >>ran; exit 7' && [ "$(cat f?)" = '' ]
+		try status=7 runs=2 -v -n 2 -d 0 sh -c 'echo >>ran; exit 7' || return
+	for n in {3..9}; do
+		[ ! -s "f$n" ] || return
+	done
 }
 
 # ordered REDIRECTIONS: lines of retry and of the command keep their order in ./both
@@ -195,19 +238,19 @@ ordered() {
 	    mkfifo pipe
 	    exec 5<>pipe
 	    grep flags /proc/self/fdinfo/2 >direct 2>pipe
-	    exits 3 "$RETRY" -n 3 -d 0 -v sh -c 'grep flags /proc/self/fdinfo/2; exit 3' >under 2>pipe
-	    cat direct direct direct | diff - under
+	    exits 3 "$RETRY" -n 2 -d 0 -v sh -c 'grep flags /proc/self/fdinfo/2; exit 3' >under 2>pipe
+	    twice direct under
 	    read -r -t 20 line <&5
-	    [ "$line" = 'retry: attempt 1/3 failed (exit 3), retrying in 0s' ]
+	    [ "$line" = 'retry: attempt 1/2 failed (exit 3), retrying in 0s' ]
 	a pipe that is only for reading is never written to
 	    mkfifo pipe
 	    exec 5<>pipe
 	    to '2<pipe' try status=7 runs=2 -v -n 2 -d 0 sh -c 'echo >>ran; exit 7'
-	    run -1 read -r -t 0 <&5
+	    not read -r -t 0 <&5
 	a stderr without a reader
 	    mkfifo pipe
 	    exec 5<>pipe 6>pipe 5>&-
-	    to '2>&6 6>&-' try status=7 out='out|out|out' -v -n 3 -d 0 sh -c 'echo out; exit 7'
+	    to '2>&6 6>&-' try status=7 out='out|out' -v -n 2 -d 0 sh -c 'echo out; exit 7'
 	END
 }
 
@@ -220,15 +263,21 @@ start_full() {
 
 # idle: retry sleeps, and the command has been waited for
 idle() {
-	[ -e ran ] && [ -z "$(<"/proc/$pid/task/$pid/children")" ] &&
-		grep -q '^State:.S' "/proc/$pid/status"
+	[ -e ran ] && childless "$pid" && state S "$pid"
+}
+
+# ran N: the command ran N times
+ran() {
+	local all=()
+	[ ! -e ran ] || mapfile -t all <ran
+	[ "${#all[@]}" -eq "$1" ]
 }
 
 # full STATUS RUNS OPTION... COMMAND...: with a full stderr retry ends so
 full() {
 	start_full "${@:3}"
 	ended "$1"
-	[ "$(lines ran)" -eq "$2" ]
+	ran "$2"
 }
 
 # bats test_tags=slow
@@ -245,7 +294,7 @@ full() {
 	    wait_for idle
 	    kill -TERM "$pid"
 	    ended 143
-	    [ "$(lines ran)" -eq 1 ]
+	    ran 1
 	messages, which arrive whole once it is read
 	    mkfifo go
 	    start_full -n 2 -d 0 sh -c 'echo >>ran
@@ -256,7 +305,7 @@ full() {
 	    exec 5>&- 6<&-
 	    ended 7
 	    wait $!
-	    [ "$(lines ran)" -eq 2 ]
+	    ran 2
 	    tr -d '\0' <drained >told
 	    holds told 'retry: attempt 1/2 failed (exit 7), retrying in 0s' \
 	        'retry: attempt 2/2 failed (exit 7), giving up: attempts exhausted'
@@ -281,7 +330,7 @@ full_sockets() {
 		for ours, pid in [begin(socket.SOCK_STREAM), begin(socket.SOCK_DGRAM)]:
 		    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 124
 	END
-	[ "$(lines ran)" -eq 2 ]
+	ran 2
 }
 
 @test "what the command writes and reads passes, and nothing else is read" {
@@ -318,32 +367,29 @@ searched() {
 	local direct=0 under=(env -u PATH)
 	[ -z "${where+set}" ] || under=(env "PATH=$where")
 	"${under[@]}" "${@:2}" >direct 2>/dev/null 3>&- || direct=$?
-	try status="$1" -n 1 "${@:2}" && [ "$direct" -eq "$1" ] && diff direct out
+	try status="$1" -n 1 "${@:2}" && [ "$direct" -eq "$1" ] && [ "$(<direct)" = "$(<out)" ]
 }
 
-# script FILE [MODE]: an executable that says which it is, and its arguments
+# script FILE...: executables that say which they are, and their arguments
 script() {
-	[[ $1 != */* ]] || mkdir -p "${1%/*}"
-	printf '#!/bin/sh\necho "$0" "$#" "$@"\n' >"$1"
-	chmod "${2:-755}" "$1"
+	local file
+	for file; do
+		printf '#!/bin/sh\necho "$0" "$#" "$@"\n' >"$file"
+	done
+	chmod 755 "$@"
 }
 
 @test "a command is looked for as execvp(3) does" {
 	local no="No such file or directory" longest path
-	script one/it
-	script two/it
-	script plain/it 644
-	mkdir -p directory/it
-	touch three
-	script it
-	script one/sub/it
+	mkdir -p one/sub two plain directory/it bare
 	printf -v longest '%0255d' 0
-	script "one/$longest"
+	printf -v path '/%05000d' 0
+	: >three
 	ln -s itself itself
+	script one/it two/it it one/sub/it "one/$longest" bare/it script plain/it
 	printf '#!%s/nosuch\n' "$PWD" >script
-	mkdir bare
 	echo 'echo "$0" "$#" "$@"; exit 3' >bare/it
-	chmod +x script bare/it
+	chmod 644 plain/it
 	table <<-'END'
 		# In PATH, in order, past directories, files that are not executable and others.
 		where=$PWD/none:$PWD/one:$PWD/two:$PATH searched 0 it a 'b c' && holds out "$PWD/one/it 2 a b c"
@@ -363,7 +409,7 @@ script() {
 		where=$PWD/three:$PWD/none searched 127 nosuch && holds err "retry: cannot run 'nosuch': $no"
 		searched 127 ''
 		# A name that is too long or a link to itself is 126.
-		where=$(printf '/%05000d' 0):$PWD/one searched 0 "$longest"
+		where=$path:$PWD/one searched 0 "$longest"
 		searched 126 "${longest}0"
 		searched 126 ./itself
 		# A script whose interpreter is missing is 127.
@@ -376,16 +422,15 @@ script() {
 
 @test "a program that is being written is tried again until it is not" {
 	cp "$(type -P bash)" busy
-	sh -c 'touch open; exec sleep 30' 9>>busy 3>&- &
+	sh -c ': >open; exec sleep 30' 9>>busy 3>&- &
 	holder=$!
 	wait_for test -e open
 	try status=126 says='attempt 1/2 not started (Text file busy), retrying in 0s|attempt 2/2 not started (Text file busy), giving up: attempts exhausted' \
 	    -n 2 -d 0 ./busy -c true
-	rm err
+	: >err
 	start "$RETRY" -n inf -d 20ms -j none -b constant ./busy -c true
 	wait_for test -s err
 	kill "$holder"
 	ended 0
-	[ "$(head -n 1 err)" = \
-	    'retry: attempt 1 not started (Text file busy), retrying in 20ms' ]
+	reads err 'attempt 1 not started (Text file busy), retrying in 20ms*'
 }
