@@ -14,19 +14,22 @@ setup() {
 	unset CI
 }
 
-# draws STATUS STEP... -- COMMAND...: pty; in ./out a carriage return is @, and
-# what erases the rest of the line is #.
+# draws STATUS STEP... -- COMMAND...: pty; in ./out and $drawn a carriage return is @,
+# and what erases the rest of the line is #.
 draws() {
 	pty "$@" || return
-	mv out raw
-	sed -e $'s/\r/@/g' -e $'s/\e\\[K/#/g' raw >out
+	IFS= read -rd '' drawn <out || :
+	drawn=${drawn//$'\r'/@}
+	drawn=${drawn//$'\e[K'/'#'}
+	drawn=${drawn%$'\n'}
+	echo -n "$drawn" >out
 }
 
 # shows REGEX...: ./out consists of lines that are all like this.
 shows() {
 	local regex
 	printf -v regex '%s\n' "$@"
-	[[ $(<out)$'\n' =~ ^$regex$ ]] || {
+	[[ $drawn$'\n' =~ ^$regex$ ]] || {
 		echo "instead of: $regex"
 		cat -A out
 		return 1
@@ -37,8 +40,8 @@ shows() {
 # that only a terminal understands.
 plain() {
 	draws "$@"
-	grep -qE 'retrying|giving up' out
-	! grep -q '[@#]' out || {
+	[[ $drawn =~ retrying|'giving up' ]]
+	[[ $drawn != *[@#]* ]] || {
 		cat -A out
 		return 1
 	} >&2
@@ -66,13 +69,13 @@ counts() {
 # says TEXT TIME COMMAND...: the countdown has this TEXT and then a time like that.
 says() {
 	draws 130 "see:$1 in " 'type:^C' -- "${@:3}"
-	grep -qE "@retry: $1 in ($2)#@.*@#\$" out
+	[[ $drawn =~ "@retry: $1 in "($2)'#@'.*'@#'($'\n'|$) ]]
 }
 
 # Of three waits at least one is counted, though the machine may stall.
 some_counted() {
 	draws 1 -- "$@" -n 4 -d 1.1,1.1,1.1 -j none -- false
-	grep -q '@retry: attempt [234]/4 in 2s#@' out
+	[[ $drawn == *'@retry: attempt '[234]'/4 in 2s#@'* ]]
 }
 
 # A shell as it stands before a person.
@@ -113,13 +116,16 @@ export PS1='person> '
 	    shows 'retry: attempt 1/3 failed .* retrying in 3.5s' \
 	        '(@retry: attempt 2/3 in [1-4]s#@)+@#retry: attempt 2/3 failed .*' \
 	        '(@retry: attempt 3/3 in [1-4]s#@)+@#retry: attempt 3/3 failed .*'
-	    grep -o '2/3 in [0-9.]*s#' out >seconds
-	    diff seconds <(sort -r seconds)
+	    for ((seconds = 4; ${#drawn} > 0; seconds = BASH_REMATCH[1])); do
+	        [[ $drawn =~ '2/3 in '([0-9])'s#'(.*) ]] || break
+	        ((BASH_REMATCH[1] <= seconds))
+	        drawn=${BASH_REMATCH[2]}
+	    done
 	TERM ends it
 	    draws 143 'see:in 2' 'type:^M' -- bash -c '
 	        { read -r _ </dev/tty; kill -TERM $$; } &
 	        exec "$@"' bash "$RETRY" "${endless[@]}" -- false
-	    [[ $(<out) == *'@#' ]]
+	    [[ $drawn == *'@#' ]]
 	a message of another retry is not on its line
 	    draws 5 'see:in 30s' 'type:^M' -- sh -c 'stty -echo
 	        "$RETRY" -n 2 -d 30 -j none -- false &
@@ -127,7 +133,7 @@ export PS1='person> '
 	        kill $!
 	        wait
 	        exit $status'
-	    grep -q '@retry: attempt 1/1 failed (exit 5)' out
+	    [[ $drawn == *'@retry: attempt 1/1 failed (exit 5)'* ]]
 	Ctrl-S stops neither retry nor its lines
 	    draws 0 'see:in ' 'type:^S' exists:second exists:third 'type:^Q' \
 	        'see:retry: attempt 2/4' 'type:^M' -- \
@@ -138,9 +144,8 @@ export PS1='person> '
 	        *) exit 1 ;;
 	        esac'
 	    # Where a countdown stood nothing else was written over it.
-	    run ! grep -E '#[^@r]|[^@#]retry:|[^@]#retry:' out
-	    run ! grep -E '[^#]retry: attempt [23]/4 (failed|succeeded)' out
-	    [[ $(tail -n 1 out) == 'retry: ended after 3 attempts'* ]]
+	    not grep -E '#[^@r]|[^@#]retry:|[^@]#retry:|[^#]retry: attempt [23]/4 (failed|succeeded)' out
+	    [[ $drawn == *$'\n''retry: ended after 3 attempts'* ]]
 	a job that goes to the background
 	    draws 5 "$prompt" \
 	        'type:"$RETRY" -d 60 -j none -- false^M' \
@@ -150,7 +155,8 @@ export PS1='person> '
 	        'type:fg^M' see:false 'see:in ' 'type:^C' "$prompt" \
 	        'type:exit 5^M' -- "${person[@]}"
 	    # From bg to fg there is none.
-	    ! sed -n '/person> bg/,/^typed/p' out | grep '[@#]'
+	    drawn=${drawn#*person> bg}
+	    [[ ${drawn%%$'\n'typed*} != *[@#]* ]]
 	END
 }
 
@@ -188,9 +194,11 @@ calm=(strace -qq -o waits -e 'trace=?ppoll,?ppoll_time64')
 # calms MOST STATUS COMMAND...: COMMAND, of which $calm is a part, ends with
 # STATUS after some waits, but no more than MOST.
 calms() {
+	local waits
 	is "$2" "${@:3}"
-	[ "$(lines waits)" -gt 0 ] && [ "$(lines waits)" -le "$1" ] || {
-		echo "$(lines waits) waits"
+	mapfile -t waits <waits
+	((0 < ${#waits[@]} && ${#waits[@]} <= $1)) || {
+		echo "${#waits[@]} waits"
 		tail -n 5 waits
 		return 1
 	}
