@@ -46,25 +46,23 @@ output() {
 	sed -n "s/^$1=//p" outputs
 }
 
-# options INPUT=VALUE...: prints the options that the inputs become, one a line, without
-# those that are always there. A program of this name prints its words.
-options() {
-	rm bin/retry
-	printf '%s\n' '#!/bin/sh' 'case "$*" in --dry-run*) exec "$RETRY" "$@" ;; esac' \
-		'for word; do [ "$word" != -- ] || exit 0; echo "$word"; done' >bin/retry
-	chmod +x bin/retry
-	"$RETRY" --version | grep -q '^retry '
-	action '[01]' command=true "$@"
-	rm bin/retry
-	ln -s "$RETRY" bin/retry
-	grep -vE '^--(report=.*|label=.*|log-format=github)$' log || :
-}
-
-# become OPTIONS INPUT=VALUE...
+# become OPTIONS INPUT=VALUE...: the inputs become these options, with a line break
+# before each but the first, and those that are always there. A program of this name
+# prints its words.
 become() {
-	local wanted=$1
-	shift
-	diff <(tr ' ' '\n' <<<"$wanted") <(options "$@")
+	local line all given=''
+	[ -d words ] || {
+		mkdir words
+		printf '%s\n' '#!/bin/sh' 'case "$*" in --dry-run*) exec "$RETRY" "$@" ;; esac' \
+			'for word; do [ "$word" != -- ] || exit 0; echo "$word"; done' >words/retry
+		chmod +x words/retry
+	}
+	PATH=$PWD/words:$PATH action '[01]' command=true "${@:2}"
+	mapfile -t all <log
+	for line in "${all[@]}"; do
+		[[ $line =~ ^--(report=.*|label=.*|log-format=github)$ ]] || given+=$line$'\n'
+	done
+	[ "$given" = "${1:+$1$'\n'}" ] || diff - <(echo "$given") <<<"$1"
 }
 
 @test "a command that works at the third attempt is a success with three attempts" {
@@ -125,15 +123,24 @@ assert json.load(sys.stdin)["attempts"][1]["status"] == 1'
 	action 0 shell='cat {0}' command="$text"
 	diff log - <<<"$text"
 	local name
-	for name in shell attempts timeout deadline delay backoff retry-on stop-on \
-	    preset budget args max_attempts timeout_minutes timeout_seconds \
-	    retry_wait_seconds retry_on retry_on_exit_code warning_on_retry \
-	    working-directory on_retry_command \
-	    continue_on_error polling_interval_seconds; do
-		action '[01]' command='exit 0' attempts=1 "$name=$text"
-		[ ! -e x ] && [ ! -e y ] && [ ! -e z ]
+	local ours=() theirs=()
+	for name in attempts timeout deadline delay backoff retry-on stop-on preset \
+	    budget on_retry_command; do
+		ours+=("$name=$text")
 	done
-	action 0 command='exit 0'
+	for name in max_attempts timeout_minutes retry_wait_seconds retry_on_exit_code \
+	    warning_on_retry continue_on_error polling_interval_seconds new_command_on_retry; do
+		theirs+=("$name=$text")
+	done
+	table action "'[01]' command='exit 0'" <<-'END'
+		"${ours[@]}"
+		"${theirs[@]}"
+		"timeout_seconds=$text" "working-directory=$text"
+		"args=$text"
+		"retry_on=$text"
+		"shell=$text"
+	END
+	[ ! -e x ] && [ ! -e y ] && [ ! -e z ]
 }
 
 @test "the command sees the environment and the directory of a step" {
@@ -182,32 +189,31 @@ assert json.load(sys.stdin)["attempts"][1]["status"] == 1'
 }
 
 @test "each input becomes the option of its name" {
-	become '--attempts=4 --timeout=5m --deadline=1h --delay=1,2 --backoff=linear --preset=npm --budget=registry' \
+	become $'--attempts=4\n--timeout=5m\n--deadline=1h\n--delay=1,2\n--backoff=linear\n--preset=npm\n--budget=registry' \
 		attempts=4 timeout=5m deadline=1h delay=1,2 backoff=linear preset=npm \
 		budget=registry
-	diff <(printf '%s\n' --retry-on=75,stderr:a\ b --retry-on=timeout --stop-on=65) \
-		<(options retry-on=$'75,stderr:a b\ntimeout\n' stop-on=65)
-	diff <(printf '%s\n' --idle-timeout 5m '--on-retry=echo $HOME' '') \
-		<(options args=$'--idle-timeout 5m\n"--on-retry=echo $HOME" ""')
-	[ -z "$(options)" ]
+	become $'--retry-on=75,stderr:a b\n--retry-on=timeout\n--stop-on=65\n--idle-timeout\n5m\n--on-retry=echo $HOME\n' \
+		retry-on=$'75,stderr:a b\ntimeout\n' stop-on=65 \
+		args=$'--idle-timeout 5m\n"--on-retry=echo $HOME" ""'
+	become ''
 }
 
 @test "the names of nick-fields/retry mean what they mean there" {
-	local theirs='--attempts=3 --delay=10 --backoff=constant --jitter=none'
+	local theirs=$'--attempts=3\n--delay=10\n--backoff=constant\n--jitter=none'
 	table become <<-'END'
-		"$theirs --attempts=5" max_attempts=5
-		"$theirs --timeout=10m" timeout_minutes=10
-		"$theirs --timeout=15s" timeout_seconds=15
-		"$theirs --delay=30s" retry_wait_seconds=30
-		"$theirs --stop-on=timeout" retry_on=error
-		"$theirs --retry-on=timeout" retry_on=timeout
+		"$theirs"$'\n--attempts=5' max_attempts=5
+		"$theirs"$'\n--timeout=10m' timeout_minutes=10
+		"$theirs"$'\n--timeout=15s' timeout_seconds=15
+		"$theirs"$'\n--delay=30s' retry_wait_seconds=30
+		"$theirs"$'\n--stop-on=timeout' retry_on=error
+		"$theirs"$'\n--retry-on=timeout' retry_on=timeout
 		"$theirs" retry_on=any
-		"$theirs --retry-on=7" retry_on_exit_code=7
-		'--attempts=3 --timeout=9s --delay=1' timeout_seconds=9 delay=1
-		"$theirs" polling_interval_seconds=5
+		"$theirs"$'\n--retry-on=7' retry_on_exit_code=7
 		"$theirs" warning_on_retry=true
+		"$theirs" polling_interval_seconds=5
+		$'--attempts=3\n--timeout=9s\n--delay=1' timeout_seconds=9 delay=1
+		'' continue_on_error=true
 	END
-	[ -z "$(options continue_on_error=true)" ]
 }
 
 @test "a workflow for nick-fields/retry runs as it is" {
