@@ -11,27 +11,31 @@ setup() {
 	helper_setup
 	mkdir bin tool
 	: >tool/head # of a curl
+	local tool
+	for tool in "${tools[@]}"; do
+		echo "#!$ACTOR" >"bin/$tool"
+	done
+	chmod +x bin/*
 	export REPLAY=$PWD/tool STATUS
 }
 
-# stub NAME STATUS [ERR [OUT]]: ./bin/NAME prints these and exits like that, as
-# does any other stub now.
+# stub NAME STATUS [ERR [OUT]]: ./bin/NAME, one of the tools, prints these and exits like
+# that, as does any other stub now.
+tools=(apt-get curl docker frob git helm make other pip3.11 podman psql redis-cli ssh tool wget)
 stub() {
 	STATUS=$2
 	printf '%s' "${3-}" >tool/err
 	printf '%s' "${4-}" >tool/out
-	[ -x "bin/$1" ] || {
-		echo "#!$ACTOR" >"bin/$1"
-		chmod +x "bin/$1"
-	}
+	[ -x "bin/$1" ]
 }
 
 usual=(-d 0)
 
 # ran TIMES [CHECK]... WORD...: try, and a stub is run TIMES times
 ran() {
+	local runs
 	: >tool/runs
-	try "${@:2}" && [ "$(lines tool/runs)" -eq "$1" ]
+	try "${@:2}" && mapfile -t runs <tool/runs && [ "${#runs[@]}" -eq "$1" ]
 }
 
 # judged TIMES STATUS WORDS ERR OUT [OPTION]... [WORD]... bin/TOOL [WORD]...: a
