@@ -22,13 +22,12 @@ teardown() {
 
 # taken WORD...: with these words the command is run.
 taken() {
-	"$RETRY" "$@" touch ran && rm ran
+	try out=run -- "$@" echo run
 }
 
 # secret LINE [MODE]: makes the file auth, which only its owner can read.
 secret() {
-	rm -f auth
-	(umask 077 && printf '%s\n' "$1" >auth)
+	printf '%s\n' "$1" >auth
 	chmod "${2-600}" auth
 }
 
@@ -108,9 +107,9 @@ inside() {
 	local given=(-B api --fleet valkey://host/ --fleet-auth auth
 		--fleet-timeout 0.5 --fleet-min 07
 		--fleet-ratio 10% --fleet-alone 2)
-	"$RETRY" "${given[@]}" env | grep ^RETRY_FLEET | sort >seen
+	try -- "${given[@]}" env
 	# The password is in no variable that was not there before.
-	holds seen RETRY_FLEET=valkey://host/ RETRY_FLEET_ALONE=2 \
+	grep ^RETRY_FLEET out | sort | holds /dev/stdin RETRY_FLEET=valkey://host/ RETRY_FLEET_ALONE=2 \
 		RETRY_FLEET_AUTH_FILE="$PWD/auth" RETRY_FLEET_MIN=07 RETRY_FLEET_RATIO=10% \
 		RETRY_FLEET_TIMEOUT=0.5
 	table gives 0 <<-'END'
@@ -133,7 +132,8 @@ serve() {
 # told_server KEY: the server knows 20 of 40 retries, 200 successes, 3 hosts.
 told_server() {
 	local now
-	now=$(fleet_cli TIME | head -n 1)
+	now=$(fleet_cli TIME)
+	now=${now%%$'\n'*}
 	fleet_cli HSET "retry:1:$1" w 1000000 q 200000 m 5 e "$now" \
 		"$((now % 64))" '20 200 3' R 20 S 200 H 3 x "$now"
 }
@@ -141,13 +141,27 @@ told_server() {
 # columns WANT [WORD]...: the first two columns and the last one of HOSTS that
 # --budget-status prints, without the header.
 columns() {
-	"$RETRY" --budget-status "${@:2}" >table
-	gives 0 "$1" awk 'NR > 1 { print $1, $2, $6 }' table
+	local cells got=()
+	try --budget-status "${@:2}"
+	while read -ra cells; do
+		got+=("${cells[*]:0:2} ${cells[5]}")
+	done <out
+	[ "${got[*]:1}" = "${1//$'\n'/ }" ] || {
+		cat out
+		return 1
+	}
 }
 
 # field VALUE PATH: of the JSON in ./seen, as jq has it.
 field() {
 	gives 0 "$1" jq -r "$2" seen
+}
+
+# blocks_signals: the process that start began blocks some signal
+blocks_signals() {
+	local status
+	IFS= read -rd '' status <"/proc/$pid/status" || :
+	[[ $status =~ SigBlk:[[:space:]]*0*[1-9a-f] ]]
 }
 
 # fails LINE WORD...: retry --budget-status fails so, with what it shows in ./seen
@@ -164,10 +178,9 @@ fails() {
 	    told_server api
 	    told_server others
 	    columns $'api host -\napi fleet 3' api --fleet "$fleet"
-	    awk 'NR == 1 { print $1, $2, $3, $6 }
-	        NR == 2 { print $3 }
-	        NR == 3 { print $3, $5, $6 == 3 }' table >row
-	    holds row 'KEY SCOPE RETRIES HOSTS' 1 '20 now 1'
+	    { read -ra head && read -ra host && read -ra fleet_row; } <out
+	    [ "${head[*]:0:3} ${head[5]} ${host[2]}" = 'KEY SCOPE RETRIES HOSTS 1' ]
+	    [ "${fleet_row[2]} ${fleet_row[4]} ${fleet_row[5]}" = '20 now 3' ]
 	    columns $'api host -\napi fleet 3\nweb host -\nweb fleet 0' all --fleet "$fleet"
 	    # A budget that only other hosts have.
 	    columns 'others fleet 3' others --fleet "$fleet"
@@ -187,12 +200,13 @@ fails() {
 	    "$RETRY" -B api true
 	    told_server api
 	    "$RETRY" --budget-status api --fleet "$fleet" --json >seen
-	    field '20 3 5 0.2 60' '.fleet | "\(.retries) \(.hosts) \(.min) \(.ratio) \(.window_seconds)"'
-	    field "$fleet" .fleet.url
-	    field 'null 0 1' '"\(.error) \(.on_host.alone) \(.totals.firsts)"'
+	    field "20 3 5 0.2 60 $fleet null 0 1" '"\(.fleet | "\(.retries) \(.hosts) \(.min) \(.ratio) \(.window_seconds) \(.url)") \(.error) \(.on_host.alone) \(.totals.firsts)"'
 	    "$RETRY" --budget-status api --prom | grep -v '_seconds{' >before
 	    "$RETRY" --budget-status api --fleet "$fleet" --prom >seen
-	    grep -v '_seconds{' seen | head -n "$(lines before)" | diff before -
+	    mapfile -t before <before
+	    for line in "${before[@]}"; do
+	        has_line "$line" seen
+	    done
 	    has_line 'retry_fleet_window_retries{key="api"} 20' seen
 	    has_line 'retry_fleet_hosts{key="api"} 3' seen
 	    has_line 'retry_fleet_up{key="api"} 1' seen
@@ -202,13 +216,14 @@ fails() {
 	    unasked="fleet '$fleet': cannot be asked: $why"
 	    "$RETRY" -B api true
 	    fails "$unasked" api --fleet "$fleet"
-	    [[ $(<seen) == 'KEY '*$'\napi  host '* && $(lines seen) = 2 ]]
+	    mapfile -t seen <seen
+	    [[ ${#seen[@]} -eq 2 && $seen == 'KEY '* && ${seen[1]} == 'api  host '* ]]
 	    fails "$unasked" api --fleet "$fleet" --json
 	    field "null $why 1" '"\(.fleet) \(.error) \(.totals.firsts)"'
 	    fails "$unasked" api --fleet "$fleet" --prom
 	    has_line 'retry_fleet_up{key="api"} 0' seen
 	    has_line 'retry_fleet_on_host_unasked_seconds{key="api"} 0' seen
-	    not grep -F 'retry_fleet_hosts{' seen
+	    [[ $(<seen) != *'retry_fleet_hosts{'* ]]
 	    "$RETRY" -q -n 2 -d 0 -B api --fleet "$fleet" false || :
 	    fails "$unasked" api --fleet "$fleet" --prom
 	    has_line 'retry_fleet_on_host_alone{key="api"} 1' seen
@@ -221,7 +236,7 @@ fails() {
 	    fails "fleet 'rediss://any': cannot be asked: no answer in 100ms" all \
 	        --fleet rediss://any --fleet-timeout 100ms
 	    start "$RETRY" --budget-status api --fleet rediss://any --fleet-timeout 1m
-	    wait_for grep -q '^SigBlk:.*[1-9a-f]' "/proc/$pid/status"
+	    wait_for blocks_signals
 	    ended_by INT
 	END
 }
@@ -235,8 +250,7 @@ fails() {
 	    secret retry:password
 	    told_server api
 	    columns 'api fleet 3' api --fleet-auth auth --fleet "$fleet"
-	    RETRY_FLEET_AUTH=retry:password "$RETRY" --budget-status api \
-	        --fleet "$fleet" | diff table -
+	    RETRY_FLEET_AUTH=retry:password columns 'api fleet 3' api --fleet "$fleet"
 	    secret password
 	    columns 'api fleet 3' api --fleet-auth auth \
 	        --fleet "redis://retry@127.0.0.1:$fleet_port/$fleet_db"
@@ -253,7 +267,7 @@ fails() {
 	    told_server api
 	    told_server web
 	    "$RETRY" --budget-reset api
-	    [ "$(fleet_cli KEYS '*' | sort | xargs)" = 'retry:1:api retry:1:web' ]
+	    [ "$(fleet_cli EXISTS retry:1:api retry:1:web)" = 2 ]
 	    "$RETRY" -B api true
 	    try says="budget 'api': reset|fleet '$fleet': reset" -v --budget-reset api --fleet "$fleet"
 	    [ "$(fleet_cli KEYS '*')" = retry:1:web ]
@@ -271,10 +285,11 @@ fails() {
 	awk '/^```/ { inside = 0 } inside; /^```shell$/ { inside = 1 }' \
 		"${BATS_TEST_FILENAME%/*}/../../doc/fleet.md" |
 		sed "s|redis://cache/0|$fleet_url|" >example
-	grep -q -- '--fleet-min 200' example
+	[[ $(<example) == *'--fleet-min 200'* ]]
 	mkdir bin
-	printf '#!/bin/sh\necho "$@" >>"$CALLS"\n' >bin/docker
-	cp bin/docker bin/curl
+	for tool in docker curl; do
+		printf '#!/bin/sh\necho "$@" >>"$CALLS"\n' >"bin/$tool"
+	done
 	printf '#!/bin/sh\nexec "$RETRY" "$@"\n' >bin/retry
 	chmod +x bin/*
 	CALLS=$PWD/calls PATH=$PWD/bin:$PATH bash -e example >out 2>err

@@ -68,8 +68,12 @@ dripping() {
 	local drip=$drip
 	[ "$2" -eq 0 ] || drip+='; sleep 20'
 	"$1" "$2" "${idle[@]}" "${@:5}" -- sh -c "$drip" "$3" "$4"
-	wait_for grep -qx 'drip 5' out err
+	wait_for dripped
 	[ "$2" -eq 0 ] || wait_for told "retry: $silent"
+}
+
+dripped() {
+	has_line 'drip 5' out || has_line 'drip 5' err
 }
 
 # outlet KIND COMMAND...: COMMAND with a socket as its output
@@ -160,12 +164,13 @@ outlet() {
 	        2>&1 3>&- | cat >both
 	    printf 'out %d\nerr %d\n' $(seq 1000 | sed p) | cmp - both
 	retry was stopped
-	    start "${idle[@]}" -- sh -c '
-	        touch ready; while [ ! -e go ]; do sleep 0.05; done; echo done'
+	    mkfifo go
+	    exec 9<>go
+	    start "${idle[@]}" -- sh -c ': >ready; read -r _ <go; echo done'
 	    reached [ -e ready ]
 	    kill -STOP -- "-$pid"
 	    sleep 4.5
-	    touch go
+	    echo >&9
 	    kill -CONT -- "-$pid"
 	    ended 0
 	    said 'done'
