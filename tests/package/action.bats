@@ -199,18 +199,18 @@ assert json.load(sys.stdin)["attempts"][1]["status"] == 1'
 }
 
 @test "the names of nick-fields/retry mean what they mean there" {
-	local theirs=$'--attempts=3\n--delay=10\n--backoff=constant\n--jitter=none'
+	local there=$'--attempts=3\n--delay=10\n--backoff=constant\n--jitter=none'
 	table become <<-'END'
-		"$theirs"$'\n--attempts=5' max_attempts=5
-		"$theirs"$'\n--timeout=10m' timeout_minutes=10
-		"$theirs"$'\n--timeout=15s' timeout_seconds=15
-		"$theirs"$'\n--delay=30s' retry_wait_seconds=30
-		"$theirs"$'\n--stop-on=timeout' retry_on=error
-		"$theirs"$'\n--retry-on=timeout' retry_on=timeout
-		"$theirs" retry_on=any
-		"$theirs"$'\n--retry-on=7' retry_on_exit_code=7
-		"$theirs" warning_on_retry=true
-		"$theirs" polling_interval_seconds=5
+		"$there"$'\n--attempts=5' max_attempts=5
+		"$there"$'\n--timeout=10m' timeout_minutes=10
+		"$there"$'\n--timeout=15s' timeout_seconds=15
+		"$there"$'\n--delay=30s' retry_wait_seconds=30
+		"$there"$'\n--stop-on=timeout' retry_on=error
+		"$there"$'\n--retry-on=timeout' retry_on=timeout
+		"$there" retry_on=any
+		"$there"$'\n--retry-on=7' retry_on_exit_code=7
+		"$there" warning_on_retry=true
+		"$there" polling_interval_seconds=5
 		$'--attempts=3\n--timeout=9s\n--delay=1' timeout_seconds=9 delay=1
 		'' continue_on_error=true
 	END

@@ -39,7 +39,7 @@ big_file() {
 # Sets $written to how much the process whose number is in ./command has written so far.
 written_so_far() {
 	local name value
-	read -r writer <command && while read -r name value; do
+	read -r writer <./command && while read -r name value; do
 		[ "$name" != wchar: ] || written=$value
 	done <"/proc/$writer/io"
 }
@@ -56,7 +56,7 @@ flood='echo $$ >command; exec dd if=/dev/zero bs=2048 count=2048 status=none'
 
 # The process whose number is in ./command has ended.
 command_gone() {
-	read -r writer <command && gone "$writer"
+	read -r writer <./command && gone "$writer"
 }
 
 @test "output passes unchanged, and at once" {
