@@ -54,14 +54,17 @@ shown() {
 	mandoc -Tascii -Owidth="${width-80}" "$@" | sed 's/.\x08//g'
 }
 
-# The words of a page on standard input, a line each, without its header.
+# The words of pages on standard input, a line each, without headers, footers and what
+# mandoc draws between pages.
 words_of() {
-	sed '1d; s/ -- / - /' | tr '`' "'" | tr -s ' ' '\n'
+	sed -E '/\) .* Manual .*RETRY/d; /^retry [0-9.]+ .* retry [0-9.]+$/d; /^-{70,}$/d
+		s/ -- / - /' | tr '`' "'" | tr -s ' ' '\n'
 }
 
-# set_by_groff PAGE: the same by man-db, which leaves two columns free.
+# set_by_groff PAGE...: the same by man-db, which leaves two columns free. Of many pages
+# groff sets one footer, and the header of the next page before the end of a page.
 set_by_groff() {
-	groff -mdoc -Tascii -P-c -rLL="${width-78}n" "$1" 2>&1 | sed 's/.\x08//g'
+	groff -mdoc -Tascii -P-c -rLL="${width-78}n" "$@" 2>&1 | sed 's/.\x08//g'
 }
 
 @test "the manual has the options of --help, in its order, with the same arguments and defaults" {
@@ -93,16 +96,14 @@ set_by_groff() {
 }
 
 @test "retry(1) has at most 880 lines, the pages beside it 1,900, README and CONTRIBUTING 200, and no sentence stands on two pages" {
-	local page all=0
+	local others
 	"$RETRY" --version | grep -q '^retry '
 	[ "$(lines "$top/README.md")" -le 200 ]
 	[ "$(lines "$top/CONTRIBUTING.md")" -le 200 ]
 	need mandoc
 	[ "$(shown "$top/retry.1" | wc -l)" -le 880 ]
-	for page in "$top"/man/*.7; do
-		((all += $(shown "$page" | wc -l)))
-	done
-	[ "$all" -le 1900 ]
+	others=("$top"/man/*.7) # mandoc draws three lines between two of them
+	[ "$(shown "${others[@]}" | wc -l)" -le $((1900 + 3 * (${#others[@]} - 1))) ]
 	# A paragraph is a line. Tables and examples have no sentences.
 	width=950 shown "${pages[@]}" |
 		sed -n '/^RETRY[^ ]*([157]) /p; s/^ \{5,\}\(.*[.]\)$/\1/p' |
@@ -114,35 +115,37 @@ set_by_groff() {
 }
 
 @test "under mandoc and man-db, each page names the version, fits 80 columns and breaks no table or command" {
-	local page version
+	local version file
 	version=$("$RETRY" --version | head -n 1)
 	[[ $version == 'retry '* ]]
 	need mandoc
 	need groff
-	for page in "${pages[@]}"; do
-		shown "$page" >mandoc
-		set_by_groff "$page" >groff
-		sed -n 's/^\.Dl //p' "$page" | plain | sort >commands
-		for file in mandoc groff; do
-			# What is left of a cell begins below the cell.
-			awk -v "version=$version" 'NR == 1 && !/\) +[GFM][a-z]+ [A-Z][a-z]+ Manual +RETRY/
-				length > 80
-				/^ {30,}[^ ]/ {
-					match($0, /^ +/)
-					if (substr(above, RLENGTH, 2) !~ /^ [^ ]/)
-						print
-				}
-				{ above = $0 }
-				END {
-					if (above !~ "^" version " .* " version "$")
-						print above
-				}' $file | diff /dev/null -
-			grep -oF -f commands $file | sort | diff commands -
-		done
-		# No two words have become one.
-		width=950 shown "$page" | words_of >mandoc
-		width=950 set_by_groff "$page" | words_of | diff mandoc -
+	shown "${pages[@]}" >mandoc
+	set_by_groff "${pages[@]}" >groff
+	sed -n 's/^\.Dl //p' "${pages[@]}" | plain | sort >commands
+	for file in mandoc groff; do
+		# What is left of a cell begins below the cell.
+		awk -v "version=$version" -v "pages=${#pages[@]}" '
+			/\) +[GFM][a-z]+ [A-Z][a-z]+ Manual +RETRY/ { headers++ }
+			$0 ~ "^" version " .* " version "$" { footers++ }
+			length > 80
+			/^ {30,}[^ ]/ {
+				match($0, /^ +/)
+				if (substr(above, RLENGTH, 2) !~ /^ [^ ]/)
+					print
+			}
+			{ above = $0 }
+			END {
+				if (headers != pages || footers != (FILENAME == "groff" ? 1 : pages))
+					print headers, footers
+			}' $file | diff /dev/null -
+		grep -oF -f commands $file | sort | diff commands -
 	done
+	# No two words have become one.
+	width=950 shown "${pages[@]}" | words_of >mandoc
+	width=950 set_by_groff "${pages[@]}" | words_of | grep . >groff
+	[ -s groff ]
+	grep . mandoc | diff - groff
 }
 
 @test "each reference in the manual names a page or a section that there is" {
