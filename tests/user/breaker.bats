@@ -129,7 +129,7 @@ all_served() {
 	a success after a signal closes it
 	    opened_due --breaker 1,2s
 	    sent TERM 0 '[ -e probes ]' "$RETRY" -B api --breaker 1,2s \
-	        sh -c 'trap "exit 0" TERM; echo >>probes; while :; do sleep 0.02; done'
+	        sh -c 'trap "exit 0" TERM; echo >>probes; while :; do sleep 0.1; done'
 	    tried 7 '*' --breaker 1,2s
 	    open '1 failure, probe in *s' --breaker 1,2s
 	END

@@ -26,7 +26,7 @@ together() {
 		"$RETRY" -d 0 --chronic "$@" 2>&1 3>&- || got=$?
 		echo "$got" >got
 	} | cat >both
-	got=$(<got)
+	read -r got <got
 	[ "$got" -eq "$want" ] || {
 		echo "status $got instead of $want: $*"
 		cat both
@@ -37,7 +37,8 @@ together() {
 # both LINE STATUS [OPTION]... COMMAND...: so it ends, and so does its output, of
 # which lines have a bar between them
 both() {
-	together "${@:2}" && [ "$(tr '\n' '|' <both)" = "${1:+$1|}" ] || {
+	local all IFS='|'
+	together "${@:2}" && mapfile -t all <both && [ "${all[*]}" = "$1" ] || {
 		cat both
 		return 1
 	}
@@ -68,16 +69,17 @@ stopped='retry: attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end'
 	    won=3 try out='' says='' --chronic -v -- "${says[@]}"
 	a pattern sees held output, of which nothing is lost
 	    together 7 --stop-on 'stderr:^err 2b' "${says[@]}"
-	    [ "$(grep out both)" = $'out 2a\nout 2b' ]
-	    [ "$(grep ^err both)" = $'err 2a\nerr 2b' ]
-	    [[ $(tail -n 1 both) == *'giving up: --stop-on stderr:^err 2b' ]]
+	    mapfile -t all <both
+	    [[ ${all[-1]} == *'giving up: --stop-on stderr:^err 2b' ]]
+	    [[ ${all[*]} == *'out 2a '*'out 2b '* && ${all[*]} == *'err 2a '*'err 2b '* ]]
+	    [ "${#all[@]}" -eq 6 ]
 	    together 7 --stop-on 'stdout:^end' --retry-on stderr:err "${says[@]}"
 	    [ "$(sort both | tr '\n' '|')" = "end|err 1a|err 1b|out 1a|out 1b|$stopped|" ]
 	above --hold-max there is an error, after what there is of the output
 	    try status=125 out='out 1a*' says='> err 1a*giving up: more output than --hold-max' \
 	        --chronic --hold-max 4 -- "${says[@]}"
 	    together 125 --hold-max 30 "${says[@]}"
-	    [ "$(head -n 2 both)" = $'out 1a\nerr 1a' ]
+	    [[ $(<both) == $'out 1a\nerr 1a'* ]]
 	    together 7 --hold-max 32 -n 1 "${says[@]}"
 	what was not run has its message
 	    try status=127 says="cannot run 'nosuch'*" --chronic -- nosuch
@@ -95,8 +97,7 @@ stopped='retry: attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end'
 	wait_for test -e ran
 	wait_for childless "$pid"
 	ended_by TERM
-	wait_for grep -q '^retry: ' both
-	[ "$(head -n 2 both)" = $'out\nerr' ]
+	wait_for reads both 'out|err|+([!|])'
 }
 
 @test "--chronic and --hold-stdout exclude each other, also in a policy" {
@@ -111,7 +112,7 @@ stopped='retry: attempt 1/5 failed (exit 7), giving up: --stop-on stdout:^end'
 }
 
 @test "a failure that cannot be written is an error of ours" {
-	run -125 sh -c '"$@" >/dev/full 2>err' sh "$RETRY" --chronic -n 1 "${says[@]}"
-	[ "$(tail -n 1 err)" = \
-		'retry: cannot write to standard output: No space left on device' ]
+	to '>/dev/full' try status=125 \
+		says='*cannot write to standard output: No space left on device' \
+		--chronic -n 1 "${says[@]}"
 }

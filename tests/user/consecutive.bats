@@ -90,9 +90,9 @@ failing_in() {
 			echo >>"ran$0"
 			[ "$RETRY_ATTEMPT" = "$0" ] || exit 0
 			trap "exit 0" TERM; : >"ready$0"
-			while :; do sleep 0.01; done' "$2"
+			while :; do sleep 0.1; done' "$2"
 		wait_for test -e "ready$2"
-		ended_by TERM "$1" && [ "$(lines "ran$2")" = "$2" ]
+		ended_by TERM "$1" && mapfile runs <"ran$2" && [ "${#runs[@]}" = "$2" ]
 	}
 	table asked <<-'END'
 		143 1
@@ -149,10 +149,9 @@ failing_in() {
 }
 
 @test "a nested retry that may not retry still makes the row" {
-	[ "$("$RETRY" -q -- "$RETRY" -q -d 1ms --nested once --consecutive 3 \
-	    sh -c 'echo $RETRY_ATTEMPT/$RETRY_MAX_ATTEMPTS' | xargs)" = '1/3 2/3 3/3' ]
-	run "$RETRY" -q -n 1 -- "$RETRY" -q -d 1ms --nested once --consecutive 3 \
-	    sh -c 'echo $RETRY_ATTEMPT; exit 7'
-	[ "$status" = 7 ]
-	[ "$output" = 1 ]
+	local usual=(-q -n 1 -- "$RETRY" -q -d 1ms --nested once)
+	table try <<-'END'
+		out='1/3|2/3|3/3' --consecutive 3 sh -c 'echo $RETRY_ATTEMPT/$RETRY_MAX_ATTEMPTS'
+		status=7 out=1 --consecutive 3 sh -c 'echo $RETRY_ATTEMPT; exit 7'
+	END
 }

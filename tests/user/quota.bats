@@ -47,24 +47,26 @@ puts_off() {
 	    "$RETRY" --budget-status api >got
 	    [[ $(tail -n 1 got) == 'api '*' '@(1m|5*s)' '*' '3' '*- ]]
 	and for a retry
+	    mkfifo go
 	    start "$RETRY" -v -B api -d 1 -j none -T 9 --report report sh -c '
 	        echo >>ran
-	        until [ -e go ]; do sleep 0.05; done
+	        read -r line <go
 	        exit 7'
 	    wait_for test -e ran
 	    refuse 503 60
-	    touch go
+	    echo >go
 	    ended 7
 	    ran 1
 	    note "retry: budget 'api': the server asked to wait 5.*s; giving up"
-	    grep -q '"reason": "retry-after", .*"throttled": true' report
+	    [[ $(<report) == *'"reason": "retry-after", '*'"throttled": true'* ]]
 	the longest wait counts, up to --max-retry-after
+	    mkfifo go
 	    start "$RETRY" -B api -n 1 --http-status later sh -c ': >ran
-	        until [ -e go ]; do sleep 0.05; done
+	        read -r line <go
 	        printf "HTTP/1.1 429\r\nRetry-After: 20\r\n\r\n" >later; exit 22'
 	    wait_for test -e ran
 	    refuse 429 90 --max-retry-after 50s
-	    touch go
+	    echo >go
 	    ended 22
 	    held '(50|4[0-9])'
 	a signal ends the wait
@@ -74,11 +76,12 @@ puts_off() {
 	    ended_by TERM 143
 	    [ ! -e ran ]
 	at once, although --retry-if is still to be answered
-	    start "$RETRY" -B api -n 2 -d 0 --retry-if 'until [ -e go ]; do sleep 0.05; done; false' \
+	    mkfifo go
+	    start "$RETRY" -B api -n 2 -d 0 --retry-if 'read -r line <go; false' \
 	        --http-status status sh -c '
 	        printf "HTTP/1.1 429\r\nRetry-After: 60\r\n\r\n" >status; exit 22'
 	    wait_for held '(60|5[0-9])'
-	    touch go
+	    echo >go
 	    ended 22
 	not without a budget, nor for those with another one
 	    refuse 429 60
@@ -91,8 +94,9 @@ puts_off() {
 
 # bats test_tags=slow
 @test "those that wait for a server start when it has asked to, and say so once" {
-	local before
-	before=$(now)
+	local moment before
+	look_at_clock
+	before=$moment
 	refuse 429 3
 	is 0 "$RETRY" -B api "${works[@]}"
 	note "retry: budget 'api': the server asked to wait ([012]\..*|[123])s; waiting"
