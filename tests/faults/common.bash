@@ -131,13 +131,11 @@ every_scene() {
 prepare() {
 	case $1 in
 	delays)
-		printf '%s\n' '# a policy' attempts=2 delay=10ms,20ms \
-			jitter=equal splay=5ms >policy
+		printf '%s\n' '# a policy' attempts=2 delay=10ms,20ms jitter=equal splay=5ms >policy
 		;;
 	file) echo 'a line' >input ;;
 	breaker)
-		"${as[@]}" "$RETRY" -B api --breaker '9,1s' --budget-min 5 \
-			true >/dev/null 2>&1 || :
+		"${as[@]}" "$RETRY" -B api --breaker '9,1s' --budget-min 5 true >/dev/null 2>&1 || :
 		;;
 	nested) export RETRY_BUDGET=api ;;
 	esac
@@ -283,8 +281,7 @@ list_calls() {
 			if (text !~ /^[a-z0-9_]+\([0-9]+</)
 				return "path"
 			sub(/^[a-z0-9_]+\([0-9]+</, "", text)
-			return text ~ /^pipe:/ ? "pipe" : \
-			    text ~ /^anon_inode/ ? "anon" : \
+			return text ~ /^pipe:/ ? "pipe" : text ~ /^anon_inode/ ? "anon" : \
 			    text ~ /^\/memfd:/ ? "memory" : text ~ /^\/proc/ ? "proc" : \
 			    text ~ /^\/dev\// ? "device" : "file"
 		}
@@ -393,8 +390,7 @@ totals() {
 break_off() {
 	local pids
 	trap '' INT TERM HUP
-	while pids=$(env -u dir grep -lszxF "dir=$dir" \
-		/proc/[0-9]*/environ) || [ -n "$pids" ]; do
+	while pids=$(env -u dir grep -lszxF "dir=$dir" /proc/[0-9]*/environ) || [ -n "$pids" ]; do
 		# shellcheck disable=SC2046 # numbers
 		kill -KILL $(cut -d/ -f3 <<<"$pids") || :
 		sleep 0.02

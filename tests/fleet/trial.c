@@ -208,8 +208,7 @@ static void pass(struct trial *trial) {
 	int64_t slice = slice_of(trial), chance = draw(trial, 0, 99);
 	size_t i = 0;
 
-	while (chance >= steps[i].share)
-		chance -= steps[i++].share;
+	while (chance >= steps[i].share) chance -= steps[i++].share;
 	trial->real += draw(trial, steps[i].least, steps[i].most) * slice / 100;
 	if (trial->weather == WEATHER_STEADY || draw(trial, 0, 99) > 3)
 		return;
@@ -230,8 +229,7 @@ static void rescue(struct trial *trial, struct fleet_row *told) {
 
 	if (trial->weather == WEATHER_WILD)
 		told->rescued = draw(trial, 0, 3);
-	while (i > 0 && trial->real - grants.list[i - 1].at < RECENT * slice)
-		i--;
+	while (i > 0 && trial->real - grants.list[i - 1].at < RECENT * slice) i--;
 	if (i == grants.length || draw(trial, 0, 9) > 0)
 		return;
 	i = (size_t)draw(trial, (int64_t)i, (int64_t)grants.length - 1);

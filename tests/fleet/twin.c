@@ -144,8 +144,7 @@ twin_answer(struct twin *twin, const struct fleet_question *question, nanos time
 		};
 	agree(&next, &question->terms, asks);
 	advance(&next, now);
-	for (size_t i = 0; i < question->count; i++)
-		back += count(&next, &question->told[i], now);
+	for (size_t i = 0; i < question->count; i++) back += count(&next, &question->told[i], now);
 	if (slice_of(&question->terms) <= next.slice)
 		pay_back(&next, back);
 	next.hosts[next.epoch % SLOTS] += question->first ? 1 : 0;

@@ -14,8 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	size_t count = 0, from;
 	struct curl curl;
 
-	while (count < WORDS - 1 && (word = strsep(&rest, "\n")) != NULL)
-		argv[count++] = word;
+	while (count < WORDS - 1 && (word = strsep(&rest, "\n")) != NULL) argv[count++] = word;
 	argv[count] = NULL;
 	from = count > 1 ? 1 : 0;
 	while (from > 0 && from < count) {

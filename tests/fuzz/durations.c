@@ -22,8 +22,7 @@ static long double reference(const char *text) {
 		size_t i = 0;
 		long double number = strtold(text, &at);
 
-		while (strncmp(at, units[i].name, strlen(units[i].name)) != 0)
-			i++;
+		while (strncmp(at, units[i].name, strlen(units[i].name)) != 0) i++;
 		at += strlen(units[i].name);
 		sum += number * units[i].nanos;
 	}

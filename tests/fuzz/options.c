@@ -141,8 +141,7 @@ static void check_watches(const struct watches *watches) {
 		int first = 0;
 
 		fuzz_never(watch->pattern == NULL || is_outside(watch->fd, 1, 2));
-		while (watches->list[first].pattern != watch->pattern)
-			first++;
+		while (watches->list[first].pattern != watch->pattern) first++;
 		patterns += first == i;
 	}
 	fuzz_never(patterns != reading.patterns);
@@ -165,8 +164,7 @@ static void check_policy(const struct policy *policy, char *const argv[], size_t
 	    is_outside(policy->signal, 1, 64));
 	fuzz_never(reading.writes[1] + reading.writes[2] != 0);
 	fuzz_never(conditions_has_exit(&policy->rules.retry_on, 0));
-	for (int i = 0; i < policy->timeouts.count; i++)
-		fuzz_never(policy->timeouts.list[i] < 0);
+	for (int i = 0; i < policy->timeouts.count; i++) fuzz_never(policy->timeouts.list[i] < 0);
 	fuzz_never(is_outside(policy->limits, 0, POLICY_LIMITS));
 	for (int i = 0; i < policy->limits; i++) {
 		const struct limit *limit = policy->limit[i];
@@ -176,8 +174,7 @@ static void check_policy(const struct policy *policy, char *const argv[], size_t
 	}
 	fuzz_never(is_outside(backoff->delays.count, 1, SPANS_MOST) || backoff->floor < 0 ||
 	    backoff->cap < backoff->floor);
-	for (int i = 0; i < backoff->delays.count; i++)
-		fuzz_never(backoff->delays.list[i] < 0);
+	for (int i = 0; i < backoff->delays.count; i++) fuzz_never(backoff->delays.list[i] < 0);
 }
 
 /* Writes what follows "%%" to the policy file. False if there is none. */
@@ -223,8 +220,7 @@ static size_t split(char *text, size_t size, char *argv[WORDS], char *env[WORDS]
 		}
 		argv[count++] = word;
 		named = named || strncmp(word, option, 8) == 0;
-		for (char *at = word; named && *at != '\0'; at++)
-			*at = *at == '/' ? '_' : *at;
+		for (char *at = word; named && *at != '\0'; at++) *at = *at == '/' ? '_' : *at;
 		named = strcmp(word, option) == 0;
 	}
 	argv[count] = NULL;
@@ -258,8 +254,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 				  : reading.writes[2] != 0);
 	}
 	environ = environment;
-	while (reading.count > 0)
-		free(reading.allocated[--reading.count]);
+	while (reading.count > 0) free(reading.allocated[--reading.count]);
 	free(text);
 	return 0;
 }

@@ -38,9 +38,7 @@ struct input {
 
 static struct pattern pattern;
 
-static unsigned take(struct input *input) {
-	return input->at < input->end ? *input->at++ : 0;
-}
+static unsigned take(struct input *input) { return input->at < input->end ? *input->at++ : 0; }
 
 static void fail(const char *what, const char *text, const char *stream, size_t length) {
 	fprintf(stderr, "%s: pattern \"%s\", stream \"", what, text);
@@ -109,12 +107,10 @@ static void check_long(const char *text, const char *stream, size_t length, stru
 	const char *filler = fillers[take(input) % LENGTH(fillers)];
 	size_t before = take(input) * 8, at = 0;
 
-	for (; at < before; at++)
-		joined[at] = filler[at % strlen(filler)];
+	for (; at < before; at++) joined[at] = filler[at % strlen(filler)];
 	memcpy(joined + at, stream, length);
 	at += length;
-	for (before = at + take(input); at < before; at++)
-		joined[at] = filler[at % strlen(filler)];
+	for (before = at + take(input); at < before; at++) joined[at] = filler[at % strlen(filler)];
 	check_cuts(text, joined, at, *input);
 }
 

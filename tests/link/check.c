@@ -66,9 +66,7 @@ int __wrap_getaddrinfo(const char *host, const char *service, const struct addri
 	return __real_getaddrinfo(host, service, hints, &(*addresses)->ai_next);
 }
 
-static nanos now(void) {
-	return sys_now(CLOCK_BOOTTIME);
-}
+static nanos now(void) { return sys_now(CLOCK_BOOTTIME); }
 
 static struct fleet_question question_of(bool wants) {
 	struct fleet_question question = {
@@ -151,8 +149,7 @@ static void act(const char *action) {
 
 /* Fills open with whether each of the first descriptors is open. */
 static void look(bool *open) {
-	for (int fd = 0; fd < DESCRIPTORS; fd++)
-		open[fd] = fcntl(fd, F_GETFD) != -1;
+	for (int fd = 0; fd < DESCRIPTORS; fd++) open[fd] = fcntl(fd, F_GETFD) != -1;
 }
 
 /* Complains about what outlives the link. */
@@ -196,21 +193,15 @@ int main(int argc, char **argv) {
 	const char *refusal = NULL, *action;
 	int option;
 
-	while ((option = getopt(argc, argv, "+a:b:t:")) != -1)
-		switch (option) {
+	while ((option = getopt(argc, argv, "+a:b:t:")) != -1) switch (option) {
 		case 'a':
 			refusal = url_parse_auth(strview_of(optarg), "", &auth);
 			if (refusal != NULL)
 				errx(2, "-a: %s", refusal);
 			break;
-		case 'b':
-			valid = strtol(optarg, NULL, 10) * NANOS_SECOND;
-			break;
-		case 't':
-			access_to.config.timeout = strtol(optarg, NULL, 10) * NANOS_MS;
-			break;
-		default:
-			return 2;
+		case 'b': valid = strtol(optarg, NULL, 10) * NANOS_SECOND; break;
+		case 't': access_to.config.timeout = strtol(optarg, NULL, 10) * NANOS_MS; break;
+		default: return 2;
 		}
 	argv += optind;
 	argc -= optind;

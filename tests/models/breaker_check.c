@@ -160,36 +160,24 @@ static struct {
 	enum breaker_pass pass;
 } run;
 
-static nanos until_of(uint64_t word) {
-	return (nanos)(word & NUMBER_MOST(MS_BITS)) * NANOS_MS;
-}
+static nanos until_of(uint64_t word) { return (nanos)(word & NUMBER_MOST(MS_BITS)) * NANOS_MS; }
 
 /* What the clock says in a tick. */
-static nanos clock_at(int tick) {
-	return tick * TICK + LAST * NANOS_MS;
-}
+static nanos clock_at(int tick) { return tick * TICK + LAST * NANOS_MS; }
 
 /* When the next recovery begins in a tick. */
 static nanos began_at(int tick, const struct state *state) {
 	return tick * TICK + (state->recoveries + 1) * NANOS_MS;
 }
 
-static bool recovers(uint64_t word) {
-	return state_of(word) == BREAKER_RECOVERING;
-}
+static bool recovers(uint64_t word) { return state_of(word) == BREAKER_RECOVERING; }
 
 /* The name of the recovery of a word. */
-static uint64_t name_of(uint64_t word) {
-	return word & (NAMES - 1);
-}
+static uint64_t name_of(uint64_t word) { return word & (NAMES - 1); }
 
-static uint64_t rate_name(uint64_t rate) {
-	return rate >> BEGAN_AT;
-}
+static uint64_t rate_name(uint64_t rate) { return rate >> BEGAN_AT; }
 
-static bool is(uint16_t bits, int access) {
-	return (bits >> access & 1) != 0;
-}
+static bool is(uint16_t bits, int access) { return (bits >> access & 1) != 0; }
 
 /* Whether it tells a result. */
 static bool tells(const struct actor *actor) {
@@ -201,9 +189,7 @@ static struct ramp seen_ramp(const struct actor *actor) {
 	return ramp_of(actor->seen[1], actor->seen[0], clock_at(actor->now));
 }
 
-static uint32_t least(uint32_t a, uint32_t b) {
-	return a < b ? a : b;
-}
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* How many failures are being told. */
 static uint32_t active(const struct state *state) {
@@ -312,8 +298,7 @@ judge_rate(const struct state *state, const struct actor *actor, uint64_t old, u
 /* A streak has ended: failures that are being told may belong to it. */
 static void nothing_must(struct state *state) {
 	state->must = 0;
-	for (int i = 0; i < explorer.actors; i++)
-		state->actors[i].counts = false;
+	for (int i = 0; i < explorer.actors; i++) state->actors[i].counts = false;
 }
 
 /*
@@ -375,8 +360,7 @@ static void commit(_Atomic uint64_t *at, uint64_t new) {
 	explore_expect(seq_of(new) == seq_of(old) + 1, "a change that is not counted");
 	state->recoveries += state_of(new) == BREAKER_RECOVERING && !recovers(old);
 	*at = new;
-	for (int i = 0; i < explorer.actors; i++)
-		state->actors[i].holds = false;
+	for (int i = 0; i < explorer.actors; i++) state->actors[i].holds = false;
 	actor->holds = state_of(new) == BREAKER_HALF_OPEN;
 	if (admits(new) && state_of(new) != state_of(old)) {
 		state->may = active(state);
@@ -424,27 +408,16 @@ static uint64_t operate(struct breaker *breaker, enum operation operation, uint6
 
 	switch (operation) {
 	case IDLE:
-	case OPERATIONS:
-		break;
-	case ENTER:
-		run.pass = breaker_enter(breaker, now, &lease, &view);
-		return lease;
-	case STARVE:
-		breaker_starve(breaker, &config, now);
-		break;
-	case TELL_SUCCESS:
-		tell(breaker, RESULT_SUCCESS, false, now);
-		break;
-	case TELL_FAILURE:
-		tell(breaker, RESULT_FAILURE, false, now);
-		break;
+	case OPERATIONS: break;
+	case ENTER: run.pass = breaker_enter(breaker, now, &lease, &view); return lease;
+	case STARVE: breaker_starve(breaker, &config, now); break;
+	case TELL_SUCCESS: tell(breaker, RESULT_SUCCESS, false, now); break;
+	case TELL_FAILURE: tell(breaker, RESULT_FAILURE, false, now); break;
 	case TELL_OTHER:
 		tell(breaker, RESULT_HEALTHY, false, now);
 		tell(breaker, RESULT_IGNORED, false, now);
 		break;
-	case RENEW:
-		breaker_renew(breaker, &lease, now);
-		return lease;
+	case RENEW: breaker_renew(breaker, &lease, now); return lease;
 	case PROBE_HEALTHY:
 	case PROBE_FAILED:
 	case PROBE_IGNORED:

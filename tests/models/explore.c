@@ -28,9 +28,7 @@ static struct {
 	jmp_buf leave;
 } seen;
 
-static void *state_at(uint32_t number) {
-	return seen.states + number * explorer.size;
-}
+static void *state_at(uint32_t number) { return seen.states + number * explorer.size; }
 
 /* Of the words one after the other in two halves, which is fast. */
 static uint64_t hash_of(const void *state, size_t size) {
@@ -83,8 +81,7 @@ static void make_room(uint32_t room) {
 	seen.steps = resize(seen.steps, room, sizeof *seen.steps);
 	seen.table = resize(seen.table, entries, sizeof *seen.table);
 	memset(seen.table, 0, entries * sizeof *seen.table);
-	for (uint32_t i = 0; i < seen.count; i++)
-		find(state_at(i))->number = i + 1;
+	for (uint32_t i = 0; i < seen.count; i++) find(state_at(i))->number = i + 1;
 }
 
 /* Keeps a state, and verifies it, unless it was seen before. */
@@ -175,9 +172,7 @@ int main(int argc, char **argv) {
 	return EXIT_SUCCESS;
 }
 
-static int compare(const void *a, const void *b) {
-	return memcmp(a, b, explorer.actor_size);
-}
+static int compare(const void *a, const void *b) { return memcmp(a, b, explorer.actor_size); }
 
 void explore_sort(void *actors, size_t count) {
 	qsort(actors, count, explorer.actor_size, compare);
@@ -189,9 +184,7 @@ void explore_operate(struct state *state, struct actor *actor) {
 		check_operate(state, actor);
 }
 
-void explore_leave(void) {
-	longjmp(seen.leave, 1);
-}
+void explore_leave(void) { longjmp(seen.leave, 1); }
 
 void explore_access(void) {
 	if (seen.stepped)

@@ -185,9 +185,7 @@ static struct {
 	int access; /* the number of the next one */
 } run;
 
-static nanos clock_of(int tick) {
-	return tick * TICK;
-}
+static nanos clock_of(int tick) { return tick * TICK; }
 
 /* Accesses */
 
@@ -204,8 +202,7 @@ static enum place place_of(const _Atomic uint64_t *at) {
 	};
 	enum place place = ALONE_TOLD;
 
-	while (place != DIRECTLY && words[place] != at)
-		place--;
+	while (place != DIRECTLY && words[place] != at) place--;
 	return place;
 }
 
@@ -227,8 +224,7 @@ static void go_round(enum place place) {
 
 	if (first < 0 || (actor->failed >> (first + 1) & 1) == 0)
 		return;
-	while (first >= 0 && actor->places[first] != place)
-		first--;
+	while (first >= 0 && actor->places[first] != place) first--;
 	if (first < 0)
 		return;
 	forget(actor, actor->operation == ASK ? 0 : first);
@@ -312,9 +308,7 @@ static void judge_change(struct state *state, struct actor *actor, enum place pl
 	nanos most = window_length(TICK);
 
 	switch (place) {
-	case LEASE:
-		judge_lease(state, actor, old, new);
-		break;
+	case LEASE: judge_lease(state, actor, old, new); break;
 	case DENIED:
 		explore_expect(instant_of(new) - clock_of(actor->now) <= most,
 		    "denied for more than a window");
@@ -331,8 +325,7 @@ static void judge_change(struct state *state, struct actor *actor, enum place pl
 			if (&state->actors[i] != actor && state->actors[i].operation == FAIL)
 				state->actors[i].excused = true;
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 
@@ -463,23 +456,16 @@ static void ask(struct state *state, struct actor *actor) {
 	caller.since = clock_of(actor->since);
 	step = decide(&state->host, &caller, clock_of(actor->now));
 	switch (step.decision) {
-	case HOST_WAIT:
-		end_of_wait(actor, &caller);
-		return;
+	case HOST_WAIT: end_of_wait(actor, &caller); return;
 	case HOST_ASK:
 		become(actor, OUT);
 		actor->lease = caller.question.lease;
 		actor->asked = actor->now;
 		return;
-	case HOST_ALONE:
-		state->alone[actor->epoch > 0 ? actor->epoch - 1 : actor->now]++;
-		break;
-	case HOST_DENIED:
-		break;
+	case HOST_ALONE: state->alone[actor->epoch > 0 ? actor->epoch - 1 : actor->now]++; break;
+	case HOST_DENIED: break;
 	case HOST_UNASKED:
-	case HOST_GRANTED:
-		explore_wrong("nothing is decided");
-		break;
+	case HOST_GRANTED: explore_wrong("nothing is decided"); break;
 	}
 	become(actor, IDLE);
 }
@@ -550,8 +536,7 @@ static void rescue(struct state *state, int now) {
 	struct fleet_caller caller = usual;
 	int made = now - FLEET_HOST_RESCUE + 1 > 0 ? now - FLEET_HOST_RESCUE + 1 : 0;
 
-	while (made < now && state->open[made] == 0)
-		made++;
+	while (made < now && state->open[made] == 0) made++;
 	if (state->open[made] == 0)
 		return;
 	state->open[made]--;
@@ -570,22 +555,12 @@ void check_operate(struct state *state, struct actor *actor) {
 	struct window_sums sums;
 
 	switch (actor->operation) {
-	case ASK:
-		ask(state, actor);
-		return;
+	case ASK: ask(state, actor); return;
 	case SETTLE_GRANT:
-	case SETTLE_DENIAL:
-		settle(state, actor);
-		return;
-	case FAIL:
-		fail(state, actor);
-		return;
-	case CLAIM:
-		claim(state, actor);
-		return;
-	case SEND:
-		send_tally(state, actor);
-		return;
+	case SETTLE_DENIAL: settle(state, actor); return;
+	case FAIL: fail(state, actor); return;
+	case CLAIM: claim(state, actor); return;
+	case SEND: send_tally(state, actor); return;
 	case DEPOSIT:
 		before = state->window;
 		if (window_deposit(&state->window, epoch) == WINDOW_GRANTED)
@@ -598,9 +573,7 @@ void check_operate(struct state *state, struct actor *actor) {
 			state->open[counted_in(&before, &state->host.alone)]++;
 		}
 		break;
-	case RESCUE:
-		rescue(state, epoch);
-		break;
+	case RESCUE: rescue(state, epoch); break;
 	case TOLD:
 		caller.question.alone_was = actor->alone;
 		caller.question.alone = actor->alone_next;
@@ -667,8 +640,7 @@ void check_examine(const struct state *state) {
 					     : 0;
 		int alone = 0;
 
-		for (int j = i; j >= 0 && j >= i - WINDOW_SLICES; j--)
-			alone += state->alone[j];
+		for (int j = i; j >= 0 && j >= i - WINDOW_SLICES; j--) alone += state->alone[j];
 		explore_expect(alone <= SHARE, "too many retries alone");
 		explore_expect(state->told[i] <= state->deposited[i], "a success is told twice");
 		explore_expect(state->paid[i] <= state->rescued[i], "a retry is paid back twice");
@@ -682,9 +654,7 @@ void check_examine(const struct state *state) {
 		come_late(state);
 }
 
-void check_normalise(struct state *state) {
-	explore_sort(state->actors, ACTORS);
-}
+void check_normalise(struct state *state) { explore_sort(state->actors, ACTORS); }
 
 /*
  * A process that deposits or makes a retry may begin with an earlier time. The other operations
@@ -697,30 +667,22 @@ bool check_may(const struct state *state, int who, int what, int *first, int *la
 
 	*first = *last = state->clock;
 	switch (what) {
-	case EXPLORE_CLOCK:
-		return state->clock < run.trial->last;
+	case EXPLORE_CLOCK: return state->clock < run.trial->last;
 	case EXPLORE_KILL:
 		/* A process that stops for ever is like a killed one. */
 		return operation != IDLE && actor->left > 0;
-	case EXPLORE_STEP:
-		return operation != IDLE && operation != WAIT && operation != OUT;
-	case ASK:
-		return operation == WAIT || (begins && !run.trial->tells);
+	case EXPLORE_STEP: return operation != IDLE && operation != WAIT && operation != OUT;
+	case ASK: return operation == WAIT || (begins && !run.trial->tells);
 	case SETTLE_GRANT:
 	case SETTLE_DENIAL:
-	case FAIL:
-		return operation == OUT;
+	case FAIL: return operation == OUT;
 	case DEPOSIT:
-	case RETRY_ALONE:
-		*first = 0;
-		return begins && run.trial->tells;
+	case RETRY_ALONE: *first = 0; return begins && run.trial->tells;
 	case RESCUE:
 		*first = 0;
 		return begins && memcmp(state->open, (uint8_t[EPOCHS]){ 0 }, EPOCHS) != 0;
-	case CLAIM:
-		return begins && run.trial->tells;
-	default:
-		return false;
+	case CLAIM: return begins && run.trial->tells;
+	default: return false;
 	}
 }
 
@@ -735,8 +697,7 @@ bool check_begin(struct state *first, int number, bool large) {
 	run.trial = trial;
 	fleet_host_store(&first->host, &caller, &answer, 0);
 	first->host.counted = 3;
-	for (int i = 0; i < ACTORS; i++)
-		first->actors[i].left = trial->left[i];
+	for (int i = 0; i < ACTORS; i++) first->actors[i].left = trial->left[i];
 	/* Two answers at once: another process has taken the lease of the first one. */
 	for (int i = 0; i < 2 && trial->answers; i++) {
 		struct actor *actor = &first->actors[ACTORS - 1 - i];

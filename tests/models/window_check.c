@@ -220,23 +220,20 @@ void check_make(struct state *s, int who, int what, int now) {
 		actor->epoch = (uint8_t)now;
 		s->clock = (uint8_t)number_greater(s->clock, now);
 	}
-	for (int i = 0; i < WINDOW_WORDS; i++)
-		run.window.words[i] = lengthen(s->words[i]);
+	for (int i = 0; i < WINDOW_WORDS; i++) run.window.words[i] = lengthen(s->words[i]);
 	run.actor = actor;
 	run.read = 0;
 	run.counted = -1;
 	refund = actor->operation == REFUND ? actor->paid - 1 : -1;
 	explore_operate(s, actor);
-	for (int i = 0; i < WINDOW_WORDS; i++)
-		s->words[i] = shorten(run.window.words[i]);
+	for (int i = 0; i < WINDOW_WORDS; i++) s->words[i] = shorten(run.window.words[i]);
 	if (run.counted >= 0 && who >= EACH)
 		s->truth[run.counted].successes++;
 	else if (run.counted >= 0 && refund >= 0)
 		s->truth[refund].retries--;
 	else if (run.counted >= 0)
 		s->truth[run.counted].retries++;
-	for (int i = 0; i < WINDOW_WORDS; i++)
-		judge_word(s, before.words[i], s->words[i]);
+	for (int i = 0; i < WINDOW_WORDS; i++) judge_word(s, before.words[i], s->words[i]);
 	explore_expect(memcmp(s, &before, sizeof before) != 0, "a step that never ends");
 }
 
@@ -261,8 +258,7 @@ bool check_may(const struct state *s, int who, int what, int *first, int *last) 
 
 bool check_begin(struct state *first, int trial, bool large) {
 	run.trial = large ? &larger[trial] : &small[trial];
-	for (int i = 0; i < ACTORS; i++)
-		first->actors[i].left = run.trial->left[i];
+	for (int i = 0; i < ACTORS; i++) first->actors[i].left = run.trial->left[i];
 	return run.trial->last > 0;
 }
 

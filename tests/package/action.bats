@@ -221,8 +221,7 @@ assert json.load(sys.stdin)["attempts"][1]["status"] == 1'
 		on_retry_command='echo clean' warning_on_retry=false \
 		command='echo first; exit 5' new_command_on_retry='echo "{0} again"
 			test "$RETRY_ATTEMPT" = 3'
-	diff <(grep -vE '^(retry: |clean)' log) \
-		<(printf '%s\n' first '{0} again' '{0} again')
+	diff <(grep -vE '^(retry: |clean)' log) <(printf '%s\n' first '{0} again' '{0} again')
 	[ "$(grep -c '^clean$' log)" = 2 ]
 	[ "$(output total_attempts)" = 3 ]
 	run -1 grep ^:: log

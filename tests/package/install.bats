@@ -12,8 +12,7 @@ setup() {
 
 # Runs make in the checkout, as if the program under test had been built there.
 build() {
-	make -s -C "$BATS_TEST_DIRNAME/../.." -o "$RETRY" BIN="$RETRY" \
-		DESTDIR="$root" "$@" 3>&-
+	make -s -C "$BATS_TEST_DIRNAME/../.." -o "$RETRY" BIN="$RETRY" DESTDIR="$root" "$@" 3>&-
 }
 
 # Lists what is installed.

@@ -98,8 +98,7 @@ packed() {
 	rm -r "$name/README.md" "$name/completions"
 	echo x >"$name/untracked"
 	dist "$name" out
-	diff <(packed "$tarball" | grep -vE "^(README|completions)") \
-		<(packed "out/$name.tar.gz")
+	diff <(packed "$tarball" | grep -vE "^(README|completions)") <(packed "out/$name.tar.gz")
 }
 
 @test "the package has the licence of the project" {

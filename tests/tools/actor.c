@@ -105,9 +105,7 @@ static void fail(const char *what) {
 	exit(99);
 }
 
-static int number(const char *text) {
-	return (int)strtol(text, NULL, 10);
-}
+static int number(const char *text) { return (int)strtol(text, NULL, 10); }
 
 static int signal_number(const char *name) {
 	for (int i = 0; i < SIGNALS; i++)
@@ -139,8 +137,7 @@ static void handle(int which, void (*how)(int)) {
 static void linger(long milliseconds) {
 	struct timespec left = { milliseconds / 1000, milliseconds % 1000 * 1000000 };
 
-	while (nanosleep(&left, &left) == -1 && errno == EINTR)
-		continue;
+	while (nanosleep(&left, &left) == -1 && errno == EINTR) continue;
 }
 
 /* The rest of a life, or of a thread's. */
@@ -166,8 +163,7 @@ static void run(char **command) {
 static void fresh(char **args) {
 	sigset_t none;
 
-	for (int i = 1; i <= SIGRTMAX; i++)
-		handle(i, SIG_DFL);
+	for (int i = 1; i <= SIGRTMAX; i++) handle(i, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	run(args);
@@ -327,9 +323,7 @@ static bool seen_next(const char *text) {
 	return seen(text);
 }
 
-static bool exists(const char *name) {
-	return access(name, F_OK) == 0;
-}
+static bool exists(const char *name) { return access(name, F_OK) == 0; }
 
 static bool over(const char *unused) {
 	(void)unused;
@@ -339,8 +333,7 @@ static bool over(const char *unused) {
 static void let_come(double seconds) {
 	const long end = milliseconds() + (long)(seconds * 1000);
 
-	while (take() && milliseconds() < end)
-		continue;
+	while (take() && milliseconds() < end) continue;
 }
 
 static void type(const char *text) {
@@ -363,8 +356,7 @@ static void at_terminal(char **args) {
 	char **command = args;
 	struct winsize size = { 0 };
 
-	while (*command != NULL && strcmp(*command, "--") != 0)
-		command++;
+	while (*command != NULL && strcmp(*command, "--") != 0) command++;
 	if (*command == NULL)
 		fail("terminal: no --");
 	terminal.line = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -378,8 +370,7 @@ static void at_terminal(char **args) {
 		other = open(ptsname(terminal.line), O_RDWR | O_CLOEXEC);
 		if (other == -1)
 			fail("ptsname");
-		for (int fd = 0; fd <= 2; fd++)
-			dup2(other, fd);
+		for (int fd = 0; fd <= 2; fd++) dup2(other, fd);
 		run(command + 1);
 	}
 	for (; args < command; args++) {
@@ -651,8 +642,7 @@ static void audience(char **args) {
 		exit(98);
 	puts("ready");
 	sigprocmask(SIG_UNBLOCK, &term, NULL);
-	while (wait(NULL) > 0 || errno == EINTR)
-		continue;
+	while (wait(NULL) > 0 || errno == EINTR) continue;
 	printf("heard %d\n", *crowded);
 }
 

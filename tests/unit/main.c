@@ -7,6 +7,4 @@
  */
 #include "unit.h"
 
-int main(int argc, char **argv) {
-	return argc > 0 ? unit_run(argv + 1) : EXIT_FAILURE;
-}
+int main(int argc, char **argv) { return argc > 0 ? unit_run(argv + 1) : EXIT_FAILURE; }

@@ -195,8 +195,7 @@ struct policy script_policy(struct script *script) {
 	}
 	*script = before;
 	strcpy(rest, " true");
-	for (rest = line; (argv[argc] = strsep(&rest, " ")) != NULL;)
-		argc++;
+	for (rest = line; (argv[argc] = strsep(&rest, " ")) != NULL;) argc++;
 	options_parse(argc, argv, &policy);
 	if (*transient != '\0')
 		conditions_parse(&policy.rules.transient, &policy.watches, transient, &error);

@@ -151,9 +151,7 @@ static bool is_wanted(const struct unit_test *test, char **words) {
 	return false;
 }
 
-int unit_failures(void) {
-	return failed;
-}
+int unit_failures(void) { return failed; }
 
 int unit_run(char **words) {
 	for (const struct unit_test *test = tests; test; test = test->next)

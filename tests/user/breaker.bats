@@ -264,8 +264,7 @@ outage() {
 	rm -rf up refused served budgets/*
 	look_at_clock
 	before=$moment
-	items "$2" "$3" -n inf -d 100ms -b constant --breaker 20,500ms,1s \
-	    --budget-wait 3m sh -c '
+	items "$2" "$3" -n inf -d 100ms -b constant --breaker 20,500ms,1s --budget-wait 3m sh -c '
 		[ -e up ] && { echo "$1" >>served; exit; }
 		echo >>refused; '"${4+sleep $4; }"'exit 7' sh
 	sleep "$1"

@@ -80,8 +80,7 @@ silent() {
 # collecting: begins a collection, in the background, that is stopped when it
 # is about to look at the only budget that there is, which inject allows
 collecting() {
-	start strace -D -o trace -e trace=flock -e inject=flock:signal=STOP \
-	    "$RETRY" -v --budget-gc
+	start strace -D -o trace -e trace=flock -e inject=flock:signal=STOP "$RETRY" -v --budget-gc
 	wait_for traced 'stopped by SIGSTOP'
 }
 

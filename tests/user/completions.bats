@@ -203,8 +203,7 @@ becomes() {
 all_become() {
 	local after=${1-}
 	mkdir -p {xdg,home/.config}/retry
-	touch file monthly.conf xdg/retry/nightly.conf \
-		home/.config/retry/{weekly.conf,yearly.txt}
+	touch file monthly.conf xdg/retry/nightly.conf home/.config/retry/{weekly.conf,yearly.txt}
 	: >"shm/retry-v5.1$EUID.ape" # another user's
 	"$RETRY" -B api true
 	"$RETRY" -B a/b true

@@ -182,8 +182,7 @@ set_by_groff() {
 		--idempotency-key auto -B api --budget-ratio 1 --budget-min 1 --budget-window 60 \
 		--budget-dir . --breaker on --nested add \
 		--fleet unix:///none --fleet-auth auth --fleet-timeout 1 --fleet-min 1 \
-		--fleet-ratio 1 --fleet-alone 1 --trace trace -- \
-		sh -c 'case $RETRY_ATTEMPT in
+		--fleet-ratio 1 --fleet-alone 1 --trace trace -- sh -c 'case $RETRY_ATTEMPT in
 			1) echo 503 >"$RETRY_HTTP_STATUS" ;;
 			*) env >seen ;; esac' 2>err
 	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given

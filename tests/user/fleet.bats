@@ -215,8 +215,7 @@ is_connected() {
 	    fails two 5 '*'
 	    warned 'no connection: No such file or directory; this host alone, 1 retry in 60s' \
 	        'no answer lately; this host alone, 1 retry in 60s, ask again in about *; giving up (--budget-wait waits for it)'
-	    retries three 3 'no connection: *; this host alone, 3 retries in 60s' \
-	        --fleet-alone 3
+	    retries three 3 'no connection: *; this host alone, 3 retries in 60s' --fleet-alone 3
 	    api=${api/one/three}
 	    older -50 # so the pause lasts
 	    fails three 5 'no answer lately; this host alone, 3 retries in 60s, ask again in about *; giving up (--budget-wait waits for it)' \

@@ -137,8 +137,7 @@ printf -v turned '%s|' {1..98}{,}
 	        exec sleep 20'
 	    wait_for test -s command
 	    dies_of TERM
-	    holds err held \
-	        'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
+	    holds err held 'retry: attempt 1/5 killed by SIGTERM, giving up: interrupted'
 	    nothing out
 	a success in spite of it
 	    start "$RETRY" -O -E sh -c 'trap "exit 0" TERM; echo held; echo lost >&2
@@ -469,8 +468,7 @@ slow_reader() {
 	    before=$moment to=2
 	    head -c 200000 "$bytes" >some # which is written long before the deadline
 	    bytes=$PWD/some
-	    stuck -q -T 0.4 -k 0 -E sh -c \
-	        'cat "$bytes" >&2; exec sleep 20'
+	    stuck -q -T 0.4 -k 0 -E sh -c 'cat "$bytes" >&2; exec sleep 20'
 	    wait_for past "$((before + 1000))"
 	    slow_reader | "$ACTOR" sip >got
 	    ended 124
@@ -478,8 +476,7 @@ slow_reader() {
 	past the deadline a signal, and a reader that is stuck
 	    look_at_clock
 	    before=$moment to=2
-	    stuck -T 0.4 -k 0 -n 2 -E sh -c \
-	        'head -c 200000 /dev/zero >&2; exec sleep 20'
+	    stuck -T 0.4 -k 0 -n 2 -E sh -c 'head -c 200000 /dev/zero >&2; exec sleep 20'
 	    choked
 	    wait_for past "$((before + 1000))"
 	    dies_of TERM

@@ -180,8 +180,7 @@ masked() {
 	        -n 2 -v --on-retry true --on-give-up true -- sh -c 'exit 7'
 	    not told '.*--on-.*'
 	retry dies of the signal that killed the command
-	    "$ACTOR" how "$RETRY" -n 1 --on-give-up 'exit 3' -- \
-	        sh -c 'kill -TERM $$' >out 2>err
+	    "$ACTOR" how "$RETRY" -n 1 --on-give-up 'exit 3' -- sh -c 'kill -TERM $$' >out 2>err
 	    holds out 'killed TERM'
 	the next attempt's timeout does not end processes that it has left
 	    is 124 "$RETRY" -n 2 -d 0 -t 0.3 -k 0 \
@@ -230,8 +229,7 @@ hooked() {
 	    reached test -e hook
 	    not told heard
 	Ctrl-C ends it, and retry by SIGINT
-	    pty 0 exists:began 'type:^C' -- \
-	        "$ACTOR" ignoring INT "$ACTOR" how "$ACTOR" fresh \
+	    pty 0 exists:began 'type:^C' -- "$ACTOR" ignoring INT "$ACTOR" how "$ACTOR" fresh \
 	        "$RETRY" --progress never -d 60 -j none \
 	        --on-retry ': >began; sleep 30; true' -- false
 	    grep -qx '\(\^C\)\?killed INT' out # after what is said of the hook, or not

@@ -210,15 +210,13 @@ multiply='curl has a --retry of its own: attempts multiply'
 	SH
 	chmod +x curl
 	PATH=$PWD:$PATH asks 1 status=22 -n 1 -v --report r.json --metrics m.prom \
-	    --log-format json --http --idempotency-key 'hush "cr\et' -- \
-	    curl -sSf -d x=1 /503
+	    --log-format json --http --idempotency-key 'hush "cr\et' -- curl -sSf -d x=1 /503
 	keyed 'hush "cr\et'
 	has_line -sSf words
 	not grep -qF hush words err r.json m.prom out
 }
 
-advice="curl exits with 0 even if the server answers with an error: use --http, \
-or curl's own -f"
+advice="curl exits with 0 even if the server answers with an error: use --http, or curl's own -f"
 
 @test "after an answer with which curl exits with 0 one line names --http, unless the user has a rule" {
 	table curls <<-'END'
@@ -411,8 +409,7 @@ spotless() {
 	    [ ! -e "$path" ]
 	    spotless
 	the command does not inherit its descriptor
-	    "$RETRY" --http -- ls -l /proc/self/fd \
-	        >out 3<&0 4<&0 5<&0 6<&0 7<&0 8<&0 9<&0
+	    "$RETRY" --http -- ls -l /proc/self/fd >out 3<&0 4<&0 5<&0 6<&0 7<&0 8<&0 9<&0
 	    not grep -q memfd out
 	END
 }
@@ -447,8 +444,7 @@ bare() {
 	    [[ $said != *eventfd*eventfd* ]]
 	    spotless
 	where a signal ends retry
-	    bare "$RETRY" -d 20 -j none --http -- \
-	        sh -c 'echo 503 >"$RETRY_HTTP_STATUS"'
+	    bare "$RETRY" -d 20 -j none --http -- sh -c 'echo 503 >"$RETRY_HTTP_STATUS"'
 	    wait_for has 'retrying in' err
 	    not spotless
 	    ended_by TERM
@@ -469,8 +465,7 @@ bare() {
 			for n in {9..60}; do
 				eval "exec $n<&-"
 			done
-			exec unshare -p -f "$RETRY" --http -- \
-			    sh -c 'echo 404 >"$RETRY_HTTP_STATUS"'
+			exec unshare -p -f "$RETRY" --http -- sh -c 'echo 404 >"$RETRY_HTTP_STATUS"'
 		)
 		exit $?
 	END

@@ -45,8 +45,7 @@ through() {
 	        -n 1 -t 20 --idle-timeout 0.4 -T 20 -- sleep 20
 	    none_left
 	/dev/null
-	    is 124 sh -c '"$@" >/dev/null' sh \
-	        "$RETRY" -n 1 --idle-timeout 0.5 -- sleep 20
+	    is 124 sh -c '"$@" >/dev/null' sh "$RETRY" -n 1 --idle-timeout 0.5 -- sleep 20
 	without any output
 	    is 124 sh -c '"$@" >&- 2>&-' sh "$RETRY" -n 3 -d 0 --idle-timeout 1 \
 	        --stop-on 3 -- sh -c 'touch began
@@ -94,8 +93,7 @@ outlet() {
 	beside 'errors to a file' dripping is 0 f 2
 	beside 'held' dripping is 0 f 1 -O
 	beside 'searched' dripping is 0 p 1 -O --retry-on stdout:x
-	beside 'to a socket' \
-	    is 0 outlet SOCK_STREAM "${idle[@]}" -- sh -c "$drip" p 1
+	beside 'to a socket' is 0 outlet SOCK_STREAM "${idle[@]}" -- sh -c "$drip" p 1
 	beside 'to /dev/null' is 0 sh -c '"$@" >/dev/null 2>&1' sh "${idle[@]}" -- sh -c "$drip" p 1
 	rows beside eval <<-'END'
 	the same bytes of a file, over and over
@@ -218,16 +216,14 @@ accepted() {
 	beside 'error output' refused 'error: Permission denied; ' \
 	    "${piped[@]}" "${inject[@]}" "$RETRY"
 	beside 'neither' accepted out "${both[@]}" "${inject[@]}" "$RETRY"
-	beside 'files' accepted kept sh -c '"$@" >kept 2>&1' sh \
-	    "${inject[@]}" "$RETRY"
+	beside 'files' accepted kept sh -c '"$@" >kept 2>&1' sh "${inject[@]}" "$RETRY"
 	beside 'held' accepted out "${inject[@]}" "$RETRY" -OE
 }
 
 # bats test_tags=slow
 @test "Ctrl-C ends a command that script gives a terminal" {
 	command -v script >/dev/null || skip 'no script here'
-	pty 130 see:ready 'type:^C' -- \
-	    bash -c 'set -o pipefail; "$@" 2>&1 | cat' bash \
+	pty 130 see:ready 'type:^C' -- bash -c 'set -o pipefail; "$@" 2>&1 | cat' bash \
 	    "$RETRY" --idle-timeout 20 --stop-on 130 -- script -qec \
 	    'echo run >>runs; echo ready; sleep 20' /dev/null
 	grep -q 'retry: attempt 1/5 failed (exit 130), giving up: --stop-on 130' out

@@ -428,8 +428,7 @@ reader_left() {
 	    try status=4 says="$lost" sh -c 'read -r x; exit 4'
 	a file moves in a delay
 	    exec 7<"$in"
-	    start sh -c 'exec "$@" <&7' sh "$RETRY" -v -n 3 -d 4 -j none \
-	        sh -c 'echo >>ran; exit 4'
+	    start sh -c 'exec "$@" <&7' sh "$RETRY" -v -n 3 -d 4 -j none sh -c 'echo >>ran; exit 4'
 	    wait_for told '.*retrying.*'
 	    read -r line <&7
 	    ended 4

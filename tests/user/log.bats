@@ -60,8 +60,7 @@ exhausted='giving up: attempts exhausted'
 	words=("${words[@]/*/$'\xff'}")
 	longest() # longest FORMAT: no message lacks anything
 	{
-		try status=7 -n 1 --label "$label" --log-format "$1" -- \
-		    sh -c 'exit 7' "${words[@]}"
+		try status=7 -n 1 --label "$label" --log-format "$1" -- sh -c 'exit 7' "${words[@]}"
 	}
 	table <<-'END'
 		labelled 2 'mirror: a' 7 -n 2 --label 'mirror: a' -- sh -c 'exit 7'

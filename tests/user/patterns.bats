@@ -116,8 +116,7 @@ seen_by() {
 	    [ "${under[*]}" = "${direct[*]}" ]
 	no other
 	    ls /proc/self/fd >direct 3>&-
-	    try status=1 -n 2 "${both[@]}" --retry-on 1 -- \
-	        sh -c 'ls /proc/self/fd >>under; exit 1'
+	    try status=1 -n 2 "${both[@]}" --retry-on 1 -- sh -c 'ls /proc/self/fd >>under; exit 1'
 	    [ "$(<under)" = "$(<direct)"$'\n'"$(<direct)" ]
 	many attempts take no more than one
 	    ulimit -n 16
@@ -234,8 +233,7 @@ holding='read -r line <go &'
 	    look_at_clock
 	    began=$moment
 	    exits 3 "$RETRY" -n 1 --retry-on stderr:x sh -c \
-	        'timeout 15 sh -c "until [ -e over ]; do echo on >&2; done" & exit 3' \
-	        2>err
+	        'timeout 15 sh -c "until [ -e over ]; do echo on >&2; done" & exit 3' 2>err
 	    touch over
 	    look_at_clock
 	    ((moment - began < 5000))
@@ -326,23 +324,20 @@ undelivered() {
 	    ended_by TERM
 	    wait_for command_gone
 	TERM ends a failure that is held up
-	    stuck -n 5 "${both[@]}" --retry-on 3 -- \
-	        sh -c 'seq 20000; echo $$ >command; exit 3'
+	    stuck -n 5 "${both[@]}" --retry-on 3 -- sh -c 'seq 20000; echo $$ >command; exit 3'
 	    wait_for command_gone
 	    kill -TERM "$pid"
 	    ended
 	    [ "$status" -ne 0 ]
 	    [ "$(grep -c 'attempt' err)" -le 1 ]
 	TERM ends a success that is held up
-	    stuck "${both[@]}" --on-give-up 'touch hooked' -- \
-	        sh -c 'seq 20000; echo $$ >command'
+	    stuck "${both[@]}" --on-give-up 'touch hooked' -- sh -c 'seq 20000; echo $$ >command'
 	    wait_for command_gone
 	    ended_by TERM
 	    [ ! -e hooked ]
 	an attempt's output comes before that of the next
 	    mkfifo slow
-	    start sh -c '"$RETRY" -q -t 0.5 -k 0 -n 2 -d 0 --fail-on stderr:zzz -- \
-	        sh -c "exec >&2
+	    start sh -c '"$RETRY" -q -t 0.5 -k 0 -n 2 -d 0 --fail-on stderr:zzz -- sh -c "exec >&2
 	            [ \$RETRY_ATTEMPT = 2 ] || exec yes one
 	            echo two; : >over" 2>slow'
 	    exec 4<slow
@@ -367,16 +362,14 @@ read_once() {
 	    [ "$status" -eq 141 ]
 	    read_once "$RETRY" -d 0 "${both[@]}" yes 2>err
 	    [ "$status" -eq 141 ]
-	    read_once sh -c 'exec "$@" 2>&1 >out' sh \
-	        "$RETRY" -d 0 "${both[@]}" sh -c 'exec yes >&2'
+	    read_once sh -c 'exec "$@" 2>&1 >out' sh "$RETRY" -d 0 "${both[@]}" sh -c 'exec yes >&2'
 	    [ "$status" -eq 141 ]
 	the write of a command that ignores SIGPIPE fails
 	    read_once "$RETRY" -n 1 -q "${both[@]}" env --ignore-signal=PIPE yes 2>err
 	    holds first y
 	    grep -q 'Broken pipe' err
 	the other stream passes on
-	    read_once "$RETRY" -n 1 "${both[@]}" \
-	        sh -c 'yes; seq 30000 >&2; exit 3' 2>err
+	    read_once "$RETRY" -n 1 "${both[@]}" sh -c 'yes; seq 30000 >&2; exit 3' 2>err
 	    holds first y
 	    seq 30000 | cmp - <(head -n 30000 err)
 	no reader of a success's stderr changes anything

@@ -95,8 +95,7 @@ incurable='cannot be cured by a retry'
 }
 
 @test "auto finds the tool by the last part of its path, behind wrappers" {
-	printf '#!/bin/sh\nwhile [ "$1" != bin/curl ]; do shift; done\nexec "$@"\n' \
-	    >bin/sudo
+	printf '#!/bin/sh\nwhile [ "$1" != bin/curl ]; do shift; done\nexec "$@"\n' >bin/sudo
 	chmod +x bin/sudo
 	table judged <<-'END'
 		2 7 "$spent" '' '' --preset auto bin/curl

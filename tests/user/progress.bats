@@ -92,8 +92,7 @@ export PS1='person> '
 	    "$RETRY" -n inf -d 30 -j none -- false
 	beside 'before the first attempt' says 'attempt 1/5' '42m.*' \
 	    "$RETRY" --seed 2 --splay 1h -- true
-	beside 'hours' says 'attempt 2/5' '2h|1h59m' \
-	    "$RETRY" -d 2h --max-delay 2h -j none -- false
+	beside 'hours' says 'attempt 2/5' '2h|1h59m' "$RETRY" -d 2h --max-delay 2h -j none -- false
 	beside 'Ctrl-C ends it' counts -- "$RETRY" "${endless[@]}" -- false
 	beside 'after the output of a hook' counts early hook -- "$RETRY" \
 	    "${endless[@]}" --on-retry 'echo early; sleep 0.2; echo hook' -- false
@@ -108,8 +107,7 @@ export PS1='person> '
 	beside 'while lines are held, shorter waits, too' draws 1 \
 	    'see:attempt 2 in 1s' 'see:attempt 3 in 1s' -- \
 	    "$RETRY" -w 3 -j none -d 0.9 -- sh -c 'echo held >&2; exit 1'
-	beside 'not our terminal, always' some_counted \
-	    setsid -w "$RETRY" --progress always
+	beside 'not our terminal, always' some_counted setsid -w "$RETRY" --progress always
 	rows beside eval <<-'END'
 	to its end, each wait
 	    draws 1 -- "$RETRY" -n 3 -d 3.5,3.5 -j none -- false
@@ -136,8 +134,7 @@ export PS1='person> '
 	    [[ $drawn == *'@retry: attempt 1/1 failed (exit 5)'* ]]
 	Ctrl-S stops neither retry nor its lines
 	    draws 0 'see:in ' 'type:^S' exists:second exists:third 'type:^Q' \
-	        'see:retry: attempt 2/4' 'type:^M' -- \
-	        "$RETRY" -v -n 4 -d 4,1.1 -j none -- sh -c '
+	        'see:retry: attempt 2/4' 'type:^M' -- "$RETRY" -v -n 4 -d 4,1.1 -j none -- sh -c '
 	        case $RETRY_ATTEMPT in
 	        2) touch second; exit 1 ;;
 	        3) touch third; read x ;;
@@ -147,11 +144,9 @@ export PS1='person> '
 	    not grep -E '#[^@r]|[^@#]retry:|[^@]#retry:|[^#]retry: attempt [23]/4 (failed|succeeded)' out
 	    [[ $drawn == *$'\n''retry: ended after 3 attempts'* ]]
 	a job that goes to the background
-	    draws 5 "$prompt" \
-	        'type:"$RETRY" -d 60 -j none -- false^M' \
+	    draws 5 "$prompt" 'type:"$RETRY" -d 60 -j none -- false^M' \
 	        'see:in 1m' see:in 'type:^Z' see:Stopped "$prompt" \
-	        'type:bg^M' see:false "$prompt" more:1.5 \
-	        'type:echo type\d^M' see:typed "$prompt" \
+	        'type:bg^M' see:false "$prompt" more:1.5 'type:echo type\d^M' see:typed "$prompt" \
 	        'type:fg^M' see:false 'see:in ' 'type:^C' "$prompt" \
 	        'type:exit 5^M' -- "${person[@]}"
 	    # From bg to fg there is none.
@@ -215,8 +210,7 @@ piped() {
 # vanishing READY MOST STATUS COMMAND...: calms, on a terminal that is gone once
 # READY has come from it.
 vanishing() {
-	calms "$2" "$3" "$ACTOR" terminal "see:$1" hangup -- \
-	    "$ACTOR" ignoring HUP "${@:4}"
+	calms "$2" "$3" "$ACTOR" terminal "see:$1" hangup -- "$ACTOR" ignoring HUP "${@:4}"
 }
 
 # bats test_tags=slow
@@ -234,12 +228,9 @@ vanishing() {
 	beside 'a budget' calms 200 1 env RETRY_BUDGET_DIR=. "${here[@]}" -q \
 	    "${quick[@]}" -B none --budget-min 0 --budget-wait 1.2 -- false
 	beside 'input is guarded' piped 100 0 "${from[@]}" "${here[@]}" -- sleep 1.2
-	beside 'input is at its end' calms 100 0 sh -c ': | "$@"' sh \
-	    "${here[@]}" -- sleep 1.2
-	beside 'input is replayed' piped 100 124 "${from[@]}" "${here[@]}" \
-	    -I -T 1.2 -- true
-	beside 'output is relayed and held' \
-	    calms 300 0 "${here[@]}" -O -E --preset net -- sleep 1.2
+	beside 'input is at its end' calms 100 0 sh -c ': | "$@"' sh "${here[@]}" -- sleep 1.2
+	beside 'input is replayed' piped 100 124 "${from[@]}" "${here[@]}" -I -T 1.2 -- true
+	beside 'output is relayed and held' calms 300 0 "${here[@]}" -O -E --preset net -- sleep 1.2
 	beside 'nobody takes output that is relayed' piped 300 125 \
 	    sh -c 'exec "$@" >pipe' sh "${here[@]}" -T 1.2 --fail-on stdout:zzz -- \
 	    head -c 110000 /dev/zero
@@ -247,8 +238,7 @@ vanishing() {
 	    sh -c '(sleep 1.2; kill "$$") >/dev/null &
 		exec "$RETRY" -O -n 1 -- head -c 200000 /dev/zero >pipe'
 	beside 'the reader of output is gone' calms 100 0 sh -c '"$@" | true' sh \
-	    "${here[@]}" --fail-on stdout:zzz -- \
-	    sh -c 'trap "" PIPE; sleep 0.2; echo; sleep 1.2'
+	    "${here[@]}" --fail-on stdout:zzz -- sh -c 'trap "" PIPE; sleep 0.2; echo; sleep 1.2'
 	full=yes beside 'nobody takes lines' piped 100 1 sh -c 'exec "$@" 2>pipe' sh \
 	    "${here[@]}" -n 2 -d 1.2 -j none -- false
 	beside 'the terminal goes in a countdown' vanishing '2/2 in ' 100 1 \

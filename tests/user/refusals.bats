@@ -118,8 +118,7 @@ unattached() {
 	chmod +x curl
 	try status=7 runs=3 -n 3 -d 0 --http -- ./curl -d x http://a
 	inject getppid:error=EIO
-	is 7 strace -qq -o reads -e trace=?pread64 "$RETRY" -n 1 --http -- \
-		./curl -d x http://a
+	is 7 strace -qq -o reads -e trace=?pread64 "$RETRY" -n 1 --http -- ./curl -d x http://a
 	reads=$(lines reads)
 	inject "?pread64:error=EIO:when=$reads+"
 	local under=("${inject[@]}")

@@ -124,8 +124,7 @@ dies_in_delay() {
 	# retry has caught signals once all but faults and stops are blocked.
 	rows beside eval <<-'END'
 	in the splay: nothing is run
-	    sent INT 130 'state "*SigBlk:+([!S])ffff*"' \
-	        "$RETRY" -v --splay 1h --seed 1 -- touch ran
+	    sent INT 130 'state "*SigBlk:+([!S])ffff*"' "$RETRY" -v --splay 1h --seed 1 -- touch ran
 	    [ ! -e ran ]
 	    told 'retry: ended after 0 attempts in .*: interrupted'
 	with -v the last line says so
@@ -449,8 +448,7 @@ first() {
 	where the command dies of a signal it exits like that
 	    is 137 "${here[@]}" -n 1 -- sh -c 'kill -KILL $$'
 	an orphan that dies with the command is not the command
-	    is 7 "${here[@]}" -n 1 -- \
-	        sh -c '(exit 9 & :); (exit 8 & :); sleep 0.05; exit 7'
+	    is 7 "${here[@]}" -n 1 -- sh -c '(exit 9 & :); (exit 8 & :); sleep 0.05; exit 7'
 	END
 	beside 'reaps in an attempt' reaps 1 in_attempt "${here[@]}" -n 1 -- \
 	    sh -c "${orphans}echo >ready; exec sleep 20" 0.1

@@ -53,12 +53,10 @@ added() {
 	rows row eval <<-'END'
 	arguments
 	    alike sh -c 'printf "%s<>" "$@"; exit 3' sh '' ' ' '"' "'" $'\\' \
-	        '$HOME' '*' '`id`' $'new\nline' $'tab\t' $'\xff\xfe\xc3' 'a  b' \
-	        -n 3 -- -q ''
+	        '$HOME' '*' '`id`' $'new\nline' $'tab\t' $'\xff\xfe\xc3' 'a  b' -n 3 -- -q ''
 	a megabyte of them
 	    printf -v long '%0100000d' 0
-	    alike sh -c 'echo "$# ${#9}"; exit 3' sh \
-	        "$long" "$long" "$long" "$long" "$long" \
+	    alike sh -c 'echo "$# ${#9}"; exit 3' sh "$long" "$long" "$long" "$long" "$long" \
 	        "$long" "$long" "$long" "$long" "$long"
 	    holds direct '10 100000'
 	variables, and only those of RETRY are added
@@ -85,8 +83,7 @@ added() {
 # started, by the rule of sd_listen_fds(3) and sd_watchdog_enabled(3)
 served() {
 	try status=7 out='0 0 1 none|0 0 1 none' -q -d 0 "$@" sh -c '
-		echo $((LISTEN_PID - $$)) $((WATCHDOG_PID - $$)) \
-		    $LISTEN_FDS ${LISTEN_PIDFDID-none}
+		echo $((LISTEN_PID - $$)) $((WATCHDOG_PID - $$)) $LISTEN_FDS ${LISTEN_PIDFDID-none}
 		[ /proc/self/fd/3 -ef /dev/null ] && exit 7'
 }
 

@@ -64,20 +64,16 @@ echo after'
 	    see:ready 'type:^C' -- "$RETRY" -v -d 0 -- "${listen[@]}"
 	beside 'to a grandchild' typed 3 1=INT see:ready 'type:^C' -- \
 	    "${here[@]}" bash -c 'trap : INT; "$ACTOR" listen 1 3'
-	beside 'a shell loop stops' typed 130 1=ready '0=(next|after)' \
-	    see:ready 'type:^C' -- \
+	beside 'a shell loop stops' typed 130 1=ready '0=(next|after)' see:ready 'type:^C' -- \
 	    bash -c "$again" '"$RETRY" -d 0 -- sh -c "echo ready; exec sleep 20"'
 	beside 'a shell loop goes on after a success' typed 0 3=INT 3=next \
 	    see:ready 'type:^C' see:next see:ready 'type:^C' see:next \
-	    see:ready 'type:^C' see:after -- \
-	    bash -c "$again" '"$RETRY" -- "$ACTOR" listen 1 0'
+	    see:ready 'type:^C' see:after -- bash -c "$again" '"$RETRY" -- "$ACTOR" listen 1 0'
 	beside 'Ctrl-\ kills the command, and retry' typed 0 '1=killed QUIT' 1=ready \
 	    '1=retry: attempt 1/5 killed by SIGQUIT, giving up: interrupted' \
-	    see:ready 'type:^\' see:killed -- \
-	    "$ACTOR" ignoring QUIT "$ACTOR" how "$ACTOR" fresh \
+	    see:ready 'type:^\' see:killed -- "$ACTOR" ignoring QUIT "$ACTOR" how "$ACTOR" fresh \
 	    "${here[@]}" sh -c 'echo ready; exec sleep 20'
-	beside 'a new size' typed 0 1=WINCH see:ready size:33x99 -- \
-	    "$RETRY" -- "$ACTOR" listen 1 0
+	beside 'a new size' typed 0 1=WINCH see:ready size:33x99 -- "$RETRY" -- "$ACTOR" listen 1 0
 }
 
 # Job control. What is stopped is so for longer than its limit, which is longer
@@ -100,8 +96,7 @@ hello=('type:hello^M' see:got:hello)
 	    next:ready 'type:^Z' see:Stopped "$prompt" 'type:bg^M' "$prompt" \
 	    'type:fg^M' see:cat more:0.1 'type:^Z' see:Stopped "$prompt" \
 	    'type:touch go; fg^M' see:cat
-	beside 'a command that ignores it goes on, as without retry' \
-	    at_prompt 5 '0=.*Stopped.*' \
+	beside 'a command that ignores it goes on, as without retry' at_prompt 5 '0=.*Stopped.*' \
 	    "\"\$RETRY\" -n 1 -- sh -c \"trap \\\"\\\" TSTP; $greets\"" \
 	    next:ready 'type:^Z' more:0.2 "${hello[@]}"
 	beside 'STOP to itself' at_prompt 4 \
@@ -128,8 +123,7 @@ hello=('type:hello^M' see:got:hello)
 	        see:timed see:ended
 	Ctrl-C after fg ends it
 	    at_prompt 5 '"$RETRY" -d 0 -- sh -c "echo read\y; exec sleep 20"' \
-	        next:ready 'type:^Z' see:Stopped "$prompt" \
-	        'type:fg^M' see:sh more:0.1 'type:^C'
+	        next:ready 'type:^Z' see:Stopped "$prompt" 'type:fg^M' see:sh more:0.1 'type:^C'
 	    none_left
 	END
 }
@@ -163,8 +157,7 @@ hello=('type:hello^M' see:got:hello)
 }
 
 @test "messages for the master of a terminal come out at the other side" {
-	"$PYTHON" -IS - "$RETRY" -n 2 -d 0 sh -c 'echo theirs >&2; exit 7' \
-	    >came <<-'END'
+	"$PYTHON" -IS - "$RETRY" -n 2 -d 0 sh -c 'echo theirs >&2; exit 7' >came <<-'END'
 		import os, subprocess, sys
 		master, slave = os.openpty()
 		assert subprocess.call(sys.argv[1:], stderr=master, timeout=20) == 7

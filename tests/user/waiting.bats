@@ -83,8 +83,7 @@ waits() {
 
 # redis SERVER: the example waits until the server has its data
 redis() {
-	waits redis-cli start "$1" --bind 127.0.0.1 --port "$port" --save '' \
-	    --appendonly no
+	waits redis-cli start "$1" --bind 127.0.0.1 --port "$port" --save '' --appendonly no
 	has_line PONG out
 }
 

@@ -151,9 +151,7 @@ static void happen(int event, int number) {
 	if ((OF_COMMAND & BIT(event)) != 0 && !kernel_alive(command))
 		return;
 	switch (event) {
-	case NOTHING:
-		kernel.stirred = true;
-		break;
+	case NOTHING: kernel.stirred = true; break;
 	case END_TWICE:
 		kernel_type(number);
 		send(SIGWINCH, SI_USER, STRANGER);
@@ -161,24 +159,14 @@ static void happen(int event, int number) {
 		break;
 	case END_SENT:
 	case OTHER_SENT:
-	case STOP_SENT:
-		send(number, SI_USER, STRANGER);
-		break;
+	case STOP_SENT: send(number, SI_USER, STRANGER); break;
 	case END_QUEUED:
-	case OTHER_QUEUED:
-		send(number, SI_QUEUE, STRANGER);
-		break;
+	case OTHER_QUEUED: send(number, SI_QUEUE, STRANGER); break;
 	case END_TYPED:
 	case WINCH_TYPED:
-	case STOP_TYPED:
-		kernel_type(number);
-		break;
-	case OWN_PIPE:
-		send(number, SI_USER, kernel.self);
-		break;
-	case LATE_WAKE_UP:
-		invocation.late = span;
-		break;
+	case STOP_TYPED: kernel_type(number); break;
+	case OWN_PIPE: send(number, SI_USER, kernel.self); break;
+	case LATE_WAKE_UP: invocation.late = span; break;
 	case RETRY_STOPPED:
 		kernel_pass(kernel.now + span, true);
 		invocation.stopped += span;
@@ -196,37 +184,21 @@ static void happen(int event, int number) {
 		invocation.disturbed += span + 30 * SECOND;
 		break;
 	case FORK_FAILS:
-	case FORKS_FAIL:
-		invocation.fork_failures = number;
-		break;
-	case HOOK_FORK_FAILS:
-		invocation.hook_failures = number;
-		break;
-	case PIPE_FAILS:
-		kernel.pipeless = true;
-		break;
+	case FORKS_FAIL: invocation.fork_failures = number; break;
+	case HOOK_FORK_FAILS: invocation.hook_failures = number; break;
+	case PIPE_FAILS: kernel.pipeless = true; break;
 	case BUDGET_DENIES_FOR_NOW:
-	case BUDGET_DENIES:
-		file_trip(span);
-		break;
-	case INPUT_CONSUMED:
-		kernel.consumed = true;
-		break;
+	case BUDGET_DENIES: file_trip(span); break;
+	case INPUT_CONSUMED: kernel.consumed = true; break;
 	case COMMAND_NOT_FOUND:
 		command->temper.error = number;
 		kernel_end(command, 127, 0);
 		break;
 	case COMMAND_EXITS_0:
-	case COMMAND_EXITS_7:
-		kernel_end(command, number, 0);
-		break;
+	case COMMAND_EXITS_7: kernel_end(command, number, 0); break;
 	case COMMAND_CRASHES:
-	case COMMAND_DIES:
-		kernel_end(command, 0, number);
-		break;
-	case COMMAND_STOPS:
-		kernel_stop(command, span);
-		break;
+	case COMMAND_DIES: kernel_end(command, 0, number); break;
+	case COMMAND_STOPS: kernel_stop(command, span); break;
 	case COMMAND_HANGS:
 	case COMMAND_HANGS_DEAF:
 	case COMMAND_BLOCKS:
@@ -244,9 +216,7 @@ static void happen(int event, int number) {
 		command->temper.refuses = true;
 		command->ends = number_lesser(command->ends, kernel.now + span);
 		break;
-	case END_BY_COMMAND:
-		send(number, SI_USER, command->pid);
-		break;
+	case END_BY_COMMAND: send(number, SI_USER, command->pid); break;
 	case ORPHAN_DIES:
 		/* Where retry adopts orphans, it has to wait for this one. */
 		process = fork_orphan((struct temper){ 0 });
@@ -370,8 +340,7 @@ static struct setting complete(struct setting set) {
 		set.deadline = NANOS_HOUR;
 	if (set.commands[0].life == 0)
 		set.commands[0] = fails;
-	for (int i = 1; i < COMMANDS; i++)
-		set.commands[i] = succeeds;
+	for (int i = 1; i < COMMANDS; i++) set.commands[i] = succeeds;
 	set.timeout = 2 * SECOND;
 	set.kill_after = set.delay = SECOND;
 	set.patience = NANOS_MINUTE;
@@ -482,8 +451,7 @@ static struct ending run_cell(const struct cell *which, int around, bool tracing
 	struct setting set = complete(scenes[which->state].set);
 
 	set.around = around;
-	for (int i = 0; i < COMMANDS; i++)
-		set.commands[i].apart = (around & OTHER_SESSION) != 0;
+	for (int i = 0; i < COMMANDS; i++) set.commands[i].apart = (around & OTHER_SESSION) != 0;
 	cell = *which;
 	invocation_start(&set, (uint64_t)around, tracing);
 	invocation.direct = enter_cell;
@@ -591,9 +559,7 @@ static int disturbances;
 /* The state before which it meets none; STATES: it meets them everywhere. */
 static int target;
 
-static bool one_of(uint64_t most) {
-	return kernel_draw(most) == 0;
-}
+static bool one_of(uint64_t most) { return kernel_draw(most) == 0; }
 
 static nanos any_span(void) {
 	static const nanos spans[] = { 0, 1, MS, 50 * MS, 300 * MS, SECOND, 3 * SECOND,
@@ -681,8 +647,7 @@ static int find_event(int state, bool anytime, bool any) {
 static int count_numbers(int event) {
 	int count = 1;
 
-	while (events[event].numbers[count] != 0)
-		count++;
+	while (events[event].numbers[count] != 0) count++;
 	return count;
 }
 
@@ -770,8 +735,7 @@ TEST(random_runs) {
 
 TEST(every_cell_was_met) {
 	for (int state = 0; state < STATES; state++)
-		for (int event = 0; event < EVENTS; event++)
-			/* With each of its numbers. */
+		for (int event = 0; event < EVENTS; event++) /* With each of its numbers. */
 			if (outcomes[state][event] != IMPOSSIBLE)
 				HOLDS(scenes[state].name,
 				    met[state][event] >= count_numbers(event));
@@ -785,8 +749,7 @@ SPY(int, main, int argc, char **argv) {
 	large = argc == 2 && strcmp(argv[1], "large") == 0;
 	if (argc == 1 || large)
 		return unit_run(argv + argc);
-	for (int i = 0; i < 4 && i + 1 < argc; i++)
-		numbers[i] = (int)strtol(argv[i + 1], NULL, 10);
+	for (int i = 0; i < 4 && i + 1 < argc; i++) numbers[i] = (int)strtol(argv[i + 1], NULL, 10);
 	if (argc == 5)
 		ending = run_cell(&(struct cell){ .state = numbers[0],
 				      .event = numbers[1],

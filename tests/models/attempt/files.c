@@ -161,8 +161,7 @@ FAKE(void *, malloc, size_t size) {
 	return block->bytes;
 }
 
-FAKE(void, free, void *memory) {
-}
+FAKE(void, free, void *memory) {}
 
 /* The budget */
 
@@ -223,9 +222,7 @@ FAKE_RESULT(int, memfd_create, file_open(FILE_PLAIN, 0, O_RDWR), const char *nam
 FAKE_RESULT(int, signalfd, file_open(FILE_SIGNALS, 0, O_RDONLY), int fd, const sigset_t *set,
     int flags)
 
-FAKE(int, eventfd, unsigned value, int flags) {
-	return file_open(FILE_ERROR, 0, O_RDWR);
-}
+FAKE(int, eventfd, unsigned value, int flags) { return file_open(FILE_ERROR, 0, O_RDWR); }
 
 FAKE(int, pipe2, int ends[2], int flags) {
 	errno = EMFILE;
@@ -294,8 +291,7 @@ FAKE(ssize_t, read, int fd, void *bytes, size_t size) {
 		file->over = true;
 		*(struct inotify_event *)bytes = (struct inotify_event){ .mask = IN_ACCESS };
 		return sizeof(struct inotify_event);
-	default:
-		kernel_break("reads what cannot be read");
+	default: kernel_break("reads what cannot be read");
 	}
 }
 

@@ -123,26 +123,18 @@ static nanos due(void) {
 	case BREAKER_WAIT:
 	case DELAY:
 	case BUDGET_WAIT:
-	case HOOK_IN_DELAY:
-		return now->at - kernel_boottime();
+	case HOOK_IN_DELAY: return now->at - kernel_boottime();
 	case INPUT:
-	case HOOK_AFTER_DELAY:
-		return left;
-	case SLOW_READER:
-		return now->ended_by == 0 && left > STRAGGLERS ? left : STRAGGLERS;
+	case HOOK_AFTER_DELAY: return left;
+	case SLOW_READER: return now->ended_by == 0 && left > STRAGGLERS ? left : STRAGGLERS;
 	case ABANDONED:
 	case ABANDONED_DEAD:
 	case STRAGGLING:
-	case LAST_LINES:
-		return STRAGGLERS;
-	case REPORT:
-		return PATIENCE;
-	case DELIVERY:
-		return NANOS_MAX;
-	case GIVE_UP:
-		return now->given_up - kernel.now;
-	default:
-		return NANOS_SECOND;
+	case LAST_LINES: return STRAGGLERS;
+	case REPORT: return PATIENCE;
+	case DELIVERY: return NANOS_MAX;
+	case GIVE_UP: return now->given_up - kernel.now;
+	default: return NANOS_SECOND;
 	}
 }
 
@@ -517,8 +509,7 @@ void invocation_poll(struct rest *rest) {
 
 FAKE(int, sigpending, sigset_t *set) {
 	sigemptyset(set);
-	for (size_t i = 0; i < kernel.count; i++)
-		sigaddset(set, kernel.pending[i].number);
+	for (size_t i = 0; i < kernel.count; i++) sigaddset(set, kernel.pending[i].number);
 	return 0;
 }
 

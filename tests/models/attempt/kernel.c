@@ -28,9 +28,7 @@ struct kernel kernel;
 
 /* The machine */
 
-uint64_t kernel_draw(uint64_t most) {
-	return hash_draw(&kernel.random) % most;
-}
+uint64_t kernel_draw(uint64_t most) { return hash_draw(&kernel.random) % most; }
 
 void kernel_trace(const char *what, int64_t number) {
 	if (kernel.tracing)
@@ -43,9 +41,7 @@ _Noreturn void kernel_break(const char *what) {
 	longjmp(kernel.back, 1);
 }
 
-nanos kernel_boottime(void) {
-	return kernel.now + kernel.asleep;
-}
+nanos kernel_boottime(void) { return kernel.now + kernel.asleep; }
 
 void kernel_call(void) {
 	void (*meanwhile)(void) = kernel.meanwhile;
@@ -62,9 +58,7 @@ void kernel_call(void) {
 
 /* Processes */
 
-int kernel_place(const struct process *process) {
-	return (int)(process - kernel.list);
-}
+int kernel_place(const struct process *process) { return (int)(process - kernel.list); }
 
 bool kernel_alive(const struct process *process) {
 	return process != NULL && (process->life == LIFE_RUNS || process->life == LIFE_STOPPED);
@@ -102,17 +96,14 @@ static pid_t new_pid(bool leads) {
 		if (++kernel.latest >= KERNEL_PIDS)
 			kernel.latest = FIRST_PID;
 		if (i == KERNEL_PIDS)
-			for (int j = 0; j < KERNEL_PIDS; j++)
-				kernel.taken[j] = false;
+			for (int j = 0; j < KERNEL_PIDS; j++) kernel.taken[j] = false;
 		if (is_free(kernel.latest))
 			return kernel.latest;
 	}
 	abort();
 }
 
-static nanos after(nanos span) {
-	return span == NANOS_MAX ? NANOS_MAX : kernel.now + span;
-}
+static nanos after(nanos span) { return span == NANOS_MAX ? NANOS_MAX : kernel.now + span; }
 
 struct process *kernel_spawn(enum role role, int parent, const struct temper *temper) {
 	struct process *process = kernel.list;
@@ -163,8 +154,7 @@ static void post_death(const struct process *process) {
 static void reparent(struct process *process) {
 	int top = process->parent;
 
-	while (top >= 0)
-		top = kernel.list[top].parent;
+	while (top >= 0) top = kernel.list[top].parent;
 	process->order = ++kernel.serial;
 	process->parent = (kernel.subreaper && top == PARENT_SELF) || kernel.self == KERNEL_INIT
 	    ? PARENT_SELF
@@ -211,9 +201,7 @@ static void die(struct process *process, int number) {
 		process->ends = process->free;
 }
 
-bool kernel_orphaned(void) {
-	return kernel.session == kernel.self || kernel.self == KERNEL_INIT;
-}
+bool kernel_orphaned(void) { return kernel.session == kernel.self || kernel.self == KERNEL_INIT; }
 
 /* A signal reaches a process. */
 static void hear(struct process *process, int number) {
@@ -361,8 +349,7 @@ struct sent kernel_take(void) {
 			lowest = i;
 	sent = kernel.pending[lowest];
 	kernel.count--;
-	for (size_t i = lowest; i < kernel.count; i++)
-		kernel.pending[i] = kernel.pending[i + 1];
+	for (size_t i = lowest; i < kernel.count; i++) kernel.pending[i] = kernel.pending[i + 1];
 	return sent;
 }
 
@@ -617,8 +604,7 @@ FAKE(bool, procfs_children, pid_t parent, void (*each)(void *to, pid_t pid, pid_
 			pids[count++] = next->pid;
 		}
 	} while (next != NULL);
-	for (int i = 0; i < count; i++)
-		each(to, pids[i], parent);
+	for (int i = 0; i < count; i++) each(to, pids[i], parent);
 	return true;
 }
 

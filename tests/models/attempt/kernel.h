@@ -32,9 +32,7 @@
 
 /* A function of libc that does nothing but return this. */
 #define FAKE_RESULT(type, name, result, ...) \
-	FAKE(type, name, __VA_ARGS__) { \
-		return result; \
-	}
+	FAKE(type, name, __VA_ARGS__) { return result; }
 
 /* Most fakes and events ignore some of their arguments. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"

@@ -151,8 +151,7 @@ TEST(a_resource_has_a_limit) {
 	struct trace_resource resource;
 	char *at = list;
 
-	for (int i = 0; i < TRACE_ATTRIBUTES; i++)
-		at += sprintf(at, "k%d=,", i);
+	for (int i = 0; i < TRACE_ATTRIBUTES; i++) at += sprintf(at, "k%d=,", i);
 	HOLDS("most", trace_resource_parse(&resource, strview_of(list), room));
 	EQUAL("most", (int64_t)resource.count, TRACE_ATTRIBUTES);
 	*trace_resource_value(&resource, strview_of("k8")) = strview_of("8");

@@ -85,8 +85,7 @@ static struct caller invocation(char letter) {
 	size_t i = 0;
 	struct caller caller;
 
-	while (i + 1 < LENGTH(kinds) && strchr(kinds[i].letters, letter) == NULL)
-		i++;
+	while (i + 1 < LENGTH(kinds) && strchr(kinds[i].letters, letter) == NULL) i++;
 	caller = caller_of(&kinds[i].config);
 	caller.uses_breaker = letter != 'I';
 	caller.counted = letter >= 'Y';
@@ -140,8 +139,7 @@ static bool settles(struct world *world, struct script *script) {
 	else {
 		size_t i = 0;
 
-		while (i < LENGTH(outcomes) && !script_is(script, outcomes[i].word))
-			i++;
+		while (i < LENGTH(outcomes) && !script_is(script, outcomes[i].word)) i++;
 		if (i == LENGTH(outcomes))
 			return false;
 		answer.code = outcomes[i].code;

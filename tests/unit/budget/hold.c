@@ -56,8 +56,7 @@ TEST(the_longest_of_all_extensions_lasts) {
 		}
 		left = i / 300;
 		raced_extend(&shared, wait, NOW);
-		while (left >= 0)
-			race();
+		while (left >= 0) race();
 		longest = number_greater(before, wait);
 		longest = number_greater(longest, other > 0 ? ahead + other : 0);
 		EQUAL("longest", raced_left(&shared, NOW), longest);

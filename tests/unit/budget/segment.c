@@ -128,13 +128,9 @@ TEST(longest_key) {
 
 #define AT(field) .at = offsetof(struct header, field), .size = sizeof((struct header *)0)->field
 #define INT(value) \
-	.bytes = &(const int64_t) { \
-		value \
-	}
+	.bytes = &(const int64_t) { value }
 #define WORD(value) \
-	.bytes = &(const uint32_t) { \
-		value \
-	}
+	.bytes = &(const uint32_t) { value }
 #define USED_UP(left) .now = (WINDOW_EPOCHS - (left)) * NANOS_SECOND
 
 static const struct {

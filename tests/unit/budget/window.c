@@ -23,16 +23,14 @@ withdraw(struct window *window, const struct terms *limits, int64_t epoch) {
 }
 
 static void deposit(struct window *window, int64_t epoch, int times) {
-	while (times-- > 0)
-		EQUAL("deposit", window_deposit(window, epoch), WINDOW_GRANTED);
+	while (times-- > 0) EQUAL("deposit", window_deposit(window, epoch), WINDOW_GRANTED);
 }
 
 /* How many retries are granted until one is denied. */
 static int64_t granted(struct window *window, const struct terms *limits, int64_t epoch) {
 	int64_t times = 0;
 
-	while (times < 1000 && withdraw(window, limits, epoch) == WINDOW_GRANTED)
-		times++;
+	while (times < 1000 && withdraw(window, limits, epoch) == WINDOW_GRANTED) times++;
 	return times;
 }
 
@@ -187,9 +185,7 @@ TEST(next) {
 	EQUAL("sealed", sums.epoch, 102);
 }
 
-static void note(struct window *window, int64_t epoch) {
-	window_note(window, epoch);
-}
+static void note(struct window *window, int64_t epoch) { window_note(window, epoch); }
 
 /* A word of slice 100, and what it is when a retry is paid back, or a success noted. */
 TEST(refunds_and_notes) {

@@ -146,8 +146,7 @@ static void converse(struct script *script, bool anew, bool split) {
 		while (!script_is(script, "->")) {
 			size_t i = 0;
 
-			while (i < LENGTH(replies) && !script_is(script, replies[i].word))
-				i++;
+			while (i < LENGTH(replies) && !script_is(script, replies[i].word)) i++;
 			if (i < LENGTH(replies))
 				strcat(bytes, replies[i].bytes);
 			else

@@ -67,9 +67,7 @@ static const char *read_of(const char *row) {
 	return show(false, text);
 }
 
-static const char *dump_of(const char *text) {
-	return show(true, text);
-}
+static const char *dump_of(const char *text) { return show(true, text); }
 
 /* The wait that the fields of a head name; "'" is a quotation mark. */
 static const char *wait_of(const char *fields) {

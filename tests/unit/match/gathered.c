@@ -64,8 +64,7 @@ static void check_stream(const char *row) {
 				got |= UINT64_C(1) << n;
 		EQUAL(row, (int64_t)got, (int64_t)want);
 		EQUAL(row, all, got == UINT64_MAX >> (TEXTS - count));
-		for (uint64_t bits = got; bits != 0; bits &= bits - 1)
-			seen_in_all++;
+		for (uint64_t bits = got; bits != 0; bits &= bits - 1) seen_in_all++;
 	}
 }
 
@@ -98,8 +97,7 @@ static void put_piece(void) {
 	const char *text = texts[chance(count)];
 	const char *at = text + chance(strlen(text));
 
-	while (at > text && at[-1] != '|' && at[-1] != '(')
-		at--;
+	while (at > text && at[-1] != '|' && at[-1] != '(') at--;
 	put_way(at);
 }
 
@@ -198,8 +196,7 @@ TEST(other_texts) {
 
 	for (size_t i = 0; i < 40; i++) {
 		count = 0;
-		for (size_t j = 0; j < 1 + i % 9; j++)
-			add(others[chance(LENGTH(others))]);
+		for (size_t j = 0; j < 1 + i % 9; j++) add(others[chance(LENGTH(others))]);
 		check_streams("others");
 	}
 }
@@ -235,8 +232,7 @@ TEST(room) {
 	HOLDS("no room", !adds("b{58}"));
 	HOLDS("little", adds("b{20}"));
 	pattern_gather(&gathered);
-	for (int i = 0; i < ERE_TEXTS; i++)
-		HOLDS("64", adds("b"));
+	for (int i = 0; i < ERE_TEXTS; i++) HOLDS("64", adds("b"));
 	HOLDS("65", !adds("b"));
 	HOLDS("not yet", !pattern_feed(&gathered, "a", 1));
 	HOLDS("all", pattern_feed(&gathered, "b\n", 2));

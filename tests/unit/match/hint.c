@@ -36,8 +36,7 @@ static nanos wait_in(const char *stream, size_t chunk) {
 
 static void check(const char *pattern, const char *stream, nanos want) {
 	compile(pattern);
-	for (size_t chunk = 1; chunk <= 7; chunk++)
-		EQUAL(stream, wait_in(stream, chunk), want);
+	for (size_t chunk = 1; chunk <= 7; chunk++) EQUAL(stream, wait_in(stream, chunk), want);
 	EQUAL(stream, wait_in(stream, strlen(stream) + 1), want);
 }
 
@@ -185,8 +184,7 @@ TEST(a_long_stream) {
 	static char stream[200001];
 	size_t length = sizeof stream - 1;
 
-	for (size_t i = 0; i < length; i++)
-		stream[i] = (char)(1 + i * 7 % 255);
+	for (size_t i = 0; i < length; i++) stream[i] = (char)(1 + i * 7 % 255);
 	memcpy(stream + length - 19, "please try in 1m30s", 19);
 	compile("try in ");
 	EQUAL("bytes", wait_in(stream, 65536), SECONDS(90));

@@ -283,6 +283,4 @@ TEST(a_long_chunk) {
 }
 
 /* A small pattern touches only few pages of its struct. */
-TEST(the_size) {
-	HOLDS("size", sizeof pattern <= 320 * 1024);
-}
+TEST(the_size) { HOLDS("size", sizeof pattern <= 320 * 1024); }

@@ -43,8 +43,7 @@ static void show_runs(char *room, size_t size, const char *name, const bool *set
 
 		if (!set[i])
 			continue;
-		while (i + 1 < count && set[i + 1])
-			i++;
+		while (i + 1 < count && set[i + 1]) i++;
 		snprintf(room + used, size - used, i == first ? " %s%d" : " %s%d-%d", name, first,
 		    i);
 	}
@@ -66,10 +65,8 @@ show(char *room, size_t size, const struct conditions *set, const struct watches
 	};
 
 	room[0] = '\0';
-	for (int i = 0; i < 256; i++)
-		exits[i] = conditions_has_exit(set, i);
-	for (int i = 0; i < 1000; i++)
-		http[i] = i > 0 && conditions_has_http(set, i);
+	for (int i = 0; i < 256; i++) exits[i] = conditions_has_exit(set, i);
+	for (int i = 0; i < 1000; i++) http[i] = i > 0 && conditions_has_http(set, i);
 	for (int i = 1; i <= 128; i++) {
 		signs[i] = i <= 64 && (set->signals >> (i - 1) & 1) != 0;
 		EQUAL("signal", conditions_names_signal(set, i),
@@ -321,8 +318,7 @@ TEST(items_that_are_refused) {
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		struct script script = script_of(rows[i].items);
 
-		while (script_next(&script))
-			check_refusal(script.word, rows[i].why, script.word);
+		while (script_next(&script)) check_refusal(script.word, rows[i].why, script.word);
 	}
 }
 

@@ -114,8 +114,7 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 			int i = 0;
 
 			script_next(script);
-			while (i < watches->count && !script_is(script, watches->list[i].text))
-				i++;
+			while (i < watches->count && !script_is(script, watches->list[i].text)) i++;
 			if (i == watches->count)
 				script_refuse(script);
 			outcome.seen |= UINT64_C(1) << i;
@@ -844,8 +843,7 @@ TEST(many_holds) {
 	nanos now = BEGAN;
 
 	history = plan_start(&policy, now, NANOS_MAX, 1);
-	while ((step = plan_denied(&policy, &history, &held, now)).again)
-		now = step.at;
+	while ((step = plan_denied(&policy, &history, &held, now)).again) now = step.at;
 	HOLDS("ends", now - BEGAN > SECONDS(12) && now - BEGAN < SECONDS(20));
 	SAME("ends", verdict_reasons[step.reason].name, "retry-after");
 	HOLDS("gives up", plan_gives_up(&history, &step));

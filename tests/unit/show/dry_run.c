@@ -53,8 +53,7 @@ static void draw(const struct backoff *backoff, struct span seen[RETRIES]) {
 	struct schedule schedule = { .random = 7 };
 	double sums[RETRIES] = { 0 };
 
-	for (int n = 0; n < RETRIES; n++)
-		seen[n].least = NANOS_MAX;
+	for (int n = 0; n < RETRIES; n++) seen[n].least = NANOS_MAX;
 	for (int i = 0; i < SERIES; i++) {
 		schedule.n = 0;
 		for (int n = 0; n < RETRIES; n++) {
@@ -67,8 +66,7 @@ static void draw(const struct backoff *backoff, struct span seen[RETRIES]) {
 			sums[n] += (double)delay;
 		}
 	}
-	for (int n = 0; n < RETRIES; n++)
-		seen[n].mean = (nanos)(sums[n] / SERIES);
+	for (int n = 0; n < RETRIES; n++) seen[n].mean = (nanos)(sums[n] / SERIES);
 }
 
 TEST(delays_are_as_they_are_drawn) {

@@ -10,8 +10,7 @@ static pid_t start_child(void) {
 	pid_t pid = fork();
 
 	if (pid == 0)
-		for (;;)
-			pause();
+		for (;;) pause();
 	return pid;
 }
 

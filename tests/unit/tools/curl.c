@@ -165,9 +165,7 @@ TEST(idempotent_methods) {
 	HOLDS("unknown", curl_idempotent(NULL));
 }
 
-static const char *program_of(const char *name) {
-	return curl_named(name) ? "curl" : "another";
-}
+static const char *program_of(const char *name) { return curl_named(name) ? "curl" : "another"; }
 
 TEST(names_and_statuses) {
 	static const char *const rows[][5] = {

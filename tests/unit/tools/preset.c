@@ -33,8 +33,7 @@ static const struct policy *policy_of(const char *line) {
 		return &policy;
 	strcpy(last, line);
 	strcpy(split, line);
-	while ((argv[argc] = strsep(&rest, " ")) != NULL)
-		argc++;
+	while ((argv[argc] = strsep(&rest, " ")) != NULL) argc++;
 	options_parse(argc, argv, &policy);
 	return &policy;
 }
@@ -62,12 +61,9 @@ static enum means judge(const char *line) {
 			outcome.seen |= UINT64_C(1) << i;
 	}
 	switch (verdict_of(&policy->rules, &request, &outcome).verdict) {
-	case VERDICT_DONE:
-		return SUCCESS;
-	case VERDICT_RETRY:
-		return RETRY;
-	default:
-		return verdict_fails_by(&policy->rules.fatal, &outcome) ? STOP : NEITHER;
+	case VERDICT_DONE: return SUCCESS;
+	case VERDICT_RETRY: return RETRY;
+	default: return verdict_fails_by(&policy->rules.fatal, &outcome) ? STOP : NEITHER;
 	}
 }
 
@@ -122,8 +118,7 @@ TEST(captures) {
 		FILE *file = fopen(files.gl_pathv[i], "r");
 
 		while (file != NULL && fgets(text, sizeof text, file) != NULL) {
-			for (int n = 0; n < MEMBERS; n++)
-				unit_member(text, members[n], run[n]);
+			for (int n = 0; n < MEMBERS; n++) unit_member(text, members[n], run[n]);
 			run[CMD][strcspn(run[CMD], " ")] = '\0';
 			snprintf(line, sizeof line, "retry %s %s",
 			    *run[OPTIONS] == '\0' ? "--preset auto" : run[OPTIONS], run[CMD]);
@@ -220,8 +215,7 @@ static const char *command_of(const char *line) {
 	char text[64], *rest = text, *command[8] = { NULL };
 
 	snprintf(text, sizeof text, "%s", line);
-	for (int i = 0; rest != NULL; i++)
-		command[i] = strsep(&rest, ",");
+	for (int i = 0; rest != NULL; i++) command[i] = strsep(&rest, ",");
 	return preset_for_command(command, &row) ? row.name : "none";
 }
 

@@ -14,8 +14,7 @@ static const char *command_of(const char *text) {
 	struct wrapped found;
 
 	snprintf(line, sizeof line, "%s", text);
-	while ((argv[count] = strsep(&rest, " ")) != NULL)
-		count++;
+	while ((argv[count] = strsep(&rest, " ")) != NULL) count++;
 	found = command_line_unwrap(argv);
 	snprintf(room, sizeof room, "%s%s%s", argv[found.command], found.moved ? " moved" : "",
 	    found.alien ? " as another" : "");
