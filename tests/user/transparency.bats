@@ -103,7 +103,7 @@ served() {
 # inherits HOW: an attempt has the signals that env HOW makes
 inherits() {
 	# shellcheck disable=SC2206 # may be two words
-	before=(env $1)
+	before=(timeout 20 env $1)
 	alike grep -hsE '^(Sig|Shd)[PBIC]' /proc/self/status nosuch
 }
 
