@@ -121,11 +121,11 @@ run_open(
 int
 run_without_input(struct run *run)
 {
-	const struct stdin_source *input = &run->loop.streams.input;
+	const struct input *input = &run->loop.streams.input;
 	char most[NUMBER_SIZE_ROOM];
 
 	errno = input->error;
-	if (input->kind != STDIN_SOURCE_COPIED || input->unread)
+	if (input->kind != INPUT_COPIED || input->unread)
 		complain(run, "standard input");
 	else if (input->length > input->most)
 		say_last(run,

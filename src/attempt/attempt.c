@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "exit_status.h"
 #include "streams/relay.h"
-#include "streams/stdin_source.h"
+#include "streams/input.h"
 #include "sys/procfs.h"
 #include "sys/sys.h"
 #include "text/number.h"
@@ -431,7 +431,7 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 		if (!tree->dead || tree->stage != TERMINATION_NONE)
 			check_limits(attempt);
 	}
-	stdin_source_ended(&loop->streams.input);
+	input_ended(&loop->streams.input);
 	loop->signals.accompanied = false;
 	complete(attempt);
 	pass_rest_on(attempt);

@@ -119,7 +119,7 @@ streams_open(struct streams *streams, const struct policy *policy)
 	streams->relay.count = 0;
 	streams->look = NANOS_MAX;
 	streams->unwatched = -1;
-	stdin_source_open(&streams->input, policy);
+	input_open(&streams->input, policy);
 
 	/* Where both outputs go to the same place, they go through one file or
 	 * one pipe, so that their order stays. */
@@ -173,7 +173,7 @@ streams_begin(struct streams *streams, const char **lacking)
 			capture->relayed = true;
 	}
 	*lacking = "cannot open the input again";
-	if (!stdin_source_begin(&streams->input))
+	if (!input_begin(&streams->input))
 		return false;
 	*lacking = "cannot make a pipe";
 	return relay_begin(&streams->relay);
@@ -187,8 +187,7 @@ bool
 streams_attach(const struct streams *streams)
 {
 	return capture_attach(&streams->out) && capture_attach(&streams->err) &&
-	    relay_attach(&streams->relay) &&
-	    stdin_source_attach(&streams->input);
+	    relay_attach(&streams->relay) && input_attach(&streams->input);
 }
 
 void
@@ -198,7 +197,7 @@ streams_forked(struct streams *streams)
 	capture_forked(&streams->err);
 	relay_forked(&streams->relay);
 	look(streams);
-	stdin_source_forked(&streams->input);
+	input_forked(&streams->input);
 }
 
 void
@@ -244,7 +243,7 @@ streams_active(struct streams *streams)
 size_t
 streams_poll(const struct streams *streams, struct pollfd *fds)
 {
-	fds[0] = stdin_source_pollfd(&streams->input);
+	fds[0] = input_pollfd(&streams->input);
 	fds[1] = capture_pollfd(&streams->out);
 	fds[2] = capture_pollfd(&streams->err);
 	return 3 + relay_poll(&streams->relay, fds + 3);
@@ -253,7 +252,7 @@ streams_poll(const struct streams *streams, struct pollfd *fds)
 void
 streams_serve(struct streams *streams, const struct pollfd *fds)
 {
-	stdin_source_serve(&streams->input, fds[0].revents);
+	input_serve(&streams->input, fds[0].revents);
 	capture_serve(&streams->out, fds[1].revents);
 	capture_serve(&streams->err, fds[2].revents);
 	relay_serve(&streams->relay, fds + 3);
@@ -262,7 +261,6 @@ streams_serve(struct streams *streams, const struct pollfd *fds)
 enum reason
 streams_lost(struct streams *streams)
 {
-	return relay_failed(&streams->relay)
-	    ? REASON_INTERNAL
-	    : stdin_source_lost(&streams->input);
+	return relay_failed(&streams->relay) ? REASON_INTERNAL
+					     : input_lost(&streams->input);
 }

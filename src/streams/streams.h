@@ -1,7 +1,7 @@
 /*
  * streams: the command's standard input, output and error, all three together.
  *
- * Each may be read again (stdin_source.h), captured (capture.h) or searched
+ * Each may be read again (input.h), captured (capture.h) or searched
  * (relay.h). A stream with which nothing is done stays the caller's own.
  *
  * For --idle-timeout retry notices that the command writes. How depends on what
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 #include "streams/capture.h"
-#include "streams/stdin_source.h"
+#include "streams/input.h"
 #include "policy/policy.h"
 #include "streams/relay.h"
 
@@ -38,7 +38,7 @@ enum activity {
 };
 
 struct streams {
-	struct stdin_source input;
+	struct input input;
 	struct capture out, err;
 	struct relay relay;
 	/* For --idle-timeout: */
@@ -91,7 +91,7 @@ bool streams_active(struct streams *streams);
 
 /*
  * Why another attempt would be of no use: it could not read what the last one
- * could (stdin_source_lost), or output is lost already (REASON_INTERNAL). Else
+ * could (input_lost), or output is lost already (REASON_INTERNAL). Else
  * REASON_NONE. This may take a while.
  */
 enum reason streams_lost(struct streams *streams);

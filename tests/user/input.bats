@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers streams/stdin_source, sys/procfs.
+# Covers streams/input, sys/procfs.
 # The command's standard input. A file is rewound. --replay-stdin copies a pipe
 # or socket to a file. Without it, nothing is taken from a pipe, and once an
 # attempt has read from the pipe there is no other attempt.

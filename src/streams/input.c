@@ -1,4 +1,4 @@
-#include "streams/stdin_source.h"
+#include "streams/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ socket_option(int name)
 /* Opens the file with an offset for the next attempt alone, which no other
  * process can move. */
 static bool
-reopen(struct stdin_source *input)
+reopen(struct input *input)
 {
 	int flags = fcntl(STDIN_FILENO, F_GETFL) & (O_ACCMODE | O_DIRECT);
 
@@ -45,8 +45,8 @@ reopen(struct stdin_source *input)
 	    lseek(input->sink, input->start, SEEK_SET) != -1;
 }
 
-static enum stdin_source_kind
-classify(struct stdin_source *input, bool replay)
+static enum input_kind
+classify(struct input *input, bool replay)
 {
 	/* Of mem(4): null, zero, full, random and urandom. */
 	static const unsigned endless[] = { 3, 5, 7, 8, 9 };
@@ -58,12 +58,12 @@ classify(struct stdin_source *input, bool replay)
 		/* A closed descriptor has no bytes to lose. After another
 		 * error it may have. */
 		input->error = errno == EBADF ? 0 : errno;
-		return STDIN_SOURCE_UNTOUCHED;
+		return INPUT_UNTOUCHED;
 	}
 	flags = fcntl(STDIN_FILENO, F_GETFL);
 	mode = flags & O_ACCMODE;
 	if (flags == -1 || (mode != O_RDONLY && mode != O_RDWR))
-		return STDIN_SOURCE_UNTOUCHED;
+		return INPUT_UNTOUCHED;
 
 	/*
 	 * The caller may have given retry one pipe for input and output: retry
@@ -77,7 +77,7 @@ classify(struct stdin_source *input, bool replay)
 	for (int fd = STDOUT_FILENO; one && fd <= STDERR_FILENO; fd++)
 		if (fstat(fd, &output) == 0 && output.st_dev == stat.st_dev &&
 		    output.st_ino == stat.st_ino)
-			return STDIN_SOURCE_UNTOUCHED;
+			return INPUT_UNTOUCHED;
 
 	switch (stat.st_mode & S_IFMT) {
 	case S_IFREG:
@@ -85,42 +85,41 @@ classify(struct stdin_source *input, bool replay)
 		input->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
 		input->ended = input->start;
 		if (input->start == -1)
-			return STDIN_SOURCE_UNKNOWN;
+			return INPUT_UNKNOWN;
 		if (!replay)
-			return STDIN_SOURCE_FILE;
+			return INPUT_FILE;
 		if (reopen(input))
-			return STDIN_SOURCE_REOPENED;
-		return S_ISREG(stat.st_mode) ? STDIN_SOURCE_COPIED
-					     : STDIN_SOURCE_FILE;
+			return INPUT_REOPENED;
+		return S_ISREG(stat.st_mode) ? INPUT_COPIED : INPUT_FILE;
 	case S_IFSOCK:
 		if (socket_option(SO_ACCEPTCONN) != 0)
-			return STDIN_SOURCE_UNTOUCHED;
+			return INPUT_UNTOUCHED;
 		/* A file would not keep where each message ends. */
 		if (socket_option(SO_TYPE) != SOCK_STREAM)
-			return STDIN_SOURCE_UNKNOWN;
+			return INPUT_UNKNOWN;
 		input->socket = true;
-		return replay ? STDIN_SOURCE_COPIED : STDIN_SOURCE_GUARDED;
+		return replay ? INPUT_COPIED : INPUT_GUARDED;
 	case S_IFIFO:
-		return replay ? STDIN_SOURCE_COPIED : STDIN_SOURCE_GUARDED;
+		return replay ? INPUT_COPIED : INPUT_GUARDED;
 	case S_IFCHR:
 		/* Every reader gets the same, or anything at random. */
 		for (size_t i = 0; i < sizeof endless / sizeof *endless; i++)
 			if (stat.st_rdev == makedev(1, endless[i]))
-				return STDIN_SOURCE_UNTOUCHED;
+				return INPUT_UNTOUCHED;
 		/* A terminal whose line is closed answers EIO. */
 		if (isatty(STDIN_FILENO) == 1 || errno == EIO)
-			return STDIN_SOURCE_UNTOUCHED;
+			return INPUT_UNTOUCHED;
 		break;
 	}
-	return STDIN_SOURCE_UNKNOWN;
+	return INPUT_UNKNOWN;
 }
 
 void
-stdin_source_open(struct stdin_source *input, const struct policy *policy)
+input_open(struct input *input, const struct policy *policy)
 {
 	bool replay = policy->replay;
 
-	*input = (struct stdin_source){
+	*input = (struct input){
 		.from = -1,
 		.file = -1,
 		.sink = -1,
@@ -133,11 +132,11 @@ stdin_source_open(struct stdin_source *input, const struct policy *policy)
 		return;
 	input->most = policy->stdin_max;
 	input->kind = classify(input, replay);
-	if (replay && input->kind == STDIN_SOURCE_UNKNOWN)
+	if (replay && input->kind == INPUT_UNKNOWN)
 		input->unreplayed = "a special file";
 	else if (replay && isatty(STDIN_FILENO) == 1)
 		input->unreplayed = "a terminal";
-	if (input->kind != STDIN_SOURCE_COPIED)
+	if (input->kind != INPUT_COPIED)
 		return;
 	input->file = tempfile_open();
 	if (input->file == -1)
@@ -147,7 +146,7 @@ stdin_source_open(struct stdin_source *input, const struct policy *policy)
 }
 
 struct pollfd
-stdin_source_pollfd(const struct stdin_source *input)
+input_pollfd(const struct input *input)
 {
 	return (struct pollfd){ .fd = input->from, .events = POLLIN };
 }
@@ -172,7 +171,7 @@ look(void)
  * descriptors is limited: without one, bytes may be lost if anything differs.
  */
 static bool
-was_read(struct stdin_source *input)
+was_read(struct input *input)
 {
 	struct waiting before = input->waiting, now = look();
 
@@ -189,7 +188,7 @@ was_read(struct stdin_source *input)
  * of the input, -1 with errno. The offset of a file stays where it is.
  */
 static ssize_t
-take(struct stdin_source *input, size_t room)
+take(struct input *input, size_t room)
 {
 	off_t offset = input->length;
 	char bytes[ROOM];
@@ -215,7 +214,7 @@ take(struct stdin_source *input, size_t room)
 }
 
 void
-stdin_source_serve(struct stdin_source *input, short revents)
+input_serve(struct input *input, short revents)
 {
 	if (revents == 0)
 		return;
@@ -240,18 +239,18 @@ stdin_source_serve(struct stdin_source *input, short revents)
 }
 
 bool
-stdin_source_begin(struct stdin_source *input)
+input_begin(struct input *input)
 {
-	if (input->kind == STDIN_SOURCE_FILE)
+	if (input->kind == INPUT_FILE)
 		return input->ended == input->start ||
 		    lseek(STDIN_FILENO, input->start, SEEK_SET) != -1;
-	if (input->kind == STDIN_SOURCE_REOPENED)
+	if (input->kind == INPUT_REOPENED)
 		return reopen(input);
-	if (input->kind == STDIN_SOURCE_GUARDED && input->waiting.bytes == -1) {
+	if (input->kind == INPUT_GUARDED && input->waiting.bytes == -1) {
 		input->inotify = procfs_watch(STDIN_FILENO, IN_ACCESS);
 		input->waiting = look();
 	}
-	if (input->kind != STDIN_SOURCE_COPIED)
+	if (input->kind != INPUT_COPIED)
 		return true;
 	input->sink = procfs_reopen(input->file, O_RDONLY);
 	/* Without /proc all attempts share one offset. */
@@ -262,13 +261,13 @@ stdin_source_begin(struct stdin_source *input)
 }
 
 bool
-stdin_source_attach(const struct stdin_source *input)
+input_attach(const struct input *input)
 {
 	return input->sink == -1 || dup2(input->sink, STDIN_FILENO) != -1;
 }
 
 void
-stdin_source_forked(struct stdin_source *input)
+input_forked(struct input *input)
 {
 	if (input->sink != -1)
 		close(input->sink);
@@ -276,20 +275,20 @@ stdin_source_forked(struct stdin_source *input)
 }
 
 void
-stdin_source_ended(struct stdin_source *input)
+input_ended(struct input *input)
 {
-	if (input->kind == STDIN_SOURCE_FILE)
+	if (input->kind == INPUT_FILE)
 		input->ended = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	input->judged = false;
 }
 
 enum reason
-stdin_source_lost(struct stdin_source *input)
+input_lost(struct input *input)
 {
-	if (input->kind == STDIN_SOURCE_UNKNOWN ||
-	    (input->kind == STDIN_SOURCE_GUARDED && was_read(input)))
+	if (input->kind == INPUT_UNKNOWN ||
+	    (input->kind == INPUT_GUARDED && was_read(input)))
 		return REASON_INPUT_CONSUMED;
-	if (input->kind != STDIN_SOURCE_FILE)
+	if (input->kind != INPUT_FILE)
 		return REASON_NONE;
 	/*
 	 * The offset is moved back only if the attempt alone has moved it. If

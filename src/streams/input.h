@@ -1,5 +1,5 @@
 /*
- * stdin_source: the command's standard input, the same for every attempt.
+ * input: the command's standard input, the same for every attempt.
  *
  * The offset of a file is moved back to where it was before the first attempt.
  * With --replay-stdin each attempt opens the file again. If that is impossible,
@@ -9,8 +9,8 @@
  * watches it: if an attempt has read bytes that the next attempt would miss,
  * there is no next attempt.
  */
-#ifndef STDIN_SOURCE_H
-#define STDIN_SOURCE_H
+#ifndef INPUT_H
+#define INPUT_H
 
 #include <poll.h>
 #include <stdbool.h>
@@ -25,17 +25,17 @@ struct waiting {
 	bool ended; /* its other end is closed */
 };
 
-enum stdin_source_kind {
-	STDIN_SOURCE_UNTOUCHED, /* a terminal, /dev/null, or closed */
-	STDIN_SOURCE_FILE, /* it has an offset, which is moved back */
-	STDIN_SOURCE_REOPENED, /* a file, opened anew for each attempt */
-	STDIN_SOURCE_GUARDED, /* a pipe or socket, without --replay-stdin */
-	STDIN_SOURCE_COPIED, /* copied to a file first */
-	STDIN_SOURCE_UNKNOWN, /* nothing tells whether an attempt has read it */
+enum input_kind {
+	INPUT_UNTOUCHED, /* a terminal, /dev/null, or closed */
+	INPUT_FILE, /* it has an offset, which is moved back */
+	INPUT_REOPENED, /* a file, opened anew for each attempt */
+	INPUT_GUARDED, /* a pipe or socket, without --replay-stdin */
+	INPUT_COPIED, /* copied to a file first */
+	INPUT_UNKNOWN, /* nothing tells whether an attempt has read it */
 };
 
-struct stdin_source {
-	enum stdin_source_kind kind;
+struct input {
+	enum input_kind kind;
 	bool socket;
 	const char *unreplayed; /* what it is, if --replay-stdin is in vain */
 	off_t start; /* of a file: the offset before the first attempt; or -1 */
@@ -47,7 +47,7 @@ struct stdin_source {
 	int file; /* the copy */
 	int64_t most; /* the most bytes to copy */
 	off_t length;
-	int error; /* errno if it could not be copied: see stdin_source_open;
+	int error; /* errno if it could not be copied: see input_open;
 		    * EFBIG if there were more than most bytes */
 	bool unread; /* standard input is to blame for that, not the copy */
 	/* REOPENED, COPIED: */
@@ -63,33 +63,33 @@ struct stdin_source {
  * call or three, and none if there is only one attempt. If error is set
  * afterwards, nothing may be run, whatever the kind.
  */
-void stdin_source_open(struct stdin_source *input, const struct policy *policy);
+void input_open(struct input *input, const struct policy *policy);
 
 /* What poll(2) should wait for: fd is -1 if there is nothing. */
-struct pollfd stdin_source_pollfd(const struct stdin_source *input);
+struct pollfd input_pollfd(const struct input *input);
 
 /* Reads, as poll allows; never blocks. */
-void stdin_source_serve(struct stdin_source *input, short revents);
+void input_serve(struct input *input, short revents);
 
 /*
  * Before an attempt: moves the offset back, or makes a descriptor for the
  * child. False, with errno.
  */
-bool stdin_source_begin(struct stdin_source *input);
+bool input_begin(struct input *input);
 
 /* In the child, before exec, false with errno; in the parent, after fork. */
-bool stdin_source_attach(const struct stdin_source *input);
-void stdin_source_forked(struct stdin_source *input);
+bool input_attach(const struct input *input);
+void input_forked(struct input *input);
 
 /* Directly after an attempt: notes the offset. If the offset changes later,
  * another process has moved it. */
-void stdin_source_ended(struct stdin_source *input);
+void input_ended(struct input *input);
 
 /*
  * Before a retry: the reason why the retry could not read the same input as the
  * last attempt, or REASON_NONE. For a file the reason is that another process
  * may have moved the offset.
  */
-enum reason stdin_source_lost(struct stdin_source *input);
+enum reason input_lost(struct input *input);
 
 #endif
