@@ -26,17 +26,17 @@ static int
 gather(struct run *run)
 {
 	struct event_loop *loop = &run->loop;
+	const struct input *input = loop->streams.inputs;
 	bool required = run->policy->budget.required, calm;
 
 	if (!streams_open(&loop->streams, run->policy))
 		return run_without_output(run);
-	if (loop->streams.input.unreplayed != NULL)
+	if (input->unreplayed != NULL)
 		log_warn(&loop->log,
-		    STRINGS("--replay-stdin: standard input is ",
-			loop->streams.input.unreplayed,
-			", which cannot be read again"));
+		    STRINGS("--replay-stdin: ", input->name, " is ",
+			input->unreplayed, ", which cannot be read again"));
 	calm = event_loop_await(loop, event_loop_input, run->history.deadline);
-	if (calm && loop->streams.input.error != 0)
+	if (calm && streams_refused(&loop->streams) != NULL)
 		return run_without_input(run);
 	if (calm && required)
 		calm = event_loop_await(loop, event_loop_budget, NANOS_MAX) &&

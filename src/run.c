@@ -38,16 +38,16 @@ complain(struct run *run, const char *what)
 	say_last(run, STRINGS(what, ": ", strerror(errno), not_run));
 }
 
-/* Says that a temporary file could not be made or filled. */
+/* Says that a temporary file, for this or that, could not be made or filled. */
 static void
-complain_file(struct run *run, const char *what)
+complain_file(struct run *run, const char *what, const char *which)
 {
 	const char *error = strerror(errno);
 	bool named;
 	const char *directory = tempfile_directory(&named);
 
 	say_last(run,
-	    STRINGS(what, ": ", error, ", in '", directory,
+	    STRINGS(what, which, ": ", error, ", in '", directory,
 		named ? "' ($TMPDIR)" : "' ($TMPDIR is not set)", not_run));
 }
 
@@ -121,20 +121,19 @@ run_open(
 int
 run_without_input(struct run *run)
 {
-	const struct input *input = &run->loop.streams.input;
+	const struct input *input = streams_refused(&run->loop.streams);
 	char most[NUMBER_SIZE_ROOM];
 
 	errno = input->error;
 	if (input->kind != INPUT_COPIED || input->unread)
-		complain(run, "standard input");
+		complain(run, input->name);
 	else if (input->length > input->most)
 		say_last(run,
 		    STRINGS("--stdin-max: more than ",
-			number_put_size(most, input->most),
-			" on standard input", not_run));
+			number_put_size(most, input->most), " on ", input->name,
+			not_run));
 	else
-		complain_file(
-		    run, "--replay-stdin: cannot copy standard input");
+		complain_file(run, "--replay-stdin: cannot copy ", input->name);
 	return EXIT_STATUS_FAILED;
 }
 
@@ -155,7 +154,7 @@ run_without_output(struct run *run)
 	else if ((streams->out.fd != -1 && streams->out.file == -1) ||
 	    (streams->err.fd != -1 && streams->err.file == -1))
 		complain_file(
-		    run, "cannot relay or hold output: cannot make a file");
+		    run, "cannot relay or hold output: ", "cannot make a file");
 	else
 		complain(run, "cannot relay or hold output");
 	return EXIT_STATUS_FAILED;

@@ -431,7 +431,7 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 		if (!tree->dead || tree->stage != TERMINATION_NONE)
 			check_limits(attempt);
 	}
-	input_ended(&loop->streams.input);
+	input_ended(loop->streams.inputs);
 	loop->signals.accompanied = false;
 	complete(attempt);
 	pass_rest_on(attempt);

@@ -90,7 +90,7 @@ event_loop_await(struct event_loop *loop, nanos (*due)(struct event_loop *loop),
 nanos
 event_loop_input(struct event_loop *loop)
 {
-	return loop->streams.input.from == -1 ? 0 : NANOS_MAX;
+	return streams_reads(&loop->streams) ? NANOS_MAX : 0;
 }
 
 nanos

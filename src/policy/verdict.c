@@ -17,7 +17,7 @@ const struct verdict_text verdict_reasons[] = {
 	[REASON_NOT_RETRYABLE] = { "not-retryable", "not retryable" },
 	[REASON_NOT_IDEMPOTENT] = { "not-idempotent", "not idempotent" },
 	[REASON_INPUT_CONSUMED] = { "input-consumed",
-	    "standard input was already consumed: use -I or </dev/null" },
+	    "input was already consumed" },
 	[REASON_ATTEMPTS] = { "attempts", "attempts exhausted" },
 	[REASON_LIMIT] = { "limit", "--limit reached" },
 	[REASON_RETRY_AFTER] = { "retry-after", "Retry-After too long" },

@@ -21,10 +21,6 @@
 #define PART 1001
 #define TEXT 6000
 
-/* Input was consumed in spite of --replay-stdin. */
-static const char no_replay[] =
-    "standard input was already consumed, and cannot be read again";
-
 char *
 messages_label(
     char room[MESSAGES_ROOM], const struct policy *policy, int64_t attempt)
@@ -402,6 +398,19 @@ remedy(const struct message *message)
 	    : "";
 }
 
+/* Says which input the next attempt would lack, and what helps. */
+static void
+add_consumed(struct message *message)
+{
+	const struct input *lost = message->loop->streams.lost;
+
+	put(message, "%s was already consumed", lost->name);
+	put(message, "%s",
+	    message->policy->replay        ? ", and cannot be read again"
+		: lost->fd == STDIN_FILENO ? ": use -I or </dev/null"
+					   : ": use -I");
+}
+
 /* Adds the words that follow "giving up: ". */
 static void
 add_cause(struct message *message)
@@ -431,8 +440,8 @@ add_cause(struct message *message)
 	} else if (reason == REASON_NOT_IDEMPOTENT) {
 		put(message, "a %s is not sent twice without --idempotency-key",
 		    history->request.method);
-	} else if (reason == REASON_INPUT_CONSUMED && policy->replay) {
-		put(message, "%s", no_replay);
+	} else if (reason == REASON_INPUT_CONSUMED) {
+		add_consumed(message);
 	} else if (reason == REASON_ATTEMPTS &&
 	    history->made < policy->attempts) {
 		put(message, "too few attempts left");
@@ -803,11 +812,13 @@ messages_step(struct event_loop *loop, const struct history *history,
 	} else if (attempted) {
 		say_attempt(&message);
 	} else if (!denied) {
-		put(&message, "giving up before attempt %" PRId64 ": %s",
-		    history->made + 1,
-		    step->reason == REASON_INPUT_CONSUMED && policy->replay
-			? no_replay
-			: verdict_reasons[step->reason].words);
+		put(&message, "giving up before attempt %" PRId64 ": ",
+		    history->made + 1);
+		if (step->reason == REASON_INPUT_CONSUMED)
+			add_consumed(&message);
+		else
+			put(&message, "%s",
+			    verdict_reasons[step->reason].words);
 		say(&message);
 	}
 	message.continues = message.attempted = false;

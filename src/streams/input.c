@@ -21,14 +21,14 @@
 /* The buffer, where the kernel cannot move the bytes by itself. */
 #define ROOM 16384
 
-/* An option of the socket that standard input is; 0 if it has no such one. */
+/* An option of a socket; 0 if it has no such one. */
 static int
-socket_option(int name)
+socket_option(int fd, int name)
 {
 	int value = 0;
 	socklen_t size = sizeof value;
 
-	getsockopt(STDIN_FILENO, SOL_SOCKET, name, &value, &size);
+	getsockopt(fd, SOL_SOCKET, name, &value, &size);
 	return value;
 }
 
@@ -37,10 +37,10 @@ socket_option(int name)
 static bool
 reopen(struct input *input)
 {
-	int flags = fcntl(STDIN_FILENO, F_GETFL) & (O_ACCMODE | O_DIRECT);
+	int flags = fcntl(input->fd, F_GETFL) & (O_ACCMODE | O_DIRECT);
 
 	if (input->sink == -1)
-		input->sink = procfs_reopen(STDIN_FILENO, flags);
+		input->sink = procfs_reopen(input->fd, flags);
 	return input->sink != -1 &&
 	    lseek(input->sink, input->start, SEEK_SET) != -1;
 }
@@ -54,13 +54,13 @@ classify(struct input *input, bool replay)
 	int flags, mode;
 	bool one;
 
-	if (fstat(STDIN_FILENO, &stat) == -1) {
+	if (fstat(input->fd, &stat) == -1) {
 		/* A closed descriptor has no bytes to lose. After another
 		 * error it may have. */
 		input->error = errno == EBADF ? 0 : errno;
 		return INPUT_UNTOUCHED;
 	}
-	flags = fcntl(STDIN_FILENO, F_GETFL);
+	flags = fcntl(input->fd, F_GETFL);
 	mode = flags & O_ACCMODE;
 	if (flags == -1 || (mode != O_RDONLY && mode != O_RDWR))
 		return INPUT_UNTOUCHED;
@@ -82,7 +82,7 @@ classify(struct input *input, bool replay)
 	switch (stat.st_mode & S_IFMT) {
 	case S_IFREG:
 	case S_IFBLK:
-		input->start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+		input->start = lseek(input->fd, 0, SEEK_CUR);
 		input->ended = input->start;
 		if (input->start == -1)
 			return INPUT_UNKNOWN;
@@ -92,10 +92,10 @@ classify(struct input *input, bool replay)
 			return INPUT_REOPENED;
 		return S_ISREG(stat.st_mode) ? INPUT_COPIED : INPUT_FILE;
 	case S_IFSOCK:
-		if (socket_option(SO_ACCEPTCONN) != 0)
+		if (socket_option(input->fd, SO_ACCEPTCONN) != 0)
 			return INPUT_UNTOUCHED;
 		/* A file would not keep where each message ends. */
-		if (socket_option(SO_TYPE) != SOCK_STREAM)
+		if (socket_option(input->fd, SO_TYPE) != SOCK_STREAM)
 			return INPUT_UNKNOWN;
 		input->socket = true;
 		return replay ? INPUT_COPIED : INPUT_GUARDED;
@@ -107,7 +107,7 @@ classify(struct input *input, bool replay)
 			if (stat.st_rdev == makedev(1, endless[i]))
 				return INPUT_UNTOUCHED;
 		/* A terminal whose line is closed answers EIO. */
-		if (isatty(STDIN_FILENO) == 1 || errno == EIO)
+		if (isatty(input->fd) == 1 || errno == EIO)
 			return INPUT_UNTOUCHED;
 		break;
 	}
@@ -115,11 +115,14 @@ classify(struct input *input, bool replay)
 }
 
 void
-input_open(struct input *input, const struct policy *policy)
+input_open(
+    struct input *input, int fd, const char *name, const struct policy *policy)
 {
 	bool replay = policy->replay;
 
 	*input = (struct input){
+		.fd = fd,
+		.name = name,
 		.from = -1,
 		.file = -1,
 		.sink = -1,
@@ -134,7 +137,7 @@ input_open(struct input *input, const struct policy *policy)
 	input->kind = classify(input, replay);
 	if (replay && input->kind == INPUT_UNKNOWN)
 		input->unreplayed = "a special file";
-	else if (replay && isatty(STDIN_FILENO) == 1)
+	else if (replay && isatty(fd) == 1)
 		input->unreplayed = "a terminal";
 	if (input->kind != INPUT_COPIED)
 		return;
@@ -142,7 +145,7 @@ input_open(struct input *input, const struct policy *policy)
 	if (input->file == -1)
 		input->error = errno;
 	else
-		input->from = STDIN_FILENO;
+		input->from = fd;
 }
 
 struct pollfd
@@ -153,12 +156,12 @@ input_pollfd(const struct input *input)
 
 /* What waits in a pipe or socket. */
 static struct waiting
-look(void)
+look(int fd)
 {
-	struct pollfd one = { .fd = STDIN_FILENO, .events = POLLRDHUP };
+	struct pollfd one = { .fd = fd, .events = POLLRDHUP };
 	struct waiting now = { 0 };
 
-	ioctl(STDIN_FILENO, FIONREAD, &now.bytes);
+	ioctl(fd, FIONREAD, &now.bytes);
 	poll(&one, 1, 0);
 	now.ended = (one.revents & (POLLHUP | POLLRDHUP)) != 0;
 	return now;
@@ -173,7 +176,7 @@ look(void)
 static bool
 was_read(struct input *input)
 {
-	struct waiting before = input->waiting, now = look();
+	struct waiting before = input->waiting, now = look(input->fd);
 
 	input->waiting = now;
 	if (procfs_noticed(input->inotify) || now.bytes < before.bytes ||
@@ -243,12 +246,12 @@ input_begin(struct input *input)
 {
 	if (input->kind == INPUT_FILE)
 		return input->ended == input->start ||
-		    lseek(STDIN_FILENO, input->start, SEEK_SET) != -1;
+		    lseek(input->fd, input->start, SEEK_SET) != -1;
 	if (input->kind == INPUT_REOPENED)
 		return reopen(input);
 	if (input->kind == INPUT_GUARDED && input->waiting.bytes == -1) {
-		input->inotify = procfs_watch(STDIN_FILENO, IN_ACCESS);
-		input->waiting = look();
+		input->inotify = procfs_watch(input->fd, IN_ACCESS);
+		input->waiting = look(input->fd);
 	}
 	if (input->kind != INPUT_COPIED)
 		return true;
@@ -263,7 +266,7 @@ input_begin(struct input *input)
 bool
 input_attach(const struct input *input)
 {
-	return input->sink == -1 || dup2(input->sink, STDIN_FILENO) != -1;
+	return input->sink == -1 || dup2(input->sink, input->fd) != -1;
 }
 
 void
@@ -278,29 +281,29 @@ void
 input_ended(struct input *input)
 {
 	if (input->kind == INPUT_FILE)
-		input->ended = lseek(STDIN_FILENO, 0, SEEK_CUR);
+		input->ended = lseek(input->fd, 0, SEEK_CUR);
 	input->judged = false;
 }
 
-enum reason
+bool
 input_lost(struct input *input)
 {
-	if (input->kind == INPUT_UNKNOWN ||
-	    (input->kind == INPUT_GUARDED && was_read(input)))
-		return REASON_INPUT_CONSUMED;
+	if (input->kind == INPUT_UNKNOWN)
+		return true;
+	if (input->kind == INPUT_GUARDED)
+		return was_read(input);
 	if (input->kind != INPUT_FILE)
-		return REASON_NONE;
+		return false;
 	/*
 	 * The offset is moved back only if the attempt alone has moved it. If
 	 * it moves after the attempt's end, another process reads the file: a
 	 * shell's loop that reads it line by line, or a process that the
 	 * attempt has left behind.
 	 */
-	if (lseek(STDIN_FILENO, 0, SEEK_CUR) != input->ended)
-		return REASON_INPUT_CONSUMED;
+	if (lseek(input->fd, 0, SEEK_CUR) != input->ended)
+		return true;
 	if (input->ended == input->start || input->judged)
-		return REASON_NONE;
+		return false;
 	input->judged = true;
-	return procfs_shares_offset(STDIN_FILENO) ? REASON_INPUT_CONSUMED
-						  : REASON_NONE;
+	return procfs_shares_offset(input->fd);
 }

@@ -1,5 +1,6 @@
 /*
- * input: the command's standard input, the same for every attempt.
+ * input: an input of the command, the same for every attempt: its standard
+ * input, or a pipe that one of its words names, as <(...) of a shell does.
  *
  * The offset of a file is moved back to where it was before the first attempt.
  * With --replay-stdin each attempt opens the file again. If that is impossible,
@@ -26,7 +27,7 @@ struct waiting {
 };
 
 enum input_kind {
-	INPUT_UNTOUCHED, /* a terminal, /dev/null, or closed */
+	INPUT_UNTOUCHED, /* a terminal, /dev/null, not to be read, or closed */
 	INPUT_FILE, /* it has an offset, which is moved back */
 	INPUT_REOPENED, /* a file, opened anew for each attempt */
 	INPUT_GUARDED, /* a pipe or socket, without --replay-stdin */
@@ -36,6 +37,8 @@ enum input_kind {
 
 struct input {
 	enum input_kind kind;
+	int fd; /* its number in retry and in the command */
+	const char *name; /* "standard input", or the path of the word */
 	bool socket;
 	const char *unreplayed; /* what it is, if --replay-stdin is in vain */
 	off_t start; /* of a file: the offset before the first attempt; or -1 */
@@ -49,7 +52,7 @@ struct input {
 	off_t length;
 	int error; /* errno if it could not be copied: see input_open;
 		    * EFBIG if there were more than most bytes */
-	bool unread; /* standard input is to blame for that, not the copy */
+	bool unread; /* the input is to blame for that, not the copy */
 	/* REOPENED, COPIED: */
 	int sink; /* the descriptor for the child of this attempt, or -1 */
 	/* GUARDED: */
@@ -59,11 +62,12 @@ struct input {
 };
 
 /*
- * Finds out what standard input is; before a plain attempt that is one system
+ * Finds out what the input fd is; before a plain attempt that is one system
  * call or three, and none if there is only one attempt. If error is set
  * afterwards, nothing may be run, whatever the kind.
  */
-void input_open(struct input *input, const struct policy *policy);
+void input_open(
+    struct input *input, int fd, const char *name, const struct policy *policy);
 
 /* What poll(2) should wait for: fd is -1 if there is nothing. */
 struct pollfd input_pollfd(const struct input *input);
@@ -86,10 +90,9 @@ void input_forked(struct input *input);
 void input_ended(struct input *input);
 
 /*
- * Before a retry: the reason why the retry could not read the same input as the
- * last attempt, or REASON_NONE. For a file the reason is that another process
- * may have moved the offset.
+ * Before a retry: whether the retry could not read the same input as the last
+ * attempt. A file is lost if another process may have moved the offset.
  */
-enum reason input_lost(struct input *input);
+bool input_lost(struct input *input);
 
 #endif

@@ -105,6 +105,81 @@ look(struct streams *streams)
 	return active;
 }
 
+/*
+ * The descriptor that a word of the command names, as <(...) of a shell does,
+ * alone or behind @, = or the letter of an option: "/dev/fd/63", "@/dev/fd/63",
+ * "--file=/dev/fd/63", "-f/dev/fd/63". -1 if it names none.
+ */
+static int
+named_by(const char *word, const char **path)
+{
+	for (size_t i = 0; word[i] != '\0'; i++) {
+		int fd = -1;
+
+		*path = word + i;
+		if (word[i] == '/' &&
+		    (i == 0 || word[i - 1] == '@' || word[i - 1] == '=' ||
+			(i == 2 && word[0] == '-')))
+			fd = procfs_descriptor(*path);
+		if (fd != -1)
+			return fd;
+	}
+	return -1;
+}
+
+/*
+ * Opens the inputs: standard input, and each pipe that a word of the command
+ * names. A file that is named is opened anew by each attempt, and a socket
+ * cannot be opened by its name.
+ */
+static void
+open_inputs(struct streams *streams, const struct policy *policy)
+{
+	struct input *inputs = streams->inputs;
+	const char *path;
+
+	input_open(inputs, STDIN_FILENO, "standard input", policy);
+	streams->input_count = 1;
+	for (char **word = policy->command; *word != NULL; word++) {
+		int fd = named_by(*word, &path);
+		size_t known = 0;
+		struct stat stat;
+
+		/* What is close-on-exec is retry's own. */
+		if (fd <= STDERR_FILENO || fcntl(fd, F_GETFD) != 0 ||
+		    fstat(fd, &stat) == -1 || !S_ISFIFO(stat.st_mode))
+			continue;
+		while (known < streams->input_count && inputs[known].fd != fd)
+			known++;
+		if (known == STREAMS_INPUTS) {
+			streams->crowded = true;
+			return;
+		}
+		if (known == streams->input_count) {
+			input_open(&inputs[known], fd, path, policy);
+			streams->input_count++;
+		}
+	}
+}
+
+bool
+streams_reads(const struct streams *streams)
+{
+	for (size_t i = 0; i < streams->input_count; i++)
+		if (streams->inputs[i].from != -1)
+			return streams_refused(streams) == NULL;
+	return false;
+}
+
+const struct input *
+streams_refused(const struct streams *streams)
+{
+	for (size_t i = 0; i < streams->input_count; i++)
+		if (streams->inputs[i].error != 0)
+			return &streams->inputs[i];
+	return NULL;
+}
+
 bool
 streams_open(struct streams *streams, const struct policy *policy)
 {
@@ -119,7 +194,7 @@ streams_open(struct streams *streams, const struct policy *policy)
 	streams->relay.count = 0;
 	streams->look = NANOS_MAX;
 	streams->unwatched = -1;
-	input_open(&streams->input, policy);
+	open_inputs(streams, policy);
 
 	/* Where both outputs go to the same place, they go through one file or
 	 * one pipe, so that their order stays. */
@@ -173,8 +248,9 @@ streams_begin(struct streams *streams, const char **lacking)
 			capture->relayed = true;
 	}
 	*lacking = "cannot open the input again";
-	if (!input_begin(&streams->input))
-		return false;
+	for (size_t i = 0; i < streams->input_count; i++)
+		if (!input_begin(&streams->inputs[i]))
+			return false;
 	*lacking = "cannot make a pipe";
 	return relay_begin(&streams->relay);
 }
@@ -186,8 +262,11 @@ streams_begin(struct streams *streams, const char **lacking)
 bool
 streams_attach(const struct streams *streams)
 {
+	for (size_t i = 0; i < streams->input_count; i++)
+		if (!input_attach(&streams->inputs[i]))
+			return false;
 	return capture_attach(&streams->out) && capture_attach(&streams->err) &&
-	    relay_attach(&streams->relay) && input_attach(&streams->input);
+	    relay_attach(&streams->relay);
 }
 
 void
@@ -197,7 +276,8 @@ streams_forked(struct streams *streams)
 	capture_forked(&streams->err);
 	relay_forked(&streams->relay);
 	look(streams);
-	input_forked(&streams->input);
+	for (size_t i = 0; i < streams->input_count; i++)
+		input_forked(&streams->inputs[i]);
 }
 
 void
@@ -239,28 +319,43 @@ streams_active(struct streams *streams)
 	return relay_active(&streams->relay) || look(streams);
 }
 
-/* Input, the two captures, then those of the relay. */
+/* The inputs, the two captures, then those of the relay. */
 size_t
 streams_poll(const struct streams *streams, struct pollfd *fds)
 {
-	fds[0] = input_pollfd(&streams->input);
-	fds[1] = capture_pollfd(&streams->out);
-	fds[2] = capture_pollfd(&streams->err);
-	return 3 + relay_poll(&streams->relay, fds + 3);
+	size_t used = 0;
+
+	while (used < streams->input_count) {
+		fds[used] = input_pollfd(&streams->inputs[used]);
+		used++;
+	}
+	fds[used++] = capture_pollfd(&streams->out);
+	fds[used++] = capture_pollfd(&streams->err);
+	return used + relay_poll(&streams->relay, fds + used);
 }
 
 void
 streams_serve(struct streams *streams, const struct pollfd *fds)
 {
-	input_serve(&streams->input, fds[0].revents);
-	capture_serve(&streams->out, fds[1].revents);
-	capture_serve(&streams->err, fds[2].revents);
-	relay_serve(&streams->relay, fds + 3);
+	for (size_t i = 0; i < streams->input_count; i++)
+		input_serve(&streams->inputs[i], (fds++)->revents);
+	capture_serve(&streams->out, (fds++)->revents);
+	capture_serve(&streams->err, (fds++)->revents);
+	relay_serve(&streams->relay, fds);
 }
 
 enum reason
 streams_lost(struct streams *streams)
 {
-	return relay_failed(&streams->relay) ? REASON_INTERNAL
-					     : input_lost(&streams->input);
+	if (relay_failed(&streams->relay))
+		return REASON_INTERNAL;
+	for (size_t i = 0; i < streams->input_count; i++) {
+		bool last = i + 1 == STREAMS_INPUTS && streams->crowded;
+
+		if (input_lost(&streams->inputs[i]) || last) {
+			streams->lost = &streams->inputs[i];
+			return REASON_INPUT_CONSUMED;
+		}
+	}
+	return REASON_NONE;
 }

@@ -1,5 +1,5 @@
 /*
- * streams: the command's standard input, output and error, all three together.
+ * streams: the command's inputs, its standard output and error, all together.
  *
  * Each may be read again (input.h), captured (capture.h) or searched
  * (relay.h). A stream with which nothing is done stays the caller's own.
@@ -23,7 +23,10 @@
 #include "policy/policy.h"
 #include "streams/relay.h"
 
-#define STREAMS_POLLED (RELAY_POLLED + 3)
+/* The most inputs: standard input, and pipes that words of the command name. */
+#define STREAMS_INPUTS 16
+
+#define STREAMS_POLLED (STREAMS_INPUTS + 2 + RELAY_POLLED)
 
 /* How long other processes may write to the command's output after its end. */
 #define STREAMS_STRAGGLERS (100 * NANOS_MS)
@@ -38,7 +41,10 @@ enum activity {
 };
 
 struct streams {
-	struct input input;
+	struct input inputs[STREAMS_INPUTS]; /* standard input is the first */
+	size_t input_count;
+	bool crowded; /* there are more, which are not watched */
+	const struct input *lost; /* what streams_lost() has found, or NULL */
 	struct capture out, err;
 	struct relay relay;
 	/* For --idle-timeout: */
@@ -59,6 +65,13 @@ struct capture *streams_capture(struct streams *streams, int fd);
  * descriptor that --idle-timeout cannot watch, or -1.
  */
 bool streams_open(struct streams *streams, const struct policy *policy);
+
+/* Whether an input is still read, so that no attempt may begin. */
+bool streams_reads(const struct streams *streams);
+
+/* The input that cannot be had, so that nothing may be run, or NULL: its error
+ * says why. */
+const struct input *streams_refused(const struct streams *streams);
 
 /*
  * Makes what the attempt that is about to begin needs. False, with errno;

@@ -19,6 +19,11 @@
 /* Room for the part of /proc/PID/stat that is read. */
 #define STAT_ROOM 512
 
+/* Room for /proc/PID/status up to a line, which a number in hexadecimal ends. A
+ * process may be in so many groups that the line is not reached. */
+#define STATUS_ROOM 4096
+static const char ignored[] = "\nSigIgn:";
+
 /* The most generations of ancestors that are followed. */
 #define ANCESTORS 64
 
@@ -207,16 +212,31 @@ read_position(char *room, size_t size, pid_t pid, int fd)
 	return true;
 }
 
+/* Whether a process ignores both signals of a keyboard. */
+static bool
+ignores_keyboard(pid_t pid)
+{
+	uint64_t both = 1U << (SIGINT - 1) | 1U << (SIGQUIT - 1);
+	char text[STATUS_ROOM];
+	const char *line = NULL;
+
+	if (read_text(text, sizeof text, open_path(0, "/proc/%d/status", pid)))
+		line = strstr(text, ignored);
+	return line != NULL &&
+	    (strtoull(line + strlen(ignored), NULL, 16) & both) == both;
+}
+
 /*
  * Whether a process is an ancestor that seems to wait for retry. A shell that
  * does not wait (for "retry ... &") gives retry a process group of its own,
  * which is not in the foreground; or, without job control, makes retry ignore
- * SIGINT and SIGQUIT (POSIX, XCU 2.11).
+ * SIGINT and SIGQUIT (POSIX, XCU 2.11). But if it ignores them itself, as a
+ * group of commands in the background does in dash and in bash from 5.3 on,
+ * retry has that from it.
  */
 static bool
 waits(pid_t pid)
 {
-	struct sigaction interrupt, quit;
 	struct procfs proc;
 	pid_t foreground;
 
@@ -227,9 +247,7 @@ waits(pid_t pid)
 		if (i == ANCESTORS || proc.parent <= 0 ||
 		    procfs_look(&proc, proc.parent) != PROCFS_SEEN)
 			return false;
-	if (sigaction(SIGINT, NULL, &interrupt) == 0 &&
-	    sigaction(SIGQUIT, NULL, &quit) == 0 &&
-	    interrupt.sa_handler == SIG_IGN && quit.sa_handler == SIG_IGN)
+	if (ignores_keyboard(getpid()) && !ignores_keyboard(pid))
 		return false;
 	/* Of a group outside of a PID namespace both are 0. */
 	return getpgid(pid) == getpgrp() ||

@@ -232,7 +232,7 @@ answer() {
 }
 
 # Ends for a reason of this name, which "giving up: " has in these words; of three
-# reasons it names the rule.
+# reasons it names the rule, and of one the input.
 ends() {
 	local name=$1 words=", giving up: $2*"
 	output=$("$RETRY" -v "${@:3}" 2>&1) || :
@@ -241,6 +241,7 @@ ends() {
 	succeeded) words= ;;
 	not-executable) words='retry: cannot run *' ;;
 	breaker | budget) words="retry: $name 'api': *; giving up" ;;
+	input-consumed) words=", giving up: standard $2: use -I or </dev/null" ;;
 	stop-rule) words=', giving up: --stop-on 1' ;;
 	not-retryable) words=', giving up: not in --retry-on 2' ;;
 	not-idempotent) words=', giving up: a POST is not sent twice without --idempotency-key' ;;
@@ -258,7 +259,7 @@ ends() {
 		ends stop-rule 'stop rule' --stop-on 1 false
 		ends not-retryable 'not retryable' --retry-on 2 false
 		answer 503; ends not-idempotent 'not idempotent' --http -- ./curl -d x
-		ends input-consumed 'standard input was already consumed: use -I or </dev/null' -d 0 -- sh -c 'read -r _; exit 1' < <(echo line)
+		ends input-consumed 'input was already consumed' -d 0 -- sh -c 'read -r _; exit 1' < <(echo line)
 		ends attempts 'attempts exhausted' -n 1 false
 		ends limit '--limit reached' --limit 0:1 false
 		answer 503 'Retry-After: 3600'; ends retry-after 'Retry-After too long' --http ./curl
@@ -362,7 +363,7 @@ says() {
 	# The others are there as texts of the program. Some are from a server.
 	tr -c '[:print:]' '\n' <"$RETRY" >texts
 	comm -13 seen described | sed -E 's/refused: .*/refused: /
-		s/: |, |\(|[NEX]\>|DIR|standard (input is|output|error)|--on-(retry|give-up)|retry in|next /\n/g' |
+		s/: |, |\(|[NEX]\>|DIR|standard (input|output|error)|--on-(retry|give-up)|retry in|next /\n/g' |
 		sed -E 's/^[ (,]+//; s/[ )]+$//' | sort -u >rest
 	awk -v RS='\001' 'NR == 1 { text = $0; next }
 		length > 2 && !index(text, $0)' texts RS='\n' rest >missing

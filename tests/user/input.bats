@@ -335,6 +335,48 @@ in_tmpfs=(unshare -Urm sh -c 'mount -t tmpfs -o size=64k none "$TMPDIR"; exec "$
 	END
 }
 
+@test "once an attempt has read from a pipe that its words name there is no other attempt" {
+	local gone='attempt 1/2 * giving up: /@(dev|proc/self)/fd/+([0-9]) was already consumed: use -I|*input-consumed'
+	local words=() n
+	mkfifo pipe
+	for n in {1..16}; do
+		exec {n}<>pipe
+		words+=("/dev/fd/$n")
+	done
+	table <<-'END'
+		try status=7 says="$gone" bash <(echo 'exit 7')
+		try status=1 out='a|b' says="$gone" "${all[@]}" <(echo a) <(echo b)
+		try status=1 out=b says="$gone" sh -c 'cat "$2"; exit 1' sh <(echo a) <(echo b)
+		try status=1 says="$gone" sh -c 'read x <"${1#*@}"; exit 1' sh data=1@<(echo a)
+		try status=1 says="$gone" sh -c 'read x <"${1#*=}"; exit 1' sh --file=<(echo a)
+		try status=1 says="$gone" sh -c 'read x <"${1#-f}"; exit 1' sh -f<(echo a)
+		try status=1 says="$gone" sh -c 'read x <&8; exit 1' sh /proc/self/fd/8 8< <(echo a)
+		# Nobody has read, or there is nothing.
+		try status=1 says="$kept" false <(echo a)
+		try status=1 says="$kept" "${all[@]}" <(:)
+		# It is to be written to, is no pipe, or is not named.
+		try status=1 says="$kept" sh -c 'echo a >"$1"; exit 1' sh >(exec cat >/dev/null)
+		try status=1 says="$kept" false /dev/fd/99 /dev/fd/2
+		try status=1 out='1|2|3|1|2|3' says="$kept" "${all[@]}" /dev/fd/8 8<"$in"
+		try status=1 says="$kept" sh -c 'read x <&8; exit 1' sh x/dev/fd/8 /dev/fd/8x 8< <(echo a)
+		# Of so many nobody knows.
+		try status=1 says="$kept" false "${words[@]:1}"
+		try status=1 says="$gone" false "${words[@]}"
+	END
+}
+
+@test "with -I each attempt reads all of the pipes that its words name, too" {
+	local usual=(-d 0 -n 2)
+	table <<-'END'
+		try status=1 out='a|b|a|b' -I --fail-on 0 cat <(echo a) <(echo b)
+		try status=1 out='x|a|x|a' -I --fail-on 0 cat - <(echo a) < <(echo x)
+		try status=1 out='a|a' -I --fail-on 0 sh -c 'cat <&8' sh /dev/fd/8 8< <(echo a)
+		try status=125 says='--stdin-max: more than 3 bytes on /dev/fd/+([0-9]); command not run' -I --stdin-max 3 touch ran <(echo 4567)
+		without try status=125 says="--replay-stdin: cannot copy /dev/fd/*: No such file or directory, in *" -I touch ran <(echo a)
+	END
+	[ ! -e ran ]
+}
+
 @test "without inotify there is no other attempt unless the pipe is as it was" {
 	local under=(unshare -Ur sh -c
 		'echo 0 >/proc/sys/user/max_inotify_instances && exec "$@"' sh)
@@ -475,6 +517,9 @@ reader_left() {
 	    gives 0 $'1\n1\n2\n2\n3\n3' bash -c 'while read -r x; do
 	        "$RETRY" -q -n 2 -d 0 sh -c "echo \"\$0\"; exit 1" "$x" </dev/null || :
 	    done' <"$in"
+	a group of commands in the background waits, which ignores INT and QUIT itself
+	    under=(sh -c '{ trap "" INT QUIT; "$@"; exit "$?"; } <"$0" & wait "$!"' "$in")
+	    try status=1 out="$twice" "${all[@]}"
 	another program waits
 	    exec 7<"$in"
 	    under=("$ACTOR" how)
