@@ -66,7 +66,7 @@ SH_FILES = .ci/run completions/retry.bash $(wildcard tests/user/*.bash) \
 	$(addprefix packaging/,check deb rpm arch release dist common.bash \
 		action/prepare action/run action/report) \
 	$(filter-out %.c,$(wildcard tests/faults/*)) \
-	measure/bench/run
+	measure/bench/run $(wildcard findings/*.sh)
 
 all: $(BIN)
 	@$(if $(SILENT),:,echo '$(NEXT)')
