@@ -507,14 +507,15 @@ meant() {
 }
 
 # Programs for examples: they fail at the first attempt, as somebody might
-# who cannot reach a host, and tell that they were called.
+# who cannot reach a host, and tell that they were called. What $BROKEN names
+# writes a half, and fails each time, as it would.
 stage() {
 	mkdir bin
 	cat >bin/retry <<-'END'
 		#!/bin/sh
 		for word; do # what is in -- comes late, but waits briefly
 			shift
-			[ "$word" != -- ] || set -- "$@" -d 1ms --splay 0
+			[ "$word" != -- ] || set -- "$@" -d 1ms --splay 0 ${BROKEN:+-n 6}
 			set -- "$@" "$word"
 		done
 		exec "$RETRY" "$@"
@@ -522,15 +523,30 @@ stage() {
 	tee "${@/#/bin/}" >bin/curl <<-'END'
 		#!/bin/sh
 		echo "${0##*/} $*" >>"$CALLS"
+		if [ "${0##*/}" = "$BROKEN" ]; then
+			echo half
+			case ${0##*/}:$* in
+			psql:*ON_ERROR_STOP=1*) exit 3 ;;
+			redis-cli:*'-e '* | redis-cli:*' ping') exit 1 ;;
+			psql:* | redis-cli:*) exit 0 ;; # an error in the answer is none
+			ssh:*) exit 255 ;;
+			esac
+			while [ $# -gt 1 ]; do
+				[ "$1" != -o ] || echo half >"$2"
+				shift
+			done
+			exit 1
+		fi
 		case $RETRY_ATTEMPT:${0##*/}:$* in
 		1:ssh:*) echo 'ssh: connect to host h port 22: Connection refused' >&2; exit 255 ;;
 		1:curl:--dump-header*) echo HTTP/2 503 >"$2"; exit 22 ;;
 		1:curl:*--fail-with-body*) echo '{"type": "https://example.org/busy"}'; exit 22 ;;
 		1:curl:*) exit 7 ;;
+		1:psql:*) echo 'psql: error: FATAL:  the database system is starting up' >&2; exit 2 ;;
 		1:wget:*) echo HTTP/1.1 503 Busy >log; exit 8 ;;
 		1:apt-get:*) echo 'W: Failed to fetch it: Connection refused' >&2; exit ;;
 		1:redis-cli:*) echo LOADING Redis is loading its data; exit ;;
-		1:git:push* | 1:git:fetch*) echo 'fatal: early EOF' >&2; exit 128 ;;
+		1:git:push* | 1:git:fetch* | 1:git:clone*) echo 'fatal: early EOF' >&2; exit 128 ;;
 		1:gh:*) echo 'Please try again in 7ms.' >&2; exit 1 ;;
 		1:docker:pull*)
 			echo 'Error response from daemon: net/http: TLS handshake timeout' >&2
@@ -540,14 +556,25 @@ stage() {
 		1:*) exit 1 ;;
 		esac
 		while [ $# -gt 1 ]; do
-			[ "$1" != -o ] || echo data >"$2"
+			case $1 in
+			-o) echo data >"$2" ;;
+			--output-dir) mkdir -p "$2" ;;
+			esac
 			shift
 		done
 	END
+	tee bin/sha256sum <<-'END' >bin/gunzip
+		#!/bin/sh
+		echo half
+		[ "${0##*/}" != "$BROKEN" ]
+	END
 	chmod +x bin/*
-	echo https://example.org/1 >urls
+	echo https://example.org/1 | tee urls >clones
+	echo '{}' >order.json
+	echo data >message.json
+	mkdir dead-letters
 	PATH=$PWD/bin:$PATH
-	export CALLS=$PWD/calls RETRY_BUDGET_DIR=$PWD
+	export CALLS=$PWD/calls RETRY_BUDGET_DIR=$PWD BROKEN=
 }
 
 # Sets $count to the retries in a file that run a command. Five successes in a row
@@ -564,9 +591,21 @@ count_retries() {
 	done <"$1"
 }
 
-# Runs a command, in which each retry makes two attempts.
+# fails TOOL COMMAND...: the command fails if this tool does, and loads no half dump.
+fails() {
+	rm -f retry-v5.* broken
+	not env BROKEN="$1" CALLS="$PWD/broken" "${@:2}" >out 2>&1 &&
+		{ [ "$1" != gunzip ] || not grep -qs '^psql' broken; } || {
+		echo "$1 fails in vain:"
+		cat broken out
+		return 1
+	}
+}
+
+# Runs a command, in which each retry makes two attempts, and which fails if any of its
+# tools does.
 example() {
-	local called=() said=''
+	local called=() said='' tool text
 	: >calls
 	"$@" 2>err && mapfile -t called <calls &&
 		{ IFS= read -rd '' said <err || :; } &&
@@ -575,14 +614,21 @@ example() {
 		cat calls err
 		return 1
 	}
+	printf -v text '%s\n' "${@: -1}"
+	[ ! -f "${@: -1}" ] || text=$(<"${@: -1}")
+	for tool in gunzip sha256sum; do
+		[[ $text != *"$tool"* ]] || called+=("$tool")
+	done
+	while read -r tool; do
+		fails "$tool" "$@" || return
+	done < <(printf '%s\n' "${called[@]%% *}" | grep . | sort -u)
 }
 
-@test "the examples of the manual run" {
+@test "the examples of the manual run, and each fails if one of its tools does" {
 	local file text
 	stage pg_isready pg_dump test ssh git npm rsync worker wget apt-get \
 		redis-cli migrate sync-users sync-groups build-images service \
 		psql handle logger gh docker script
-	gzip -c urls >dump.gz
 	for page in retry.1 man/retry-{budget,fleet,http,presets,process,report,rules,streams}.7 \
 		man/retry.conf.5; do
 		section "$page" DESCRIPTION EXAMPLES >part
@@ -628,14 +674,14 @@ example() {
 		RETRY_*'*/5 * * * * '*) example sh -aec "${text//'*/5 * * * * '}" ;;
 		*'--success-on fail '*) sh -e "$file" ;; # ends at the first failure
 		steps:* | script:*) example sh -ec "$(sed -n 's/^  - \(run: \)\?//p' "$file")" ;;
-		*:$'\n\t'*) example make -f "$file" ;;
+		*:$'\n\t'*) example make -Bf "$file" ;;
 		*) example sh -e "$file" ;;
 		esac
 	done
-	[ "$(cat app)" = data ]
-	[ -e app.tar ]
-	grep -q '"reason": "succeeded"' retry.json
-	grep -q '^retry_success{name="backup"} 1$' backup.prom
+	[ "$(cat app app.tar)" = data$'\n'data ]
+	not grep half shop.sql
+	grep -q '"reason": "attempts"' retry.json # at last its npm was broken
+	grep -q '^retry_success{name="backup"} 0$' backup.prom
 	[ "$(printf '%s\n' example.* | wc -l)" -ge 40 ]
 }
 
@@ -700,17 +746,17 @@ function_runs() {
 		<(sed 's/in [0-9.]*m\{0,1\}s$/in a moment/' <<<"$stderr")
 }
 
-@test "the examples of README and of --help run, and the entrypoint of a container" {
+@test "the examples of README and of --help run, and each fails if one of its tools does" {
 	stage nc pg_isready make ssh git npm rsync psql gh docker worker
 	{
 		block shell "$top/README.md"
+		echo
 		block bash "$top/README.md"
-	} >readme
-	ln -s "$RETRY" retry # the name in README
-	./retry --help | sed -n '/^Examples:/,$p' | sed 1d >help
-	for file in readme help; do
+		"$RETRY" --help | sed '1,/^Examples:/d; s/^/\n/'
+	} | awk -v RS= '{ print >sprintf("example.%02d", NR) }'
+	[ "$(printf '%s\n' example.* | wc -l)" = 13 ]
+	for file in example.*; do
 		count_retries "$file"
-		[ "$count" -ge 2 ]
 		example sh -e "$file"
 	done
 	count=1
