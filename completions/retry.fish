@@ -142,7 +142,7 @@ __retry_option -s t -l timeout -x -d 'End an attempt after this time, or by a sc
 __retry_option -l idle-timeout -x -d 'End an attempt that writes nothing for this long'
 __retry_option -s s -l signal -x -a '(__retry_signals)' -d 'What ends an attempt at a limit'
 __retry_option -s k -l kill-after -x -d 'Then KILL, this much later'
-__retry_option -l preserve-status -d 'Exit as the command did after a limit of time'
+__retry_option -l preserve-status -d 'Exit as the command did after a time limit'
 __retry_option -s d -l delay -x -d 'Base delay, or an explicit schedule'
 __retry_option -s b -l backoff -x -a 'exponential linear constant fibonacci' -d 'How delays grow'
 __retry_option -l factor -x -d 'Of the exponential backoff, at least 1'

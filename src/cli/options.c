@@ -93,7 +93,7 @@ static const struct option table[] = {
 	    "send KILL this long after that signal (default 5s)",
 	    SPAN(kill_after) },
 	{ "preserve-status", '\0', "",
-	    "after a limit of time exit as COMMAND did, not 124",
+	    "after a time limit exit as COMMAND did, not 124",
 	    FLAG(preserve_status) },
 
 	{ "delay", 'd', "DUR[,DUR...]",
