@@ -148,6 +148,20 @@ set_by_groff() {
 	grep . mandoc | diff - groff
 }
 
+@test "the manual names the options that an empty argument takes back" {
+	local name
+	"$RETRY" --help | sed -nE 's/^  (-[a-zA-Z], |    )--([a-z-]+) [A-Z].*/\2/p' |
+		while read -r name; do
+			"$RETRY" --dry-run "--$name" '' true || # some need these others
+				"$RETRY" --dry-run -B api --fleet unix:///none "--$name" '' true || continue
+			echo "$name" >&3
+		done 3>names >out 2>err
+	[ "$(lines names)" = 18 ]
+	section retry.1 OPTIONS | sed -n '/^But$/,/^by an empty argument, too/p' |
+		grep -oE 'Fl Fl [a-z-]+' | sed 's/.* //; /^no-http$/d; /^policy$/d' | sort -u |
+		diff <(sort names) -
+}
+
 @test "each reference in the manual names a page or a section that there is" {
 	"$RETRY" --version | grep -q '^retry '
 	local file others
