@@ -686,7 +686,7 @@ example() {
 			;;
 		'0 3 * * * '*) example sh -c "${text#'0 3 * * * '}" ;;
 		RETRY_*'*/5 * * * * '*) example sh -aec "${text//'*/5 * * * * '}" ;;
-		*'--success-on fail '*) sh -e "$file" ;; # ends at the first failure
+		*' --fail-on 0 --success-on '*) sh -e "$file" ;; # ends at the first failure
 		steps:* | script:*) example sh -ec "$(sed -n 's/^  - \(run: \)\?//p' "$file")" ;;
 		*:$'\n\t'*) example make -Bf "$file" ;;
 		*) example sh -e "$file" ;;
