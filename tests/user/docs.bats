@@ -628,8 +628,8 @@ example() {
 		cat calls err
 		return 1
 	}
-	printf -v text '%s\n' "${@: -1}"
-	[ ! -f "${@: -1}" ] || text=$(<"${@: -1}")
+	text=${*: -1} # code, or the file that has it
+	[ ! -f "$text" ] || text=$(<"$text")
 	for tool in gunzip sha256sum; do
 		[[ $text != *"$tool"* ]] || called+=("$tool")
 	done
@@ -684,8 +684,10 @@ example() {
 			example sh -c "${words//\", \"/\" \"}"
 			example sh -c "$(sed -n 's/^HEALTHCHECK CMD //p' "$file")"
 			;;
-		'0 3 * * * '*) example sh -c "${text#'0 3 * * * '}" ;;
-		RETRY_*'*/5 * * * * '*) example sh -aec "${text//'*/5 * * * * '}" ;;
+		'0 3 * * * '*) example sh -c "${text#'0 3 * * * '}" && grep -q '^retry: ' out ;;
+		RETRY_*'*/5 * * * * '*)
+			example sh -aec "${text//'*/5 * * * * '}" && grep -q '^retry: ' out
+			;;
 		*' --fail-on 0 --success-on '*) sh -e "$file" ;; # ends at the first failure
 		steps:* | script:*) example sh -ec "$(sed -n 's/^  - \(run: \)\?//p' "$file")" ;;
 		*:$'\n\t'*) example make -Bf "$file" ;;
@@ -694,6 +696,7 @@ example() {
 	done
 	[ "$(cat app app.tar)" = data$'\n'data ]
 	not grep half shop.sql
+	[ -e message.json ] # only status 65 puts it aside
 	grep -q '"reason": "attempts"' retry.json # at last its npm was broken
 	grep -q '^retry_success{name="backup"} 0$' backup.prom
 	[ "$(printf '%s\n' example.* | wc -l)" -ge 40 ]
