@@ -73,7 +73,7 @@ store_number(const struct argument *argument, int64_t *field)
 	size_t length = strlen(text);
 	char last = length > 0 ? text[length - 1] : '\0';
 	int64_t number = 0, scale = 0; /* of a number with decimals */
-	bool valid;
+	bool valid, rounded = false;
 
 	if (option->type == OPTION_DECIMAL || option->type == OPTION_RATIO)
 		scale = MILLION;
@@ -91,7 +91,9 @@ store_number(const struct argument *argument, int64_t *field)
 	}
 
 	if (scale > 0)
-		valid = number_decimal(text, length, scale, &number);
+		valid =
+		    number_decimal(text, length, scale, &number, &rounded) &&
+		    !(rounded && option->type == OPTION_SIZE);
 	else if (option->type == OPTION_SPAN)
 		valid = duration_parse(text, length, &number);
 	else

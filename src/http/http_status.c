@@ -81,7 +81,7 @@ static bool
 read_number(struct strview value, int64_t *number)
 {
 	return value.length > 0 &&
-	    number_decimal(value.at, value.length, 1, number);
+	    number_decimal(value.at, value.length, 1, number, NULL);
 }
 
 static bool

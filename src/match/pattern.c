@@ -549,14 +549,15 @@ cut_time(struct strview *rest, nanos unit, nanos now, nanos *wait)
 			number.length--;
 		if (before == 0 && word.length == 0 && stops(*rest->at)) {
 			if (!number_decimal(
-				number.at, number.length, unit, wait))
+				number.at, number.length, unit, wait, NULL))
 				return false;
 			if (*wait >= EPOCH)
 				*wait = number_greater(*wait - now, 0);
 			return true;
 		}
 		if (size == 0 || (before != 0 && size >= before) ||
-		    !number_decimal(number.at, number.length, size, &part))
+		    !number_decimal(
+			number.at, number.length, size, &part, NULL))
 			return before != 0;
 		*wait = number_add(*wait, part);
 		before = size;

@@ -46,7 +46,7 @@ duration_parse(const char *text, size_t length, nanos *span)
 	nanos sum = 0, previous = NANOS_MAX;
 	size_t at = 0;
 
-	if (number_decimal(text, length, NANOS_SECOND, span))
+	if (number_decimal(text, length, NANOS_SECOND, span, NULL))
 		return true;
 	while (at < length) {
 		size_t name = at, end, i = 0;
@@ -63,7 +63,8 @@ duration_parse(const char *text, size_t length, nanos *span)
 			memcmp(units[i].name, text + name, end - name) != 0))
 			i++;
 		if (i == UNITS || units[i].size >= previous ||
-		    !number_decimal(text + at, name - at, units[i].size, &part))
+		    !number_decimal(
+			text + at, name - at, units[i].size, &part, NULL))
 			return false;
 		sum = number_add(sum, part);
 		previous = units[i].size;

@@ -21,7 +21,8 @@ number_whole(const char *text, size_t length, int64_t *value)
 }
 
 bool
-number_decimal(const char *text, size_t length, int64_t scale, int64_t *value)
+number_decimal(const char *text, size_t length, int64_t scale, int64_t *value,
+    bool *rounded)
 {
 	const char *point = memchr(text, '.', length);
 	size_t whole = point == NULL ? length : (size_t)(point - text);
@@ -41,6 +42,8 @@ number_decimal(const char *text, size_t length, int64_t scale, int64_t *value)
 		if (!isdigit((unsigned char)text[i]))
 			return false;
 		sum = number_add(number_multiply(text[i] - '0', scale), sum);
+		if (rounded != NULL && sum % 10 != 0)
+			*rounded = true;
 		sum = number_add(sum, 9) / 10;
 	}
 	*value = number_add(number_multiply(units, scale), sum);

@@ -26,11 +26,12 @@ bool number_whole(const char *text, size_t length, int64_t *value);
 /*
  * Reads exactly length bytes of text as a decimal number, "2", "1.5", ".5" or
  * "2.", in units of 1/scale, scale at most INT64_MAX/10. Digits beyond the
- * scale round up, so that no positive number becomes 0. False if there is no
- * digit, or anything but digits and one point. Saturates at INT64_MAX.
+ * scale round up, so that no positive number becomes 0; then *rounded is true,
+ * unless rounded is NULL. False if there is no digit, or anything but digits
+ * and one point. Saturates at INT64_MAX.
  */
-bool
-number_decimal(const char *text, size_t length, int64_t scale, int64_t *value);
+bool number_decimal(const char *text, size_t length, int64_t scale,
+    int64_t *value, bool *rounded);
 
 /* a + b and a * b for a, b >= 0: INT64_MAX where the result is larger. */
 int64_t number_add(int64_t a, int64_t b);

@@ -63,7 +63,7 @@ static void check_number(const char *text, size_t length) {
 		fuzz_never(value < 0 || !number_whole(room, strlen(room), &again) ||
 		    again != value);
 	}
-	fuzz_never(number_decimal(text, length, NANOS_SECOND, &value) && value < 0);
+	fuzz_never(number_decimal(text, length, NANOS_SECOND, &value, NULL) && value < 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -275,8 +275,8 @@ unknown() {
 		breaker 'neither on nor N,DUR[,MAX]' off 5 'on '
 		breaker 'more items than N,DUR,MAX' 5,1s,2s,3s
 		nested 'not share, add or once' none
-		stdin-max 'not a size in bytes, k, M, G or T' '' 0 0.0M k 1kB 1m .k
-		hold-max 'not a size in bytes, k, M, G or T' 0
+		stdin-max 'not a size in bytes, k, M, G or T' '' 0 0.0M k 1kB 1m .k 0.5 1.3k 0.0001M
+		hold-max 'not a size in bytes, k, M, G or T' 0 2.5
 		log-format 'not text, json or github' xml
 		progress 'not auto, always or never' yes
 	END
@@ -333,7 +333,7 @@ unknown() {
 		'budget key --breaker' on 1,1ms 1000000,24h,24h 20,2m 5,1s,1s
 		'metrics ./-m --trace ./-t --report' ./-
 		nested share add once
-		stdin-max 1 1k 1K 64M 1G 2T 1.5G .5k 99999999999999999999T 9223372036854775808
+		stdin-max 1 1k 1K 64M 1G 2T 1.5G .5k 0.0009765625k 99999999999999999999T 9223372036854775808
 		hold-max 1k 1.0 99999999999999999999T
 		log-format text json github
 		progress auto always never

@@ -33,38 +33,39 @@ TEST(numbers_read_no_further_than_told) {
 
 	HOLDS("12 of 1234", number_whole("1234", 2, &value));
 	EQUAL("12 of 1234", value, 12);
-	HOLDS("1.2 of 1.234", number_decimal("1.234", 3, 1000, &value));
+	HOLDS("1.2 of 1.234", number_decimal("1.234", 3, 1000, &value, NULL));
 	EQUAL("1.2 of 1.234", value, 1200);
-	HOLDS("1 of 1.x", number_decimal("1.x", 1, 1000, &value));
+	HOLDS("1 of 1.x", number_decimal("1.x", 1, 1000, &value, NULL));
 	EQUAL("1 of 1.x", value, 1000);
 	HOLDS("a NUL among them", !number_whole("1\0002", 3, &value));
 }
 
-/* "DECIMAL * SCALE", or with a scale of 1000: the whole number, which is rounded up. */
+/* "DECIMAL * SCALE", or with a scale of 1000: the whole number, and whether it is rounded up. */
 static const char *decimal_of(const char *text) {
 	static char room[NUMBER_ROOM + 16];
+	bool rounded = false;
 	const char *times = strstr(text, " * ");
 	size_t length = times == NULL ? strlen(text) : (size_t)(times - text);
 	int64_t scale = times == NULL ? 1000 : strtoll(times + 3, NULL, 10);
 	int64_t value = -1;
 
-	if (!number_decimal(text, length, scale, &value))
+	if (!number_decimal(text, length, scale, &value, &rounded))
 		return value == -1 ? "none" : "changed";
-	snprintf(room, sizeof room, "%" PRId64, value);
+	snprintf(room, sizeof room, "%" PRId64 "%s", value, rounded ? " up" : "");
 	return room;
 }
 
 TEST(decimal_numbers) {
 	static const char *const rows[][24] = { { "0", "0", "0.0", "0 * 1" }, { "2000", "2", "2." },
 		{ "500", ".5" }, { "1500", "1.5", "01.50" }, { "1234", "1.234", "1.2340000" },
-		{ "1001", "1.001", "1.0010000" }, { "1001", "1.0001" },
-		{ "1002", "1.0010000000000000000000001" },
-		{ "1235", "1.2341", "1.2340000000000000000000000000001" },
-		{ "1", "0.00000000000000000000000000001", "0.5 * 1" }, { "1000", "0.9999" },
-		{ "1", ".5 * 2" }, { "7", "7 * 1", "7. * 1", "7.0 * 1" }, { "8", "7.5 * 1" },
+		{ "1001", "1.001", "1.0010000" }, { "1001 up", "1.0001" },
+		{ "1002 up", "1.0010000000000000000000001" },
+		{ "1235 up", "1.2341", "1.2340000000000000000000000000001" },
+		{ "1 up", "0.00000000000000000000000000001", "0.5 * 1" }, { "1000 up", "0.9999" },
+		{ "1", ".5 * 2" }, { "7", "7 * 1", "7. * 1", "7.0 * 1" }, { "8 up", "7.5 * 1" },
 		{ "1536", "1.5 * 1024" }, { "1025", "1.0009765625 * 1024" },
-		{ "1026", "1.001 * 1024" }, { "1000001", "1.000001 * 1000000" },
-		{ "922337203685477580", ".999999999999999999999 * 922337203685477580" },
+		{ "1026 up", "1.001 * 1024" }, { "1000001", "1.000001 * 1000000" },
+		{ "922337203685477580 up", ".999999999999999999999 * 922337203685477580" },
 		{ "9223372036854775806", "9223372036.854775806 * 1000000000" },
 		{ "9223372036854775807", "9223372036.854775807 * 1000000000",
 		    "9223372036.854775808 * 1000000000", "9223372037 * 1000000000",
@@ -138,7 +139,8 @@ TEST(decimals_are_written_as_they_are_read) {
 
 		SAME(rows[i].text, number_put_decimal(room, rows[i].value, rows[i].scale),
 		    rows[i].text);
-		HOLDS(rows[i].text, number_decimal(room, strlen(room), rows[i].scale, &value));
+		HOLDS(rows[i].text,
+		    number_decimal(room, strlen(room), rows[i].scale, &value, NULL));
 		EQUAL(rows[i].text, value, rows[i].value);
 	}
 }
