@@ -33,8 +33,9 @@
 #include "store/budget_client.h"
 #include "sys/signals.h"
 
-/* How many bytes of a server's own words are shown, escaped. */
-#define LINK_WORDS 160
+/* How many bytes of a server's own words are shown, escaped: Redis up to 6 puts
+ * 116 before the reason, and the longest of its reasons has 344. */
+#define LINK_WORDS 512
 
 enum link_stage {
 	LINK_CLOSED,

@@ -234,6 +234,11 @@ is_connected() {
 	what the server refuses, too
 	    fleet_cli SET retry:1:api text
 	    refuses three 'WRONGTYPE Operation against a key holding the wrong kind of value'
+	what Redis up to 6 says of an error in a script is shown whole
+	    printf -v said 'ERR Error running script (call to f_%040d): @user_script:107: @user_script: 107: -MISCONF %0335d' 7 1
+	    fleet_by "printf '%s\\r\\n' '-$said'; exec cat >asked"
+	    url=rediss://any
+	    refuses one "$said"
 	with --budget-required nothing runs before the server has answered
 	    on one --budget-required -- touch answered
 	    [ -e answered ]
