@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "sys/sys.h"
+#include "tools/command_line.h"
 #include "text/date.h"
 #include "text/number.h"
 
@@ -44,7 +45,8 @@ void
 log_flush(struct log *log)
 {
 	while (log->length > 0) {
-		char *end = memchr(log->pending, '\n', log->length);
+		/* With the newline that may stand before it. */
+		char *end = memchr(log->pending + 1, '\n', log->length - 1);
 		size_t line = end == NULL ? log->length
 					  : (size_t)(end + 1 - log->pending);
 		ssize_t put;
@@ -155,30 +157,31 @@ put_json(struct writer *writer, const struct log *log, const struct line *line)
 	writer_json_end(writer, '}');
 }
 
-/* Puts the line as text, without its newline. */
+/*
+ * Puts the line as text, without its newline. An annotation has to begin its
+ * line, and only the command knows if its own last one has ended, so an empty
+ * line may come of it, as of those that Jest writes. The command is named
+ * without its arguments: everybody who sees the run sees its annotations.
+ */
 static void
 put_line(struct writer *writer, const struct log *log, const struct line *line)
 {
 	bool github = log->policy->log_format == LOG_GITHUB;
 	enum escape style = github ? ESCAPE_GITHUB_LINE : ESCAPE_LINE;
 	const char *label = log->policy->label;
-	char **words = log->policy->command;
+	const char *title = label;
 	size_t limit = writer->most;
 
 	if (github && line->last && !log->concluded) {
-		/* An annotation, whose title names the command. */
 		style = ESCAPE_GITHUB;
-		writer_put(writer, "::warning title=");
+		writer_put_all(writer,
+		    STRINGS("\n",
+			"::", line->rescued ? "warning" : "error", " title="));
 		writer->most = writer->used + TITLE_MOST;
-		if (label != NULL)
-			writer_put_escaped(
-			    writer, ESCAPE_GITHUB_TITLE, label, strlen(label));
-		for (char **word = words; label == NULL && *word != NULL;
-		     word++) {
-			writer_put(writer, word == words ? "" : " ");
-			writer_put_escaped(
-			    writer, ESCAPE_GITHUB_TITLE, *word, strlen(*word));
-		}
+		if (title == NULL)
+			title = command_line_program(log->policy->command[0]);
+		writer_put_escaped(
+		    writer, ESCAPE_GITHUB_TITLE, title, strlen(title));
 		writer->most = limit;
 		writer_put(writer, "::");
 	}

@@ -47,6 +47,7 @@ struct fact {
 struct line {
 	enum loudness least;
 	bool last; /* the line says how the invocation ended */
+	bool rescued; /* by a success after failures */
 	bool warning; /* not a failure of retry, although -q shows it */
 	const char *const *strings;
 	const struct fact *facts; /* NULL: none */

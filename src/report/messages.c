@@ -132,6 +132,7 @@ say(struct message *message)
 	    &(struct line){ .least = message->least,
 		.last = !step->again && !message->continues &&
 		    !never_failed(message),
+		.rescued = step->reason == REASON_SUCCEEDED,
 		.strings = message->parts,
 		.facts = facts });
 	message->used = message->count = 0;

@@ -18,6 +18,7 @@
 #include "text/escape.h"
 #include "text/number.h"
 #include "text/signame.h"
+#include "tools/command_line.h"
 #include "version.h"
 
 #define KEPT (REPORT_FIRST + REPORT_LAST)
@@ -441,9 +442,8 @@ begin_span(struct writer *writer, const struct report *report, uint64_t span,
     uint64_t parent, const char *prefix, nanos began, nanos elapsed)
 {
 	const struct trace *trace = report->trace;
-	const char *word = report->policy->command[0];
-	const char *base = word + directory_of(word);
-	struct strview name = strview_of(*base == '\0' ? word : base);
+	struct strview name =
+	    strview_of(command_line_program(report->policy->command[0]));
 	char room[20];
 
 	/* A word that is too long for a file name is cut. */

@@ -209,5 +209,5 @@ command_line_program(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return slash == NULL ? path : slash + 1;
+	return slash == NULL || slash[1] == '\0' ? path : slash + 1;
 }

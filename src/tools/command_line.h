@@ -66,7 +66,8 @@ struct wrapped {
  */
 struct wrapped command_line_unwrap(char *const argv[]);
 
-/* The last component of the path of a program. */
+/* The last component of the path of a program, or a path that ends in a slash.
+ */
 const char *command_line_program(const char *path);
 
 #endif

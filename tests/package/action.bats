@@ -77,11 +77,11 @@ assert json.load(sys.stdin)["attempts"][1]["status"] == 1'
 
 @test "the first line of the command is the label, unless it cannot be shown as it is" {
 	action 1 attempts=1 command=$'# one\nfalse'
-	grep -q '^::warning title=# one::retry: # one: attempt 1/1 failed' log
+	grep -q '^::error title=# one::retry: # one: attempt 1/1 failed' log
 	action 1 attempts=1 command=$'\tfalse'
-	grep -q '^::warning title=bash -e .*::retry: attempt 1/1 failed' log
+	grep -q '^::error title=bash::retry: attempt 1/1 failed' log
 	action 1 attempts=1 command='# two' args='--label mine --fail-on 0'
-	grep -q '^::warning title=mine::retry: mine: attempt 1/1 failed' log
+	grep -q '^::error title=mine::retry: mine: attempt 1/1 failed' log
 }
 
 @test "a command that always fails fails the step, and the outputs say how" {
@@ -159,7 +159,7 @@ assert json.load(sys.stdin)["attempts"][1]["status"] == 1'
 	holds sub/hook "$PWD/sub" "$BASH_VERSION"
 	action 0 delay=1ms shell="sh -c 'cat \"\$0\"; test \$RETRY_ATTEMPT = 2' {0}" \
 	    command=a on_retry_command="echo 'b c'"
-	grep -vE '^(::|retry: )' log | holds /dev/stdin a "echo 'b c'" a
+	grep -vE '^(::|retry: |$)' log | holds /dev/stdin a "echo 'b c'" a
 }
 
 @test "the command runs in the shell that the runner would choose" {

@@ -107,7 +107,7 @@ failing_in() {
 	table try <<-'END'
 		says='' --consecutive 2 true
 		says='' --consecutive 2 --log-format github true
-		says='*|> ::warning title=*::* succeeded (exit 0), 2 of 2 in a row' --consecutive 2 --log-format github sh -c "$(failing_in 1)"
+		says='*|> |> ::warning title=sh::* succeeded (exit 0), 2 of 2 in a row' --consecutive 2 --log-format github sh -c "$(failing_in 1)"
 		status=124 says='*timed out after 50ms: succeeded, 1 of 2 in a row, next in *' -v -t 0.05 -k 0 -n 2 --success-on timeout --keep-status --consecutive 2 sleep 30
 		# With -O the output of the last success is written, with -E nothing.
 		out=4 -O -n 6 --consecutive 2 -- sh -c "echo \$RETRY_ATTEMPT; $(failing_in 2)"

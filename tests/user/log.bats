@@ -16,20 +16,16 @@ logs() {
 	try status="$1" --log-format json "${@:3}" && json log @err "${checks[@]}"
 }
 
-# one_warning: ./err has one workflow command, a warning about retry; sets $all to its lines
-one_warning() {
+# annotated KIND [TITLE TEXT]: ./err has one workflow command, an error or a warning about
+# retry, with this title and text in the last line; sets $all to its lines
+annotated() {
 	mapfile -t all <err
 	printf -v text '\n%s' "${all[@]}"
-	[[ $text =~ $'\n::warning title='.*::retry:\  && $text != *$'\n::'*$'\n::'* ]] || {
+	[[ $text =~ $'\n'"::$1 title=".*::retry:\  && $text != *$'\n::'*$'\n::'* &&
+		($# = 1 || ${all[-1]} = "::$1 title=$2::$3") ]] || {
 		cat err
 		return 1
 	}
-}
-
-# warned TITLE TEXT: the last line of ./err, and no other, is a workflow command: a
-# warning with this title and text
-warned() {
-	one_warning && [ "${all[-1]}" = "::warning title=$1::$2" ]
 }
 
 exhausted='giving up: attempts exhausted'
@@ -73,7 +69,7 @@ exhausted='giving up: attempts exhausted'
 		# An empty one is none, and the last one counts.
 		labelled 1 'attempt 1/1 failed (exit 7), giving up' 7 -n 1 --label a --label '' -- sh -c 'exit 7'
 		longest text && holds err "retry: $label: attempt 1/1 failed (exit 7), $exhausted"
-		longest github && holds err "::warning title=${label:0:150}::retry: $label: attempt 1/1 failed (exit 7), $exhausted"
+		longest github && holds err '' "::error title=${label:0:150}::retry: $label: attempt 1/1 failed (exit 7), $exhausted"
 		longest json && json log @err each.label="${label//\"/\\\"}" each.reason=attempts && [[ $(<err) == *'"command":["sh","-c","exit 7",'* ]]
 		unshown $'a\nb'
 		unshown $'\e[m'
@@ -153,7 +149,7 @@ exhausted='giving up: attempts exhausted'
 	END
 }
 
-@test "a workflow gets one warning, at the end, however it ended, and none of a success at once" {
+@test "a workflow gets one error at the end, a warning after a rescue, and neither of a success at once" {
 	workflow() # workflow STATUS WORD...
 	{
 		local usual=(-d 0 --log-format github)
@@ -162,42 +158,45 @@ exhausted='giving up: attempts exhausted'
 	last=(sh -c 'echo theirs >&2; exit 7')
 	third=(sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]')
 	nosuch="cannot run 'nosuch': No such file or directory"
-	printf -v blank %999s x
+	printf -v long 'x%.0s' {1..200}
 	escaped=100%25%0D%0A%3A%3Aerror%3A%3Ax%250A
 	table <<-'END'
-		workflow 7 -n 4 "${last[@]}" && warned "${last[*]}" "retry: attempt 4/4 failed (exit 7), $exhausted" && reads err '> theirs|attempt 1/4 failed (exit 7), retrying in 0s|> theirs|attempt 2/4 *s|> theirs|attempt 3/4 *s|> theirs|> ::*'
-		workflow 7 --stop-on 7 -- sh -c 'exit 7' && warned 'sh -c exit 7' 'retry: attempt 1/5 failed (exit 7), giving up: --stop-on 7'
-		workflow 0 "${third[@]}" && warned "${third[*]}" 'retry: attempt 3/5 succeeded (exit 0)'
-		workflow 7 -B api --budget-dir "$PWD" --budget-min 0 -- sh -c 'exit 7' && one_warning && [[ ${all[-1]} == "::warning title=sh -c exit 7::retry: budget 'api': exhausted, "* ]]
-		workflow 124 -T 0.5 -k 0 -- sleep 20 && one_warning
-		workflow 125 -I --stdin-max 1 -- true < <(echo hello) && one_warning
-		workflow 69 -B api --budget-required --budget-dir "$PWD/none" -- true && one_warning
+		workflow 7 -n 4 "${last[@]}" && annotated error sh "retry: attempt 4/4 failed (exit 7), $exhausted" && reads err '> theirs|attempt 1/4 failed (exit 7), retrying in 0s|> theirs|attempt 2/4 *s|> theirs|attempt 3/4 *s|> theirs|> |> ::*'
+		workflow 7 --stop-on 7 -- sh -c 'exit 7' && annotated error sh 'retry: attempt 1/5 failed (exit 7), giving up: --stop-on 7'
+		workflow 0 "${third[@]}" && annotated warning sh 'retry: attempt 3/5 succeeded (exit 0)'
+		workflow 7 -B api --budget-dir "$PWD" --budget-min 0 -- sh -c 'exit 7' && annotated error && [[ ${all[-1]} == "::error title=sh::retry: budget 'api': exhausted, "* ]]
+		workflow 124 -T 0.5 -k 0 -- sleep 20 && annotated error
+		workflow 125 -I --stdin-max 1 -- true < <(echo hello) && annotated error
+		workflow 69 -B api --budget-required --budget-dir "$PWD/none" -- true && annotated error
 		workflow 0 says='' -- true
 		workflow 0 says='' --consecutive 2 -- true
 		workflow 0 says='attempt 1/5 succeeded*|ended after *' -v -- true
 		# With -q only failures of retry itself, with -E all the same.
 		workflow 7 says='' -q -n 2 -- sh -c 'exit 7'
-		workflow 127 -q -- nosuch && warned nosuch "retry: $nosuch"
-		workflow 7 -n 3 -E -- "${last[@]}" && holds err theirs "::warning title=${last[*]}::retry: attempt 3/3 failed (exit 7), $exhausted"
+		workflow 127 -q -- nosuch && annotated error nosuch "retry: $nosuch"
+		workflow 7 -n 3 -E -- "${last[@]}" && holds err theirs '' "::error title=sh::retry: attempt 3/3 failed (exit 7), $exhausted"
 		# Percent signs and newlines are escaped.
-		workflow 127 -- $'100%\r\n::error::x%0A' && one_warning && [ "${all[0]}" = "::warning title=$escaped::retry: cannot run '100%25%0D%0A::error::x%250A': No such file or directory" ] && [[ ${all[-1]} == 'retry: this needs a shell: '* ]]
-		# The title is the label, or the first bytes of the command.
-		workflow 7 -n 1 --label 'a: 1, 2' -- sh -c 'exit 7' && warned 'a%3A 1%2C 2' "retry: a: 1, 2: attempt 1/1 failed (exit 7), $exhausted"
-		workflow 7 -n 1 -- sh -c 'exit 7' "$blank" && one_warning && [[ $all == '::warning title=sh -c exit 7  '*' ::retry: attempt 1/1 failed'* && ${#all} -lt 300 ]]
+		workflow 127 -- $'100%\r\n::error::x%0A' && annotated error && [ "${all[1]}" = "::error title=$escaped::retry: cannot run '100%25%0D%0A::error::x%250A': No such file or directory" ] && [[ ${all[-1]} == 'retry: this needs a shell: '* ]]
+		# The title is the label, or the last part of the program's name, and no argument.
+		workflow 7 -n 1 --label 'a: 1, 2' -- sh -c 'exit 7' && annotated error 'a%3A 1%2C 2' "retry: a: 1, 2: attempt 1/1 failed (exit 7), $exhausted"
+		workflow 7 -n 1 -- /bin/sh -c 'exit 7' --token=SECRET && annotated error sh "retry: attempt 1/1 failed (exit 7), $exhausted" && not has SECRET err
+		workflow 127 -n 1 -- "./$long" && annotated error && [[ ${all[1]} == "::error title=${long:0:150}::retry: "* ]]
+		# It begins its line, even where nobody knows if the command has ended its own.
+		workflow 7 -n 1 -- sh -c 'printf theirs >&2; exit 7' && holds err theirs "::error title=sh::retry: attempt 1/1 failed (exit 7), $exhausted"
 		# No argument begins a line, where it could be a workflow command, nor is one within.
-		workflow 127 --label '##[group]a' -- '##[add-mask]b' && warned '##[group]a' "retry: ##[group]a: cannot run '##[add-mask]b': No such file or directory"
+		workflow 127 --label '##[group]a' -- '##[add-mask]b' && annotated error '##[group]a' "retry: ##[group]a: cannot run '##[add-mask]b': No such file or directory"
 		workflow 7 -n 2 --label '##[group]a' -- sh -c 'exit 7' && has_line 'retry: \x23#[group]a: attempt 1/2 failed (exit 7), retrying in 0s' err
 		try status=7 says='##?group?a: attempt 1/1 *' -n 1 --label '##[group]a' -- sh -c 'exit 7'
 		workflow 127 -- $'x\n::add-mask::y\n' && not has $'\n::add-mask' err
 		try status=127 -- $'x\n::add-mask::y\n' && not has $'\n::add-mask' err
 	END
 	exits 125 "$RETRY" -O --log-format github echo hello 2>err >/dev/full
-	one_warning
+	annotated error
 	# Where a signal ends the wait, too.
 	: >err
 	start "$RETRY" --log-format github -d 60 -j none false
 	wait_for has 'retrying in' err
 	ended_by TERM
-	one_warning && [[ ${all[-1]} == *': interrupted'* ]]
+	annotated error && [[ ${all[-1]} == *': interrupted'* ]]
 }
 
