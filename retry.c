@@ -29,7 +29,7 @@ gather(struct run *run)
 	const struct input *input = loop->streams.inputs;
 	bool required = run->policy->budget.required, calm;
 
-	if (!streams_open(&loop->streams, run->policy))
+	if (!streams_open(&loop->streams, run->policy, &loop->log.midline))
 		return run_without_output(run);
 	if (input->unreplayed != NULL)
 		log_warn(&loop->log,

@@ -35,7 +35,7 @@ log_open(struct log *log, const struct policy *policy, const char *id)
 	log->late = policy->hold_err && !policy->chronic &&
 	    policy->loudness == LOUDNESS_VERBOSE;
 	log->holding = policy->hold_err && !log->late;
-	log->concluded = false;
+	log->concluded = log->midline = false;
 	log->length = 0;
 	log->held = 0;
 	log->kept = 0;
@@ -174,8 +174,10 @@ put_line(struct writer *writer, const struct log *log, const struct line *line)
 
 	if (github && line->last && !log->concluded) {
 		style = ESCAPE_GITHUB;
+		if (writer->used == 0)
+			writer_put(writer, "\n");
 		writer_put_all(writer,
-		    STRINGS("\n",
+		    STRINGS(
 			"::", line->rescued ? "warning" : "error", " title="));
 		writer->most = writer->used + TITLE_MOST;
 		if (title == NULL)
@@ -204,6 +206,8 @@ log_tell(struct log *log, const struct line *line)
 		return;
 	if (start + PIPE_BUF > log->pending + LOG_PENDING)
 		return;
+	if (log->midline && !log->holding)
+		writer_put(&writer, "\n");
 	if (log->policy->log_format == LOG_JSON)
 		put_json(&writer, log, line);
 	else
@@ -220,6 +224,7 @@ log_tell(struct log *log, const struct line *line)
 		return;
 	}
 	log->length += writer.used;
+	log->midline = false;
 	log_flush(log);
 }
 
@@ -259,7 +264,11 @@ log_put(struct log *log, const char *text)
 void
 log_release(struct log *log, bool drop_held)
 {
-	if (!drop_held || log->late)
+	bool shown = log->held > 0 && (!drop_held || log->late);
+
+	if (shown && log->midline && log->pending[log->length] != '\n')
+		log_put(log, "\n");
+	if (shown)
 		log->length += log->held;
 	log->held = 0;
 	log->kept = 0;

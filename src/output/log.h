@@ -3,7 +3,8 @@
  *
  * A line is one write(2), with control bytes escaped, and never blocks: bytes
  * that a slow reader does not take at once stay in a buffer until poll(2)
- * reports room.
+ * reports room. A newline stands before it if retry has passed on output there
+ * that lacks one at its end.
  *
  * Under --hold-stderr no line is written before log_release. Until then a line
  * replaces the one before it, except a line that says how the invocation ended
@@ -30,6 +31,7 @@ struct log {
 	bool holding;
 	bool late; /* lines are held only once the end is said */
 	bool concluded; /* the line with the end has been written */
+	bool midline; /* what was last passed on has no newline at its end */
 	struct nonblock nonblock; /* fd is -1 before the first line */
 	char *pending; /* LOG_PENDING bytes */
 	size_t length; /* bytes of pending that are still to be written */

@@ -19,7 +19,7 @@
 struct nonblock
 nonblock_open(int fd)
 {
-	struct nonblock nonblock = { NONBLOCK_PLAIN, fd };
+	struct nonblock nonblock = { NONBLOCK_PLAIN, fd, NULL };
 	struct stat stat;
 	int flags = fcntl(fd, F_GETFL), reopened = -1;
 
@@ -33,7 +33,7 @@ nonblock_open(int fd)
 	    (S_ISCHR(stat.st_mode) && stat.st_rdev != makedev(5, 2)))
 		reopened = procfs_reopen(fd, O_WRONLY | O_NONBLOCK | O_NOCTTY);
 	if (reopened != -1)
-		nonblock = (struct nonblock){ NONBLOCK_PLAIN, reopened };
+		nonblock = (struct nonblock){ NONBLOCK_PLAIN, reopened, NULL };
 	return nonblock;
 }
 
@@ -41,10 +41,8 @@ ssize_t
 nonblock_put(const struct nonblock *nonblock, const char *bytes, size_t length)
 {
 	struct pollfd room = { .fd = nonblock->fd, .events = POLLOUT };
+	ssize_t put;
 
-	if (nonblock->way == NONBLOCK_SOCKET)
-		return send(
-		    nonblock->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL);
 	if (nonblock->way == NONBLOCK_CAREFUL) {
 		if (poll(&room, 1, 0) == 0) {
 			errno = EAGAIN;
@@ -55,5 +53,10 @@ nonblock_put(const struct nonblock *nonblock, const char *bytes, size_t length)
 		if (length > PIPE_BUF)
 			length = PIPE_BUF;
 	}
-	return write(nonblock->fd, bytes, length);
+	put = nonblock->way == NONBLOCK_SOCKET
+	    ? send(nonblock->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL)
+	    : write(nonblock->fd, bytes, length);
+	if (put > 0 && nonblock->midline != NULL)
+		*nonblock->midline = bytes[put - 1] != '\n';
+	return put;
 }

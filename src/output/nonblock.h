@@ -7,6 +7,7 @@
 #ifndef NONBLOCK_H
 #define NONBLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -19,6 +20,7 @@ enum nonblock_way {
 struct nonblock {
 	enum nonblock_way way;
 	int fd; /* to write to and to poll */
+	bool *midline; /* whether the last byte put is no newline; or NULL */
 };
 
 /* Finds out how to write to descriptor fd. */

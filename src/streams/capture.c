@@ -221,6 +221,7 @@ capture_release(struct capture *capture, int error)
 	    (capture->error != 0 && capture->kind == CAPTURE_WHOLE))
 		return;
 	capture->output = nonblock_open(capture->fd);
+	capture->output.midline = capture->midline;
 	capture->delivering = true;
 	capture_serve(capture, POLLOUT);
 }

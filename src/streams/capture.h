@@ -34,6 +34,7 @@ struct capture {
 	bool relayed; /* the relay writes to the file, not the command */
 	bool delivering; /* until all is delivered, or error is set */
 	struct nonblock output; /* to which the file is delivered */
+	bool *midline; /* of output */
 	off_t sent, length; /* bytes delivered so far, and in all */
 	int error; /* errno, if not all could be delivered, or 0 */
 };

@@ -19,7 +19,7 @@
 #define LONGEST (10 * NANOS_MS)
 
 bool
-relay_add(struct relay *relay, int fd, bool both)
+relay_add(struct relay *relay, int fd, bool both, bool *midline)
 {
 	static struct stream list[2];
 	struct stream *stream = &list[relay->count];
@@ -35,6 +35,7 @@ relay_add(struct relay *relay, int fd, bool both)
 		.sink = -1,
 		.bytes = malloc(ROOM + RELAY_TAIL),
 	};
+	stream->output.midline = midline;
 	if (stream->bytes == NULL)
 		return false;
 	relay->count++;
@@ -68,7 +69,7 @@ relay_redirect(struct relay *relay, int fd, int file)
 
 	if (stream == NULL)
 		return false;
-	stream->output = (struct nonblock){ NONBLOCK_PLAIN, file };
+	stream->output = (struct nonblock){ NONBLOCK_PLAIN, file, NULL };
 	stream->captured = true;
 	/* An earlier attempt's output is not wanted any more. */
 	stream->error = 0;

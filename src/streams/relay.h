@@ -71,9 +71,10 @@ struct relay {
 
 /*
  * Relays fd, 1 or 2; both: 2 gets the same pipe as 1, so that the order of both
- * outputs stays. Does nothing if fd is closed. False, with errno.
+ * outputs stays. Does nothing if fd is closed. midline: see nonblock.h. False,
+ * with errno.
  */
-bool relay_add(struct relay *relay, int fd, bool both);
+bool relay_add(struct relay *relay, int fd, bool both, bool *midline);
 
 /*
  * The relay will write the next attempt's output on fd, 1 or 2, into file (see

@@ -181,7 +181,8 @@ streams_refused(const struct streams *streams)
 }
 
 bool
-streams_open(struct streams *streams, const struct policy *policy)
+streams_open(
+    struct streams *streams, const struct policy *policy, bool *midline)
 {
 	const struct watches *watches = &policy->watches;
 	struct output *outputs = streams->outputs;
@@ -198,7 +199,8 @@ streams_open(struct streams *streams, const struct policy *policy)
 
 	/* Where both outputs go to the same place, they go through one file or
 	 * one pipe, so that their order stays. */
-	one_place = (policy->chronic || policy->idle_timeout != 0) &&
+	one_place = (policy->hold_out || policy->idle_timeout != 0 ||
+			watches->count > 0) &&
 	    fstat(STDOUT_FILENO, &out) == 0 &&
 	    fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
 	    out.st_ino == err.st_ino;
@@ -211,6 +213,8 @@ streams_open(struct streams *streams, const struct policy *policy)
 		one_file ? CAPTURE_BOTH : CAPTURE_PART, policy->hold_max))
 		return false;
 	streams->err.keeps = !policy->chronic;
+	streams->err.midline = midline;
+	streams->out.midline = one_place ? midline : NULL;
 
 	/* What a pattern searches is relayed, and what --idle-timeout cannot
 	 * watch otherwise. */
@@ -229,7 +233,8 @@ streams_open(struct streams *streams, const struct policy *policy)
 	    outputs[1].activity == ACTIVITY_RELAYED;
 	for (int i = 0; i < (one_pipe ? 1 : 2); i++)
 		if (outputs[i].activity == ACTIVITY_RELAYED &&
-		    !relay_add(&streams->relay, STDOUT_FILENO + i, one_pipe))
+		    !relay_add(&streams->relay, STDOUT_FILENO + i, one_pipe,
+			i == 1 || one_place ? midline : NULL))
 			return false;
 	return true;
 }

@@ -62,9 +62,11 @@ struct capture *streams_capture(struct streams *streams, int fd);
 
 /*
  * Opens what the policy asks for. False, with errno. Then unwatched is the
- * descriptor that --idle-timeout cannot watch, or -1.
+ * descriptor that --idle-timeout cannot watch, or -1. What is passed on to the
+ * place of standard error says in *midline if a line has begun there.
  */
-bool streams_open(struct streams *streams, const struct policy *policy);
+bool streams_open(
+    struct streams *streams, const struct policy *policy, bool *midline);
 
 /* Whether an input is still read, so that no attempt may begin. */
 bool streams_reads(const struct streams *streams);

@@ -177,7 +177,7 @@ static void open_run(int argc, char **argv) {
 
 	options_parse(argc, argv, &policy);
 	outer = environment_outer();
-	if (!run_open(&run, &policy, &outer) || !streams_open(&run.loop.streams, &policy))
+	if (!run_open(&run, &policy, &outer) || !streams_open(&run.loop.streams, &policy, NULL))
 		err(2, "cannot open");
 	fleet.dialog.length = 1;
 	link_start(&fleet, &access_to, false, &run.loop.signals);

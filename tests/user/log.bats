@@ -79,6 +79,28 @@ exhausted='giving up: attempts exhausted'
 	END
 }
 
+@test "a message begins a line where retry has passed on the last byte of the line before" {
+	ends() # ends SAYS CHECK...: so, after a line without a newline
+	{
+		try status=7 says="$1" "${@:2}" -- sh -c 'printf theirs >&2; exit 7'
+	}
+	local spent="attempt 1/1 failed (exit 7), $exhausted"
+	table <<-'END'
+		ends "> theirs|attempt 1/2 failed (exit 7), retrying in 0s|> theirs|attempt 2/2 failed (exit 7), $exhausted" -n 2 --retry-on stderr:theirs
+		ends "> theirs|$spent" -n 1 -E
+		ends "> theirs|$spent" -n 1 -E --retry-on stderr:theirs
+		ends "> theirs|$spent|ended after *" -n 1 -vE
+		ends "> theirs|$spent" -n 1 --chronic
+		ends '> theirs|> {"time":*}' -n 1 -E --log-format json
+		# No line is empty where there was a newline, or where nothing was passed on.
+		try status=7 says="> theirs|$spent" -n 1 -E -- sh -c 'echo theirs >&2; exit 7'
+		try status=7 says="$spent" -n 1 -E --retry-on 7 -- sh -c 'exit 7'
+		# What goes to another place does not matter, what goes to the same does.
+		try status=1 out=theirs says='attempt 1/1 *' -n 1 --fail-on stdout:theirs printf theirs
+		not "$RETRY" -n 1 --fail-on stdout:theirs printf theirs >err 2>&1 && holds err theirs 'retry: attempt 1/1 failed (exit 0), '"$exhausted"
+	END
+}
+
 @test "each line is a JSON object that says when, how bad, what, and of which invocation" {
 	local before id pid of at last after
 	TZ=UTC0 printf -v before '%(%FT%T)T' $((EPOCHSECONDS - 60)) # the clock may be set
@@ -183,6 +205,7 @@ exhausted='giving up: attempts exhausted'
 		workflow 127 -n 1 -- "./$long" && annotated error && [[ ${all[1]} == "::error title=${long:0:150}::retry: "* ]]
 		# It begins its line, even where nobody knows if the command has ended its own.
 		workflow 7 -n 1 -- sh -c 'printf theirs >&2; exit 7' && holds err theirs "::error title=sh::retry: attempt 1/1 failed (exit 7), $exhausted"
+		workflow 7 -n 1 -E -- sh -c 'printf theirs >&2; exit 7' && holds err theirs "::error title=sh::retry: attempt 1/1 failed (exit 7), $exhausted"
 		# No argument begins a line, where it could be a workflow command, nor is one within.
 		workflow 127 --label '##[group]a' -- '##[add-mask]b' && annotated error '##[group]a' "retry: ##[group]a: cannot run '##[add-mask]b': No such file or directory"
 		workflow 7 -n 2 --label '##[group]a' -- sh -c 'exit 7' && has_line 'retry: \x23#[group]a: attempt 1/2 failed (exit 7), retrying in 0s' err
