@@ -600,6 +600,7 @@ take_wait(
 	/* A deadline of 0 would be none. */
 	if (span == 0)
 		option_refuse(wait, "not a time above 0");
+	policy->waits = true;
 	if (!is_kept(given, "deadline", wait)) {
 		policy->deadline = span;
 		*given_of(given, "deadline") = *wait;
@@ -1039,13 +1040,16 @@ runs_curl(const struct policy *policy)
 	return !found.alien;
 }
 
-/* What the report tells of an option that has set a limit. */
+/* What the report tells of a limit: the option that has set it, or its default.
+ */
 static struct given
-by_of(const struct argument *argument)
+by_of(struct argument given[], const char *name, const char *otherwise)
 {
-	return (struct given){ .option = argument->text == NULL
-		    ? NULL
-		    : argument->option->name,
+	const struct argument *argument = given_of(given, name);
+
+	if (argument->text == NULL)
+		return (struct given){ .option = name, .text = otherwise };
+	return (struct given){ .option = argument->option->name,
 		.text = argument->text,
 		.location = argument->location };
 }
@@ -1059,8 +1063,10 @@ complete(struct policy *policy, struct argument given[])
 	bool list = backoff->delays.count > 1;
 	int timeouts = 0;
 
-	policy->attempts_by = by_of(given_of(given, "attempts"));
-	policy->deadline_by = by_of(given_of(given, "deadline"));
+	policy->attempts_by = by_of(given, "attempts", "5 (default)");
+	policy->deadline_by = by_of(given, "deadline", NULL);
+	policy->max_retry_after_by =
+	    by_of(given, "max-retry-after", "5m (default)");
 	/* -T 0 means no deadline, so that the limit of attempts must stay. */
 	if (policy->deadline > 0 && given_of(given, "attempts")->text == NULL)
 		policy->attempts = POLICY_UNLIMITED;

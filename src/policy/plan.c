@@ -57,6 +57,16 @@ plan_end(const struct history *history, enum reason reason)
 	return step;
 }
 
+/* The end, because a delay would not end before the deadline. */
+static struct step
+end_before(const struct history *history, enum reason reason, nanos delay)
+{
+	struct step step = plan_end(history, reason);
+
+	step.delay = delay;
+	return step;
+}
+
 static struct step
 again(nanos now, nanos delay)
 {
@@ -179,9 +189,10 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 		outcome->elapsed >= policy->reset_after))
 		schedule->n = 0;
 	/* The server asks for a longer wait than the user allows. */
-	if (wait > policy->max_retry_after ||
-	    (left != NANOS_MAX && wait >= left))
+	if (wait > policy->max_retry_after)
 		return plan_end(history, REASON_RETRY_AFTER);
+	if (left != NANOS_MAX && wait >= left)
+		return end_before(history, REASON_RETRY_AFTER, wait);
 	delay = backoff_next(backoff, schedule, left);
 	/* A 429 need not have a Retry-After (RFC 6585). */
 	if (wait >= 0)
@@ -192,7 +203,7 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 	if (repeats)
 		schedule->n = 0;
 	if (left != NANOS_MAX && delay >= left)
-		return plan_end(history, REASON_DEADLINE);
+		return end_before(history, REASON_DEADLINE, delay);
 	for (int i = 0; i < policy->limits; i++)
 		if (limits_last(policy->limit[i], history))
 			history->limited[i]++;
@@ -259,9 +270,11 @@ wait_for_hold(
 
 	if (history->held_since == 0)
 		history->held_since = now;
-	if (hold >= left || hold > most ||
+	if (hold > most ||
 	    (!endless && now - history->held_since > most - hold))
 		return plan_end(history, REASON_RETRY_AFTER);
+	if (hold >= left)
+		return end_before(history, REASON_RETRY_AFTER, hold);
 	/* The last look is so early that what is left is spread widely. */
 	if (hold > HOLD_LOOK + HOLD_SPREAD)
 		return again(now, HOLD_LOOK);

@@ -34,7 +34,7 @@ struct history {
 struct step {
 	bool again; /* another attempt, at the instant at; false: the end */
 	nanos at;
-	nanos delay; /* at - now */
+	nanos delay; /* at - now; of the end: what does not fit the deadline */
 	int status; /* the exit status of retry */
 	int signal; /* that retry dies of in place of an exit, or 0 */
 	enum reason reason; /* of the end; REASON_NONE if again */

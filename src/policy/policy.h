@@ -104,7 +104,8 @@ struct policy {
 	struct limit *limit[POLICY_LIMITS];
 	int64_t consecutive; /* successes in a row that are wanted, 1 or more */
 	nanos deadline; /* for everything; 0: none */
-	struct given attempts_by, deadline_by; /* what set them; or no option */
+	/* What set them; without a text an outer retry. */
+	struct given attempts_by, deadline_by, max_retry_after_by;
 	/* Each is the limit of one attempt, the last one of all later ones; 0,
 	 * or none: no limit. Not all are 0. */
 	struct spans timeouts;
@@ -144,6 +145,7 @@ struct policy {
 	bool hold_out, hold_err; /* output is captured until judged */
 	bool chronic; /* both are, and written only after the final failure */
 	bool seeded;
+	bool waits; /* for the command's first success (-w) */
 	bool automatic; /* a preset was to be that of the command */
 	bool presets_off; /* they were taken back, or -w wants none */
 	bool http; /* retry makes a status file (--http) */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "exit_status.h"
 #include "match/pattern.h"
+#include "tools/command_line.h"
 #include "tools/preset.h"
 #include "report/advice.h"
 #include "text/escape.h"
@@ -453,9 +454,11 @@ add_cause(struct message *message)
 	if (reason == REASON_RETRY_AFTER)
 		put(message, " (%s)%s",
 		    duration_format(span, verdict_wait(last)),
-		    verdict_wait(last) > policy->max_retry_after
-			? ""
-			: ", the deadline comes first");
+		    message->step->delay == 0 ? ""
+					      : ", the deadline comes first");
+	if (reason == REASON_DEADLINE && message->step->delay > 0)
+		put(message, ", the next delay (%s) does not fit",
+		    duration_format(span, message->step->delay));
 	if (reason == REASON_LIMIT)
 		put(message, " (%s)", history->limit->text);
 }
@@ -629,6 +632,10 @@ say_attempt(struct message *message)
 	add_end(message, succeeded);
 	if (succeeded && outcome->end != END_EXITED)
 		put(message, ": succeeded");
+	if (succeeded && strcmp(history->judgement.rule, "success-on") == 0) {
+		put(message, " by ");
+		add_item(message, history->judgement.rule);
+	}
 	if (succeeded && policy->consecutive > 1)
 		put(message, ", %" PRId64 " of %" PRId64 " in a row",
 		    history->successes, policy->consecutive);
@@ -797,6 +804,10 @@ messages_step(struct event_loop *loop, const struct history *history,
 
 	if (attempted && message.report != NULL)
 		keep_why(&message);
+	if (policy->waits && policy->label == NULL && !step->again &&
+	    step->reason != REASON_NOT_EXECUTABLE)
+		put(&message, "waited for %s: ",
+		    command_line_program(policy->command[0]));
 	if (attempted && step->reason == REASON_NOT_EXECUTABLE) {
 		message.least = LOUDNESS_QUIET;
 		put(&message, "cannot run '%s", policy->command[0]);

@@ -22,6 +22,7 @@
 #include "version.h"
 
 #define KEPT (REPORT_FIRST + REPORT_LAST)
+#define END_ROOM 64
 
 /* How long to wait for a slow reader; and how long after a signal ended retry.
  */
@@ -156,6 +157,21 @@ ends_with(const char *name, const char *suffix)
 	return length >= tail && strcmp(name + length - tail, suffix) == 0;
 }
 
+/* Writes how an attempt ended: "exit 7". */
+static char *
+put_end(char room[END_ROOM], const struct outcome *outcome)
+{
+	char detail[NUMBER_ROOM] = "";
+
+	if (outcome->end == END_EXITED)
+		number_put(detail, outcome->code);
+	else if (outcome->end == END_SIGNALED)
+		signame_put(detail, outcome->code);
+	snprintf(
+	    room, END_ROOM, "%s%s", verdict_ends[outcome->end].words, detail);
+	return room;
+}
+
 /*
  * The report
  */
@@ -233,39 +249,53 @@ put_attempt(struct writer *writer, const struct policy *policy,
 	writer_json_end(writer, '}');
 }
 
-/* Puts what set the limit that was reached, or else why the last attempt was
- * judged so. */
+/* Writes what set the limit that ended the invocation; "" if none did. */
+static const char *
+put_limit(char room[REPORT_TEXT], const struct report *report)
+{
+	const struct policy *policy = report->policy;
+	enum reason reason = report->step->reason;
+	const struct given *by = &policy->deadline_by;
+
+	if (reason == REASON_BUDGET || reason == REASON_BREAKER) {
+		snprintf(room, REPORT_TEXT, "--budget %s%s", policy->budget.key,
+		    reason == REASON_BREAKER ? " --breaker" : "");
+		return room;
+	}
+	if (reason == REASON_ATTEMPTS)
+		by = &policy->attempts_by;
+	else if (reason == REASON_RETRY_AFTER && report->step->delay == 0)
+		by = &policy->max_retry_after_by;
+	else if (reason != REASON_DEADLINE && reason != REASON_RETRY_AFTER)
+		return "";
+	if (reason == REASON_ATTEMPTS && policy->nested != NESTED_SHARE)
+		return "--nested, or the limit of attempts";
+	if (by->text == NULL)
+		return "the deadline of an outer retry";
+	snprintf(room, REPORT_TEXT, "--%s %s%s%s%s", by->option, by->text,
+	    by->location == NULL ? "" : " (",
+	    by->location == NULL ? "" : by->location,
+	    by->location == NULL ? "" : ")");
+	return room;
+}
+
+/* Puts why the last attempt was judged so, or how it ended, and the limit that
+ * was reached. */
 static void
 put_why(struct writer *writer, const struct report *report)
 {
-	const struct policy *policy = report->policy;
-	const struct given *by = &policy->deadline_by;
-	enum reason reason = report->step->reason;
-	bool spent = reason == REASON_ATTEMPTS;
-	char room[REPORT_TEXT];
-	const char *why = "";
+	const struct entry *last = report->count == 0
+	    ? NULL
+	    : &report->entries[index_of(report->count - 1)];
+	char room[REPORT_TEXT], end[END_ROOM], why[2 * REPORT_TEXT + 8];
+	const char *limit = put_limit(room, report), *cause = "";
 
-	if (report->count > 0)
-		why = report->entries[index_of(report->count - 1)].why;
-	if (spent)
-		by = &policy->attempts_by;
-	if (spent && policy->nested != NESTED_SHARE) {
-		why = "--nested, or the limit of attempts";
-	} else if (spent && by->option == NULL) {
-		why = "--attempts 5 (default)";
-	} else if (reason == REASON_DEADLINE && by->option == NULL) {
-		why = "the deadline of an outer retry";
-	} else if (spent || reason == REASON_DEADLINE) {
-		snprintf(room, sizeof room, "--%s %s%s%s%s", by->option,
-		    by->text, by->location == NULL ? "" : " (",
-		    by->location == NULL ? "" : by->location,
-		    by->location == NULL ? "" : ")");
-		why = room;
-	} else if (reason == REASON_BUDGET || reason == REASON_BREAKER) {
-		snprintf(room, sizeof room, "--budget %s%s", policy->budget.key,
-		    reason == REASON_BREAKER ? " --breaker" : "");
-		why = room;
-	}
+	if (last != NULL)
+		cause = last->why[0] == '\0' && limit[0] != '\0'
+		    ? put_end(end, &last->outcome)
+		    : last->why;
+	snprintf(why, sizeof why, "%s%s%s", cause,
+	    cause[0] == '\0' || limit[0] == '\0' ? "" : "; ", limit);
 	put_words(writer, "why", why);
 }
 
@@ -274,7 +304,6 @@ static void
 put_report(struct writer *writer, const struct report *report)
 {
 	const struct policy *policy = report->policy;
-	const char *key = policy->budget.key;
 	const struct entry *entry;
 	char room[DATE_ROOM];
 
@@ -293,8 +322,7 @@ put_report(struct writer *writer, const struct report *report)
 	put_ms(writer, "timeout_ms", plan_timeout(policy, 1), 0);
 	put_ms(writer, "idle_timeout_ms", policy->idle_timeout, 0);
 	put_ms(writer, "deadline_ms", policy->deadline, 0);
-	writer_json_string(
-	    writer, "budget", key == NULL || *key == '\0' ? NULL : key);
+	writer_json_string(writer, "budget", policy->budget.key);
 	writer_json_string(writer, "fleet", policy->fleet.text);
 
 	writer_json_string(
@@ -497,7 +525,7 @@ put_attempt_span(struct writer *writer, const struct report *report,
 	const struct outcome *outcome = &entry->outcome;
 	enum verdict verdict = entry->judgement.verdict;
 	bool failed = verdict == VERDICT_RETRY || verdict == VERDICT_STOP;
-	char error[64], detail[SIGNAME_ROOM] = "";
+	char error[END_ROOM];
 
 	begin_span(writer, report, entry->span, report->trace->span, "",
 	    report->ended - report->elapsed + entry->began, outcome->duration);
@@ -517,13 +545,7 @@ put_attempt_span(struct writer *writer, const struct report *report,
 		    writer, "http.response.status_code", http_code(outcome));
 	if (entry->failed > 0 && (policy->http || policy->http_status != NULL))
 		put_integer(writer, "http.request.resend_count", entry->failed);
-	if (outcome->end == END_EXITED)
-		snprintf(detail, sizeof detail, "%d", verdict_status(outcome));
-	else if (outcome->end == END_SIGNALED)
-		signame_put(detail, outcome->code);
-	snprintf(error, sizeof error, "%s%s", verdict_ends[outcome->end].words,
-	    detail);
-	end_span(writer, failed ? error : NULL);
+	end_span(writer, failed ? put_end(error, outcome) : NULL);
 }
 
 static void
@@ -555,7 +577,7 @@ put_trace(struct writer *writer, const struct report *report)
 	put_text(writer, strview_of("retry.reason"),
 	    strview_of(verdict_reasons[report->step->reason].name));
 	put_integer(writer, "retry.attempt_count", report->count);
-	if (key != NULL && *key != '\0')
+	if (key != NULL)
 		put_text(
 		    writer, strview_of("retry.budget.key"), strview_of(key));
 	end_span(writer,
@@ -604,13 +626,6 @@ struct target {
 	char *bytes;
 	size_t length;
 };
-
-/* The descriptor that a path such as "-" or /dev/fd/3 names, or -1. */
-static int
-descriptor_of(const char *file)
-{
-	return strcmp(file, "-") == 0 ? STDERR_FILENO : procfs_descriptor(file);
-}
 
 /* Closes a descriptor, and does not change errno. */
 static void
@@ -801,7 +816,9 @@ static bool
 write_to(struct target *target, const char *path)
 {
 	int flags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	int fd = descriptor_of(path);
+	/* "-" or, for example, /dev/fd/3. */
+	int fd =
+	    strcmp(path, "-") == 0 ? STDERR_FILENO : procfs_descriptor(path);
 	struct stat old;
 	bool found, done;
 

@@ -73,7 +73,7 @@ failing_in() {
 # bats test_tags=slow
 @test "successes that are too few never exit with 0" {
 	try status=1 report='reason=deadline each.verdict=repeat' --consecutive 2 -T 5 -d 9 -j none -- true
-	has_line 'retry: attempt 1 succeeded (exit 0), 1 of 2 in a row, giving up: deadline' err
+	has_line 'retry: attempt 1 succeeded (exit 0), 1 of 2 in a row, giving up: deadline, the next delay (9s) does not fit' err
 	echo line >input
 	table <<-'END'
 		try status=1 report='reason=input-consumed each.verdict=repeat' --consecutive 2 -- cat < <(echo line)
@@ -108,7 +108,7 @@ failing_in() {
 		says='' --consecutive 2 true
 		says='' --consecutive 2 --log-format github true
 		says='*|> |> ::warning title=sh::* succeeded (exit 0), 2 of 2 in a row' --consecutive 2 --log-format github sh -c "$(failing_in 1)"
-		status=124 says='*timed out after 50ms: succeeded, 1 of 2 in a row, next in *' -v -t 0.05 -k 0 -n 2 --success-on timeout --keep-status --consecutive 2 sleep 30
+		status=124 says='*timed out after 50ms: succeeded by --success-on timeout, 1 of 2 in a row, next in *' -v -t 0.05 -k 0 -n 2 --success-on timeout --keep-status --consecutive 2 sleep 30
 		# With -O the output of the last success is written, with -E nothing.
 		out=4 -O -n 6 --consecutive 2 -- sh -c "echo \$RETRY_ATTEMPT; $(failing_in 2)"
 		says='' -E --consecutive 2 -- sh -c "echo x >&2; $(failing_in 1)"

@@ -153,13 +153,13 @@ drawn() {
 	    waits 1 -T 0 -d 1ms -j none
 	    has_line 'retry: attempt 2/2 failed (exit 1), giving up: attempts exhausted' err
 	an exact delay is not begun
-	    try status=1 says='attempt 1 failed (exit 1), giving up: deadline' -T 30 -d 30 -j none false
-	    try status=1 says='attempt 1 failed (exit 1), retrying in 1ms|attempt 2 failed (exit 1), giving up: deadline' \
+	    try status=1 says='attempt 1 failed (exit 1), giving up: deadline, the next delay (30s) does not fit' -T 30 -d 30 -j none false
+	    try status=1 says='attempt 1 failed (exit 1), retrying in 1ms|attempt 2 failed (exit 1), giving up: deadline, the next delay (40s) does not fit' \
 	        -T 30 -d 1ms,40 -j none false
 	a drawn one is trimmed
 	    announced -T 1500ms -d 50ms,1h -j full false
 	    # without trimming: two attempts
 	    ((${#delays[@]} >= 2 && most <= 1450))
-	    reads err '*giving up: deadline'
+	    reads err '*giving up: deadline, the next delay (*) does not fit'
 	END
 }

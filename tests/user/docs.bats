@@ -326,9 +326,9 @@ says() {
 
 @test "every message of the manual is one that the program has" {
 	mkdir mute
-	printf '#!/bin/sh\nexit 1\n' >git
+	printf '#!/bin/sh\nexit 1\n' | tee git >pg_isready
 	printf '%s\n' '#!/bin/sh' 'exit 0' >mute/curl
-	chmod +x git mute/*
+	chmod +x git pg_isready mute/*
 	echo stop-on=stderr:denied >team.conf
 	(umask 077 && : >"retry-v5.$EUID.d")
 	deploy() { :; }
@@ -341,6 +341,8 @@ says() {
 	says -n 1 -t 0.1 sleep 30
 	says -n 1 --idle-timeout 0.1 sleep 30
 	says -T 0.5 sleep 30
+	says -w 0.1 -d 5 -j none ./pg_isready
+	says -v --success-on 1 false
 	says -T 0.000000001 true
 	says --policy ./team.conf sh -c 'echo denied >&2; exit 1'
 	says --preset git sh -c 'echo "fatal: Authentication failed for x" >&2; exit 1'
@@ -373,7 +375,7 @@ says() {
 	says --budget-reset a --fleet rediss://127.0.0.1:1
 	sed -n 's/^retry: //p' said | parts | sort -u >seen
 	described >described
-	[ "$(comm -12 seen described | wc -l)" = 43 ]
+	[ "$(comm -12 seen described | wc -l)" = 46 ]
 	# The others are there as texts of the program. Some are from a server.
 	tr -c '[:print:]' '\n' <"$RETRY" >texts
 	comm -13 seen described | sed -E 's/refused: .*/refused: /

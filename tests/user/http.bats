@@ -570,7 +570,7 @@ irregular() {
 		leaves 1 503 status=1 runs=1 says='*giving up: not in --retry-on http:404' --retry-on http:404
 		leaves 0 204 status=1 runs=2 says="*attempt 2/2 failed (exit 0, HTTP 204)$spent" --fail-on http:204
 		leaves 22 404 status=22 runs=1 says='' --success-on http:404 --keep-status
-		leaves 22 404 runs=1 -v --success-on http:404 && once 'attempt 1/2 succeeded (exit 22, HTTP 404)'
+		leaves 22 404 runs=1 -v --success-on http:404 && once 'attempt 1/2 succeeded (exit 22, HTTP 404) by --success-on http:404'
 		# A timeout is a success only if --success-on names the status.
 		try status=124 says="* timed out after 0.4s*$spent" -n 1 -t 0.4 --http-status heads -- "${slow[@]}"
 		try says='' -n 1 -t 0.4 --success-on http:200 --http-status heads -- "${slow[@]}"

@@ -404,7 +404,7 @@ RETRY_NESTED=add" "${own[@]}" "$RETRY" --budget 'a key/%' --budget-ratio 020.0% 
 		'[ "$("$RETRY" '"$told"')" = "$RETRY_DEADLINE" ] && [ "$("$RETRY" -T 1000d '"$told"')" = "$RETRY_DEADLINE" ] && own=$("$RETRY" -T 10 '"$told"') && [ $((end - own)) -gt 80000000000 ]'
 		# It ends an attempt; a delay that would pass it does not begin, of 5 attempts as ever.
 		status=124 ms=390 says='attempt 1 ended by the deadline after *, giving up: deadline' 'export RETRY_DEADLINE=$((end - 99600000000)); "$RETRY" -T 50 sleep 20'
-		status=7 out=5 says='attempt 1/5 failed (exit 7), giving up: deadline' '"$RETRY" -d 200 -j none sh -c "echo \$RETRY_MAX_ATTEMPTS; exit 7"'
+		status=7 out=5 says='attempt 1/5 failed (exit 7), giving up: deadline, the next delay (3m20s) does not fit' '"$RETRY" -d 200 -j none sh -c "echo \$RETRY_MAX_ATTEMPTS; exit 7"'
 		# Where it is past nothing runs.
 		status=124 says="$none" 'export RETRY_DEADLINE=0; "$RETRY" -T 50 -v touch ran'
 		status=124 says="$none" 'export RETRY_DEADLINE='"$past"'; "$RETRY" -T 50 -v touch ran'

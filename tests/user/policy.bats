@@ -358,7 +358,7 @@ alike() {
 		'--policy ./waits' "$long -d 5"
 		'--policy ./waits -T 9 -d 7' "$long -T 9 -d 7"
 	END
-	try status=7 says='> err|attempt 2/2 failed (exit 7), giving up: attempts exhausted' -n 2 -w 60 -- sh -c 'echo err >&2; exit 7'
+	try status=7 says='> err|waited for sh: attempt 2/2 failed (exit 7), giving up: attempts exhausted' -n 2 -w 60 -- sh -c 'echo err >&2; exit 7'
 	table refused <<-'END'
 		"--wait: not a time above 0: '0'" -w 0
 		"--wait: not a time in ms, s, m, h or d: 'x'" --wait x

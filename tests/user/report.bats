@@ -221,9 +221,11 @@ seven=(sh -c 'exit 7')
 # explained WHY MESSAGE [OPTION]... COMMAND...: so the report of retry explains
 # an attempt, and the end; a quotation mark in them is written as @.
 explained() {
-	local line="\"why\": ${1//@/\\\"}, \"message\": \"${2//@/\\\"}\"," end text
+	local why=${1//@/\\\"} message="\"message\": \"${2//@/\\\"}\"," line end text
+	line="\"why\": $why, $message"
 	end=$line
-	[[ $2 != *': attempts exhausted' ]] || end="\"why\": \"--attempts 1\", ${line#*, }"
+	[ "$1" != null ] || why='"exit 1"'
+	[[ $2 != *': attempts exhausted' ]] || end="\"why\": ${why%\"}; --attempts 1\", $message"
 	"$RETRY" -q -d 0 -n 1 --report r.json "${@:3}" 2>err >out || :
 	IFS= read -rd '' text <r.json || :
 	[[ $text == *"$end \"status\": "* && $text == *"$line \"delay_ms\": "* ]] || {
@@ -233,9 +235,12 @@ explained() {
 	}
 }
 
-# because WHY [OPTION]...: with these, this ends the run of a false.
+# because WHY [OPTION]...: with these, this ends the run of what fails, after an answer
+# in ./an_hour.
 because() {
-	not "$RETRY" -q --report r.json "${@:2}" false && report "why=$1"
+	not "$RETRY" -q --report r.json "${@:2}" \
+	    sh -c 'printf "HTTP/1.1 503 X\nRetry-After: 3600\n\n" >an_hour; exit 1' &&
+	    report "why=$1"
 }
 
 @test "the report says of each attempt and of the end what was said, and by which rule" {
@@ -259,7 +264,7 @@ because() {
 		'"--fail-on stdout:[0-9]+ err: @12 errors@"' "attempt 1/1 failed (exit 0)$gave attempts exhausted" --fail-on 'stdout:[0-9]+ err' echo '3 files, 12 errors, and more'
 		"\"--fail-on stdout:begin.*end: @beginning of ${long}x...@\"" "attempt 1/1 failed (exit 0)$gave attempts exhausted" --fail-on stdout:begin.*end echo "x beginning of $long$long$long the end"
 		'"--hold-max 1 byte"' "$once (exit 0)$gave more output than --hold-max" -O --hold-max 1 echo many
-		'"--success-on 1"' 'attempt 1/1 succeeded (exit 1)' --success-on 1 false
+		'"--success-on 1"' 'attempt 1/1 succeeded (exit 1) by --success-on 1' --success-on 1 false
 		'"--retry-if exit 1"' "attempt 1/2 failed (exit 1)$gave --retry-if said no" -n 2 --retry-if 'exit 1' false
 		'"HTTP 503"' "attempt 1/1 failed (exit 0, HTTP 503)$gave attempts exhausted" --http sh -c 'echo 503 >"$RETRY_HTTP_STATUS"'
 		'"HTTP 404 is not retried"' "$once (exit 0, HTTP 404)$gave HTTP 404 is not retried" --http sh -c 'echo 404 >"$RETRY_HTTP_STATUS"'
@@ -272,18 +277,21 @@ because() {
 	    each.message="attempt 1/2 failed (exit 1)$gave budget exhausted (--budget-wait waits for it)"
 	echo deadline=1s >late
 	table because <<-'END'
-		'--attempts 5 (default)' -d 0
-		'--retries 0' --retries 0
-		'--nested, or the limit of attempts' -n 1 --nested add
-		'--deadline 1s (./late:1)' -d 60 -j none --policy ./late
-		'--wait 3' -d 60 -j none -w 3
-		'--budget web' -B web --budget-min 0
-		'--budget db --breaker' -B db --breaker 1,60s
+		'exit 1; --attempts 5 (default)' -d 0
+		'exit 1; --retries 0' --retries 0
+		'exit 1; --nested, or the limit of attempts' -n 1 --nested add
+		'exit 1; --deadline 1s (./late:1)' -d 60 -j none --policy ./late
+		'exit 1; --wait 3' -d 60 -j none -w 3
+		'exit 1; --budget web' -B web --budget-min 0
+		'exit 1; --budget db --breaker' -B db --breaker 1,60s
+		'HTTP 503; --max-retry-after 5m (default)' --http-status an_hour -T 10
+		'HTTP 503; --max-retry-after 59m' --http-status an_hour --max-retry-after 59m
+		'HTTP 503; --deadline 10' --http-status an_hour --max-retry-after 1h -T 10
 	END
 	try --consecutive 2 --report r.json true
 	report 'each.why=--consecutive 2,null'
 	try status=1 -n 1 -T 9 "$RETRY" -q --report r.json -d 60 -j none false
-	report 'why=the deadline of an outer retry'
+	report 'why=exit 1; the deadline of an outer retry'
 	start "$RETRY" -q --report r.json -d 60 -j none --on-retry ': >began' -- false
 	reached test -e began
 	ended_by TERM

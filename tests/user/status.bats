@@ -177,6 +177,7 @@ leaves='echo >>ran; exit $0'
 
 @test "-q hides every line of retry but why it failed itself, -v says more" {
 	local under=()
+	echo success-on=7,3 >policy
 	table try <<-'END'
 		status=7 says='> theirs|> theirs' -q -n 2 -d 0 sh -c 'echo theirs >&2; exit 7'
 		status=124 says='' -q -n 2 -d 0 -t 50ms sleep 20
@@ -184,12 +185,24 @@ leaves='echo >>ran; exit $0'
 		status=125 says="--attempts: not a number of attempts: 'x'"* -q -n x true
 		out='' says='attempt 1/5 *|attempt 2/5 *|attempt 3/5 succeeded (exit 0)|ended after 3 attempts in *s: succeeded, rescued by a retry' -v -d 0 sh -c '[ "$RETRY_ATTEMPT" -eq 3 ]'
 		out='' says='attempt 1/5 succeeded (exit 0)|ended after 1 attempt in *s: succeeded' -v true
-		out='' says='attempt 1/5 killed by SIGTERM: succeeded|ended after 1 attempt in *s: succeeded' -v --success-on TERM sh -c 'kill $$'
+		out='' says='attempt 1/5 killed by SIGTERM: succeeded by --success-on TERM|ended after 1 attempt in *s: succeeded' -v --success-on TERM sh -c 'kill $$'
+		says='attempt 1/5 succeeded (exit 3) by --success-on 3 (./policy:1)|ended after *' -v --policy ./policy sh -c 'exit 3'
 		# Of both the last one counts.
 		status=3 says='' -v -q -n 1 sh -c 'exit 3'
 		status=3 says='*|ended after 1 attempt in *s: attempts' -q -v -n 1 sh -c 'exit 3'
 		# Of the reasons, tests/user/docs has all.
 		status=124 says='*|ended after 1 attempt in *s: deadline' -v -T 50ms sleep 20
+	END
+}
+
+@test "a wait in vain says for what it was: the label, or the program without arguments" {
+	local seven=(sh -c 'exit 7' -a SECRET) under=()
+	table try <<-'END'
+		status=7 says='waited for sh: attempt 1 failed (exit 7), giving up: deadline, the next delay (9s) does not fit' -w 5 -d 9 -j none /bin/"${seven[@]}"
+		status=7 says='db: attempt 2/2 failed (exit 7), giving up: attempts exhausted' --label db -w 5 -n 2 -d 0 "${seven[@]}"
+		status=1 says='*|waited for false: giving up before attempt 2: deadline|ended after *' -v -w 0.3 -d 0 --on-retry 'exec sleep 20' false
+		status=127 says="cannot run './nosuch': No such file or directory" -w 5 ./nosuch
+		says='attempt 1 failed *|waited for sh: attempt 2 succeeded (exit 0)|ended after *' -v -w 5 -d 0 sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
 	END
 }
 
