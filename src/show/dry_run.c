@@ -269,18 +269,30 @@ put_table(struct writer *writer, const struct policy *policy,
 	writer_put(writer, "\n");
 }
 
+/* Nothing takes longer than the deadline. */
+static nanos
+bounded(const struct policy *policy, const struct forecast *forecast)
+{
+	return forecast->fits ? forecast->worst : policy->deadline;
+}
+
 static void
 put_worst(struct writer *writer, const struct policy *policy,
     const struct forecast *forecast)
 {
 	char room[DURATION_ROOM], each[DURATION_ROOM], delays[DURATION_ROOM];
+	char all[DURATION_ROOM];
 	int64_t attempts = forecast->attempts;
 	bool alike = policy->timeouts.count == 1 || attempts == 1;
+	bool fits = forecast->fits;
 
-	put_time(room, forecast->worst);
+	put_time(room, bounded(policy, forecast));
+	put_time(all, forecast->worst);
 	put_time(each, alike ? plan_timeout(policy, 1) : forecast->timeouts);
 	put_time(delays, forecast->total.most);
-	if (attempts == POLICY_UNLIMITED)
+	if (!fits && forecast->worst == NANOS_MAX)
+		put_line(writer, "Worst case", room, "the deadline");
+	else if (attempts == POLICY_UNLIMITED)
 		put_line(writer, "Worst case", room,
 		    "there is no limit of attempts");
 	else if (!forecast->timed)
@@ -291,7 +303,9 @@ put_worst(struct writer *writer, const struct policy *policy,
 		put_line(writer, "Worst case", room, "%s", "");
 	else
 		put_line(writer, "Worst case", room,
-		    "%" PRId64 "%s%s%s + %s of delays", attempts,
+		    "%s%s%s%" PRId64 "%s%s%s + %s of delays",
+		    fits ? "" : "the deadline, not ", fits ? "" : all,
+		    fits ? "" : ": ", attempts,
 		    attempts == 1 ? " attempt" : " attempts",
 		    alike ? " x " : ", in all ", each, delays);
 }
@@ -328,25 +342,20 @@ put_deadline(struct writer *writer, const struct policy *policy,
 		    forecast->begun ? "be cut off" : "not begin");
 }
 
-/* Where the worst case is unbounded, the deadline bounds it. */
 static void
 put_slo(struct writer *writer, const struct policy *policy,
     const struct forecast *forecast)
 {
 	static const char label[] = "Smallest SLO";
-	char room[DURATION_ROOM], bounded[DURATION_ROOM];
+	nanos worst = bounded(policy, forecast);
+	char room[DURATION_ROOM];
 
-	put_time(room, number_multiply(forecast->worst, 3));
-	put_time(bounded, number_multiply(policy->deadline, 3));
-	if (forecast->worst == NANOS_MAX && policy->deadline == 0)
+	if (worst == NANOS_MAX)
 		put_line(writer, label, "none", "%s", "");
-	else if (forecast->worst == NANOS_MAX)
-		put_line(writer, label, bounded, "3 x the deadline");
-	else if (forecast->fits)
-		put_line(writer, label, room, "3 x the worst case");
 	else
-		put_line(writer, label, room,
-		    "3 x the worst case; 3 x the deadline: %s", bounded);
+		put_line(writer, label,
+		    put_time(room, number_multiply(worst, 3)),
+		    "3 x the worst case");
 }
 
 /* A step of the judgement. A preset has a part in each of three. */

@@ -47,8 +47,13 @@ tells() {
 		'Worst case unbounded there is no limit of attempts' -n inf -t 1
 		'Worst case unbounded' -n 1000000000000 -t 99999999d -d 99999999d
 		'Smallest SLO none'
-		'Smallest SLO 3m 3 x the deadline' -T 60
-		'Smallest SLO 19.8s 3 x the worst case; 3 x the deadline: 18s' -n 4 -t 150ms -d 2 -b constant -j none -T 6
+		# A deadline that is shorter is the worst case.
+		'Worst case 1h the deadline' -T 1h
+		'Worst case 1m the deadline' -T 60 -n 4
+		'Worst case 6s the deadline, not 6.6s: 4 attempts x 150ms + 6s of delays' -n 4 -t 150ms -d 2 -b constant -j none -T 6
+		'Worst case 6.6s 4 attempts x 150ms + 6s of delays' -n 4 -t 150ms -d 2 -b constant -j none -T 6.6
+		'Smallest SLO 3m 3 x the worst case' -T 60
+		'Smallest SLO 18s 3 x the worst case' -n 4 -t 150ms -d 2 -b constant -j none -T 6
 		# One attempt has no delays.
 		'no retries' -n 1 -t 2
 		'Worst case 2s 1 attempt x 2s + 0s of delays' -n 1 -t 2
