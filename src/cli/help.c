@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include <unistd.h>
+#include "attempt/termination.h"
 #include "exit_status.h"
 #include "output/writer.h"
 #include "sys/sys.h"
@@ -126,6 +127,9 @@ help_version(void)
 	    STRINGS("retry ", VERSION, "\n",
 		"Runs a command until it succeeds; not Debian's package retry.",
 		" See 'man ", sys_program(), "'.\n"));
+	writer_format(&writer,
+	    "A time limit ends up to %d processes of an attempt.\n",
+	    TERMINATION_MOST);
 	finish(&writer);
 }
 

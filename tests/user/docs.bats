@@ -456,6 +456,13 @@ table_of() {
 		"$top/src/cli/options.c" | sort | diff names -
 }
 
+@test "--version and the manual say how many processes a limit ends" {
+	local most
+	most=$(sed -n 's/^#define TERMINATION_MOST //p' "$top/src/attempt/termination.h")
+	"$RETRY" --version | grep -q " $most processes "
+	section man/retry-process.7 'TIME LIMITS' | grep -q " ${most::-3},${most: -3} processes "
+}
+
 @test "the manual has the size of a budget's file, the columns of --budget-status, and what they are called in JSON and in metrics" {
 	export RETRY_BUDGET_DIR=$PWD
 	"$RETRY" -B api true

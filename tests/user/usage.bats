@@ -152,7 +152,7 @@ takes() {
 		"$full" "$RETRY" -n x --help
 	END
 	for word in -V --version; do
-		try says='' out="retry +([0-9]).+([0-9]).+([0-9])|Runs a command until it succeeds; not Debian's package retry. See 'man ${RETRY##*/}'." "$word"
+		try says='' out="retry +([0-9]).+([0-9]).+([0-9])|Runs a command until it succeeds; not Debian's package retry. See 'man ${RETRY##*/}'.|A time limit ends up to +([0-9]) processes of an attempt." "$word"
 	done
 }
 
@@ -490,6 +490,6 @@ tried() {
 	END
 	RETRY=./retry-cmd
 	try out='Usage: retry-cmd ?OPTION?... ?--? COMMAND ?ARG?...|*|  retry-cmd -a *' --help
-	try out="$version|* See 'man retry-cmd'." --version
+	try out="$version|* See 'man retry-cmd'.|A time limit *" --version
 	try status=1 says='attempt 1/1 failed (exit 1), giving up: attempts exhausted' -n 1 false
 }
