@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include "exit_status.h"
 #include "tools/curl.h"
 #include "text/number.h"
+#include "text/signame.h"
 
 /* Text within the rows needs no relocations at start-up. */
 const struct verdict_text verdict_reasons[] = {
@@ -266,4 +268,18 @@ verdict_wait(const struct outcome *outcome)
 {
 	return number_greater(outcome->has_hint ? outcome->hint : -1,
 	    outcome->http.after.given ? outcome->http.after.wait : -1);
+}
+
+char *
+verdict_put_end(char room[VERDICT_END_ROOM], const struct outcome *outcome)
+{
+	char detail[NUMBER_ROOM] = "";
+
+	if (outcome->end == END_EXITED)
+		number_put(detail, outcome->code);
+	else if (outcome->end == END_SIGNALED)
+		signame_put(detail, outcome->code);
+	snprintf(room, VERDICT_END_ROOM, "%s%s",
+	    verdict_ends[outcome->end].words, detail);
+	return room;
 }

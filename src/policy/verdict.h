@@ -9,9 +9,13 @@
 #include "policy/conditions.h"
 #include "text/duration.h"
 #include "http/http_status.h"
+#include "text/number.h"
 
 /* The HTTP status of a limit (RFC 6585). */
 #define VERDICT_TOO_MANY_REQUESTS 429
+
+/* Room for how an attempt ended. */
+#define VERDICT_END_ROOM (64 + NUMBER_ROOM)
 
 enum end {
 	END_EXITED,
@@ -161,5 +165,9 @@ struct verdict_text {
  */
 extern const struct verdict_text verdict_ends[], verdict_reasons[];
 extern const char verdict_names[][8];
+
+/* Writes how an attempt ended: "exit 7", "killed by SIGTERM", "timed out". */
+char *
+verdict_put_end(char room[VERDICT_END_ROOM], const struct outcome *outcome);
 
 #endif

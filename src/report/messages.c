@@ -575,16 +575,16 @@ add_end(struct message *message, bool succeeded)
 	const struct outcome *outcome = &message->history->last;
 	const char *words = verdict_ends[outcome->end].words;
 	nanos after = outcome->elapsed;
-	char room[DURATION_ROOM];
+	char room[DURATION_ROOM], end[VERDICT_END_ROOM];
 
 	if (outcome->end == END_EXITED) {
-		put(message, " %s (%s%d", succeeded ? "succeeded" : "failed",
-		    words, outcome->code);
+		put(message, " %s (%s", succeeded ? "succeeded" : "failed",
+		    verdict_put_end(end, outcome));
 		if (outcome->http.code > 0)
 			put(message, ", HTTP %d", outcome->http.code);
 		put(message, ")");
 	} else if (outcome->end == END_SIGNALED) {
-		put(message, " %s%s", words, signame_put(room, outcome->code));
+		put(message, " %s", verdict_put_end(end, outcome));
 	} else if (outcome->end == END_NOT_STARTED) {
 		put(message, " %s (%s%s%s)", words,
 		    outcome->lacking == NULL ? "" : outcome->lacking,

@@ -22,7 +22,6 @@
 #include "version.h"
 
 #define KEPT (REPORT_FIRST + REPORT_LAST)
-#define END_ROOM 64
 
 /* How long to wait for a slow reader; and how long after a signal ended retry.
  */
@@ -157,21 +156,6 @@ ends_with(const char *name, const char *suffix)
 	return length >= tail && strcmp(name + length - tail, suffix) == 0;
 }
 
-/* Writes how an attempt ended: "exit 7". */
-static char *
-put_end(char room[END_ROOM], const struct outcome *outcome)
-{
-	char detail[NUMBER_ROOM] = "";
-
-	if (outcome->end == END_EXITED)
-		number_put(detail, outcome->code);
-	else if (outcome->end == END_SIGNALED)
-		signame_put(detail, outcome->code);
-	snprintf(
-	    room, END_ROOM, "%s%s", verdict_ends[outcome->end].words, detail);
-	return room;
-}
-
 /*
  * The report
  */
@@ -254,25 +238,25 @@ static const char *
 put_limit(char room[REPORT_TEXT], const struct report *report)
 {
 	const struct policy *policy = report->policy;
-	enum reason reason = report->step->reason;
+	const struct given budget = { "budget", policy->budget.key, NULL,
+		NULL };
 	const struct given *by = &policy->deadline_by;
+	enum reason reason = report->step->reason;
 
-	if (reason == REASON_BUDGET || reason == REASON_BREAKER) {
-		snprintf(room, REPORT_TEXT, "--budget %s%s", policy->budget.key,
-		    reason == REASON_BREAKER ? " --breaker" : "");
-		return room;
-	}
+	if (reason == REASON_ATTEMPTS && policy->nested != NESTED_SHARE)
+		return "--nested, or the limit of attempts";
 	if (reason == REASON_ATTEMPTS)
 		by = &policy->attempts_by;
+	else if (reason == REASON_BUDGET || reason == REASON_BREAKER)
+		by = &budget;
 	else if (reason == REASON_RETRY_AFTER && report->step->delay == 0)
 		by = &policy->max_retry_after_by;
 	else if (reason != REASON_DEADLINE && reason != REASON_RETRY_AFTER)
 		return "";
-	if (reason == REASON_ATTEMPTS && policy->nested != NESTED_SHARE)
-		return "--nested, or the limit of attempts";
 	if (by->text == NULL)
 		return "the deadline of an outer retry";
-	snprintf(room, REPORT_TEXT, "--%s %s%s%s%s", by->option, by->text,
+	snprintf(room, REPORT_TEXT, "--%s %s%s%s%s%s", by->option, by->text,
+	    reason == REASON_BREAKER ? " --breaker" : "",
 	    by->location == NULL ? "" : " (",
 	    by->location == NULL ? "" : by->location,
 	    by->location == NULL ? "" : ")");
@@ -287,12 +271,12 @@ put_why(struct writer *writer, const struct report *report)
 	const struct entry *last = report->count == 0
 	    ? NULL
 	    : &report->entries[index_of(report->count - 1)];
-	char room[REPORT_TEXT], end[END_ROOM], why[2 * REPORT_TEXT + 8];
+	char room[REPORT_TEXT], end[VERDICT_END_ROOM], why[2 * REPORT_TEXT + 8];
 	const char *limit = put_limit(room, report), *cause = "";
 
 	if (last != NULL)
 		cause = last->why[0] == '\0' && limit[0] != '\0'
-		    ? put_end(end, &last->outcome)
+		    ? verdict_put_end(end, &last->outcome)
 		    : last->why;
 	snprintf(why, sizeof why, "%s%s%s", cause,
 	    cause[0] == '\0' || limit[0] == '\0' ? "" : "; ", limit);
@@ -525,7 +509,7 @@ put_attempt_span(struct writer *writer, const struct report *report,
 	const struct outcome *outcome = &entry->outcome;
 	enum verdict verdict = entry->judgement.verdict;
 	bool failed = verdict == VERDICT_RETRY || verdict == VERDICT_STOP;
-	char error[END_ROOM];
+	char error[VERDICT_END_ROOM];
 
 	begin_span(writer, report, entry->span, report->trace->span, "",
 	    report->ended - report->elapsed + entry->began, outcome->duration);
@@ -545,7 +529,7 @@ put_attempt_span(struct writer *writer, const struct report *report,
 		    writer, "http.response.status_code", http_code(outcome));
 	if (entry->failed > 0 && (policy->http || policy->http_status != NULL))
 		put_integer(writer, "http.request.resend_count", entry->failed);
-	end_span(writer, failed ? put_end(error, outcome) : NULL);
+	end_span(writer, failed ? verdict_put_end(error, outcome) : NULL);
 }
 
 static void
