@@ -19,7 +19,7 @@
 #include "attempt/event_loop.h"
 #include "text/duration.h"
 
-/* For how many processes there is room. Others are not found: see the manual. */
+/* For how many processes there is room. Others are not found. */
 #define TERMINATION_MOST 65536
 
 enum termination_stage {

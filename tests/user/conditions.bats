@@ -33,7 +33,7 @@ exhausted='giving up: attempts exhausted'
 @test "--success-on makes what it names a success, whose status is 0" {
 	table try <<-'END'
 		runs=1 says='' --success-on 2,5-7 --success-on 9 sh -c "$exits" 9
-		runs=1 says='attempt 1/3 succeeded (exit 3)|*: succeeded' -v --success-on 1-9 --retry-on 3 --stop-on 3 sh -c "$exits" 3
+		runs=1 says='attempt 1/3 succeeded (exit 3) by --success-on 1-9|*: succeeded' -v --success-on 1-9 --retry-on 3 --stop-on 3 sh -c "$exits" 3
 		runs=1 says='*: succeeded' -v --success-on timeout -t 150ms sh -c "$hang"
 		runs=1 --success-on stdout:ready -T 0.4 sh -c "echo ready; $hang"
 	END

@@ -208,7 +208,7 @@ seen_by() {
 		# --fail-on makes a failure of exit 0, --success-on a success of a failure.
 		status=1 out='LOADING|LOADING' says='*|attempt 2/2 failed (exit 0), giving up: attempts exhausted' -n 2 --fail-on stdout:^LOADING -- echo LOADING
 		says='' --fail-on stdout:^LOADING -- echo ready
-		says='*|attempt 1/5 succeeded (exit 4)|*' -v --success-on 'stderr:already exists' -- sh -c 'echo "it already exists" >&2; exit 4'
+		says='*|attempt 1/5 succeeded (exit 4) by --success-on stderr:already exists|*' -v --success-on 'stderr:already exists' -- sh -c 'echo "it already exists" >&2; exit 4'
 		status=124 says='> fatal|attempt 1/5 timed out *, giving up: --stop-on stderr:fatal' -t 0.6 --stop-on stderr:fatal -- sh -c 'echo fatal >&2; exec sleep 15'
 	END
 }
