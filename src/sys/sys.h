@@ -14,7 +14,7 @@
 #define SYS_UUID 37
 #define SYS_BOOT 37
 
-/* The time on a clock, in nanoseconds. */
+/* The time on a clock of the kernel, in nanoseconds. */
 nanos sys_now(clockid_t clock);
 
 /* Random bytes from the kernel; early at boot they can be guessed. */

@@ -453,3 +453,33 @@ misled() {
 	told 'retry: no /proc of this namespace: limits reach the command itself only'
 	none_left
 }
+
+@test "under faketime retry keeps the time of the machine" {
+	need faketime
+	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers want to be the first library'
+	local then='2020-01-02 03:04:05' fails='echo >>ran; exit 7'
+	rows beside eval <<-'END'
+	limits and delays end although the clock of the command stands still
+	    under=(timeout -s KILL 30 faketime -f "$then")
+	    try status=124 ms=500 out=2020 -n 1 -t 0.5 -- sh -c 'date +%Y; exec sleep 40'
+	    try status=124 ms=500 -n 1 -T 0.5 -- sleep 40
+	    try status=7 ms=500 runs=2 -n 2 -d 0.5 -j none -- sh -c "$fails"
+	a nested retry has the time that is left, whichever of the two is under faketime
+	    for then in "$then" '+2 days'; do
+	        under=()
+	        try status=7 runs=2 -n 1 -T 40 -- faketime "$then" \
+	            "$RETRY" -n 2 -d 0 -- sh -c "$fails"
+	        under=(faketime "$then")
+	        try status=7 runs=2 -n 1 -T 40 -- env -u LD_PRELOAD \
+	            "$RETRY" -n 2 -d 0 -- sh -c "$fails"
+	    done
+	a budget is shared with those that are not under faketime
+	    export RETRY_BUDGET_DIR=$PWD
+	    for under in "faketime '$then'" '' "faketime '+2 days'"; do
+	        eval "under=($under)"
+	        try status=7 says= -B key -q -n 2 -d 0 sh -c 'exit 7'
+	    done
+	    "$RETRY" --budget-status key --json >now
+	    has '"retries": 3, ' now
+	END
+}
