@@ -711,6 +711,19 @@ example() {
 	[ "$(printf '%s\n' example.* | wc -l)" -ge 40 ]
 }
 
+# The runner signals only the shell of a step: without exec it would wait for retry.
+@test "the signal that cancels a step reaches retry in the example for GitHub" {
+	mkdir bin
+	ln -s "$RETRY" bin/retry
+	printf '%s\n' '#!/bin/sh' ': >ready' 'exec sleep 30' >bin/npm
+	chmod +x bin/npm
+	section retry.1 EXAMPLES | plain | sed -n 's/^  - run: //p' >step.sh
+	PATH=$PWD/bin:$PATH start bash --noprofile --norc -eo pipefail step.sh
+	wait_for test -e ready
+	ended_by INT
+	none_left
+}
+
 # function_runs N BEFORE SHELL...: runs the n-th block of that section by a shell,
 # after what is defined BEFORE. It makes two attempts, and the second writes the
 # file.

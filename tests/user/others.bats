@@ -35,7 +35,7 @@ rehearse() {
 
 # delays DELAYS ROW [OPTIONS]: the options of ROW mean these delays.
 delays() {
-	local words=${right[$2]#run: }
+	local words=${right[$2]#run: exec }
 	rehearse "${words#retry } ${3-}"
 	[ "$(awk '$1 + 0 { printf "%s ", $2 }' out)" = "$1 " ]
 }
@@ -45,7 +45,7 @@ delays() {
 	for name in "Debian's:" kadwanev nick-fields; do
 		rows "$name"
 		for code in "${right[@]}"; do
-			code=${code#run: }
+			code=${code#run: exec }
 			[[ $code == *' ... '* || ${code#retry } != -* ]] || {
 				rehearse "${code#retry }"
 				((options += 1))
