@@ -596,6 +596,7 @@ stage() {
 	echo '{}' >order.json
 	echo data >message.json
 	mkdir dead-letters
+	echo h >hosts
 	PATH=$PWD/bin:$PATH
 	export CALLS=$PWD/calls RETRY_BUDGET_DIR=$PWD BROKEN=
 }
@@ -722,6 +723,17 @@ example() {
 	wait_for test -e ready
 	ended_by INT
 	none_left
+}
+
+@test "in the example for ssh xargs takes all items, although each fails with 255" {
+	mkdir bin
+	ln -s "$RETRY" bin/retry
+	printf '%s\n' '#!/bin/sh' 'echo "$2" >>called' 'exit 255' >bin/ssh
+	chmod +x bin/ssh
+	printf '%s\n' 1 2 3 >hosts
+	section retry.1 EXAMPLES | plain | sed -n '/^xargs .*<hosts$/s/retry/& -n 1/p' >line
+	PATH=$PWD/bin:$PATH exits 123 sh line
+	holds called 1 2 3
 }
 
 # function_runs N BEFORE SHELL...: runs the n-th block of that section by a shell,
