@@ -736,6 +736,20 @@ example() {
 	holds called 1 2 3
 }
 
+@test "SIGTERM makes no success of the example with script, which exits with 0 then" {
+	need script
+	mkdir bin
+	ln -s "$RETRY" bin/retry
+	printf '%s\n' '#!/bin/sh' ': >ready' 'exec sleep 30' >bin/make
+	chmod +x bin/make
+	section man/retry-streams.7 EXAMPLES | plain | sed -n '/ --idle-timeout 5m --stop-on/,/script/p' |
+		sed "s/^bash .* 'retry/exec retry/; s/ 2>&1 | cat'$//" >line
+	PATH=$PWD/bin:$PATH start sh line
+	wait_for test -e ready
+	ended_by TERM 1
+	none_left
+}
+
 # function_runs N BEFORE SHELL...: runs the n-th block of that section by a shell,
 # after what is defined BEFORE. It makes two attempts, and the second writes the
 # file.
