@@ -704,7 +704,7 @@ example() {
 		*) example sh -e "$file" ;;
 		esac
 	done
-	[ "$(cat app app.tar)" = data$'\n'data ]
+	[ "$(cat app.tar)" = data ]
 	not grep half shop.sql
 	[ -e message.json ] # only status 65 puts it aside
 	grep -q '"reason": "attempts"' retry.json # at last its npm was broken
