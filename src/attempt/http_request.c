@@ -15,8 +15,8 @@
 #include "streams/tempfile.h"
 #include "sys/procfs.h"
 
-/* The most bytes of a status file that are parsed. */
-#define MOST 65536
+/* Bytes of a status file that are read at once. */
+#define PART 65536
 
 /*
  * Files for the command
@@ -216,8 +216,12 @@ is_users(const struct http_request *request)
 static void
 say_ignored(const struct http_request *request, const char *why)
 {
+	bool users = is_users(request);
+
 	log_note(request->log,
-	    STRINGS("status file '", request->path, "' ignored: ", why));
+	    STRINGS(users ? "status file '" : "$RETRY_HTTP_STATUS",
+		users ? request->path : "", users ? "'" : "",
+		" ignored: ", why));
 }
 
 /* Without O_NONBLOCK a FIFO would block; without O_NOFOLLOW a link would choose
@@ -249,24 +253,47 @@ http_request_begin(struct http_request *request)
 		close(fd);
 }
 
-/*
- * Parses the file, of a long one the first bytes, in which a client writes the
- * heads; the last ones if it writes nothing but heads, or something else at the
- * end. False, with errno, if the file cannot be read.
- */
+/* Reads a file of this size. False, with errno, if it cannot be read. */
 static bool
-parse(struct http_status *http, int fd, off_t size, bool dump)
+read_file(struct http_status *http, int fd, off_t size, bool dump)
 {
-	static char bytes[MOST]; /* no attempt allocates */
-	ssize_t got = pread(fd, bytes, sizeof bytes, 0);
+	static char bytes[PART]; /* no attempt allocates */
+	static struct http_reader reader;
+	off_t at = 0;
+	ssize_t got;
 
-	if (size > MOST && (dump || memcmp(bytes, "HTTP/", 5) != 0))
-		got = pread(fd, bytes, sizeof bytes, size - MOST);
+	http_status_begin(&reader, dump);
+	/* What is written meanwhile might have no end. */
+	do {
+		got = pread(fd, bytes, sizeof bytes, at);
+		if (got == -1)
+			return false;
+		at += got;
+	} while (http_status_add(&reader, bytes, (size_t)got) && got > 0 &&
+	    at < size);
+	/* A file that begins with no head has its HTTP status at the end. */
+	if (!reader.begun && size > PART)
+		got = pread(fd, bytes, sizeof bytes, size - PART);
 	if (got == -1)
 		return false;
-	*http = http_status_parse(
-	    bytes, (size_t)got, dump, sys_now(CLOCK_REALTIME));
+	*http = http_status_end(
+	    &reader, bytes, (size_t)got, sys_now(CLOCK_REALTIME));
 	return true;
+}
+
+/* Names curl's response, or the file as the user knows it. */
+static void
+say_doubtful(
+    const struct http_request *request, const struct retry_after *after)
+{
+	bool users = is_users(request), curl = request->known->curl;
+
+	log_note(request->log,
+	    STRINGS(users  ? "status file '"
+		    : curl ? "curl's response"
+			   : "$RETRY_HTTP_STATUS",
+		users ? request->path : "", users ? "': " : ": ",
+		after->doubtful, " '", after->doubt, "' was not understood"));
 }
 
 /* Reads the status file, after an attempt. */
@@ -284,7 +311,7 @@ read_status(const struct http_request *request)
 		fd = open(request->path, O_RDONLY | CAUTIOUSLY);
 	if (fd == -1 || fstat(fd, &stat) == -1 ||
 	    (S_ISREG(stat.st_mode) &&
-		!parse(&http, fd, stat.st_size, request->known->curl)))
+		!read_file(&http, fd, stat.st_size, request->known->curl)))
 		why = strerror(errno);
 	else if (!S_ISREG(stat.st_mode))
 		why = "not a regular file";
@@ -296,10 +323,8 @@ read_status(const struct http_request *request)
 		why = "no HTTP status in it";
 	if (why != NULL)
 		say_ignored(request, why);
-	if (http.after.doubtful)
-		log_note(request->log,
-		    STRINGS("status file '", request->path,
-			"': a Retry-After was not understood"));
+	if (http.after.doubtful != NULL)
+		say_doubtful(request, &http.after);
 	if (fd != -1 && is_users(request))
 		close(fd);
 	return http;

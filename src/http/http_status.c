@@ -1,7 +1,9 @@
 #include "http/http_status.h"
 
+#include <stdio.h>
 #include <string.h>
 #include "text/date.h"
+#include "text/escape.h"
 #include "text/number.h"
 #include "text/strview.h"
 
@@ -21,30 +23,23 @@
 
 enum field {
 	FIELD_DATE,
-	FIELD_RETRY_AFTER,
+	FIELD_REMAINING, /* each is before its reset */
+	FIELD_RESET,
+	FIELD_X_REMAINING,
+	FIELD_X_RESET,
+	FIELD_RETRY_AFTER, /* those before it are kept until the head ends */
 	FIELD_RETRY_AFTER_MS,
 	FIELD_X_MS_RETRY_AFTER_MS,
 	FIELD_X_AMZ_RETRY_AFTER,
 	FIELD_PUSHBACK,
 	FIELD_RATELIMIT,
-	FIELD_REMAINING, /* each is before its reset */
-	FIELD_RESET,
-	FIELD_X_REMAINING,
-	FIELD_X_RESET,
 	FIELD_COUNT
 };
 
+_Static_assert((int)FIELD_RETRY_AFTER == HTTP_KEPT, "fields that are kept");
+
 /* A date with a year of two digits is one near to this, in the year 2027. */
 #define RECENT INT64_C(1800000000)
-
-/* The fields of one response. The views point into the text that was read. */
-struct fields {
-	struct strview values[FIELD_COUNT]; /* the first of each */
-	struct retry_after sum; /* of all, but its wait not of the dates */
-	int64_t latest; /* of the dates in Retry-After, in Unix time */
-	bool exhausted; /* a RateLimit says that nothing is left */
-	nanos reset; /* the longest wait that an exhausted RateLimit names */
-};
 
 /* From these values on a reset is a moment in Unix time, not a length of time.
  */
@@ -52,17 +47,17 @@ struct fields {
 #define EPOCH_MS INT64_C(1000000000000)
 
 static const char field_names[FIELD_COUNT][24] = {
-	[FIELD_DATE] = "date",
-	[FIELD_RETRY_AFTER] = "retry-after",
-	[FIELD_RETRY_AFTER_MS] = "retry-after-ms",
-	[FIELD_X_MS_RETRY_AFTER_MS] = "x-ms-retry-after-ms",
-	[FIELD_X_AMZ_RETRY_AFTER] = "x-amz-retry-after",
-	[FIELD_PUSHBACK] = "grpc-retry-pushback-ms",
-	[FIELD_RATELIMIT] = "ratelimit",
-	[FIELD_REMAINING] = "ratelimit-remaining",
-	[FIELD_RESET] = "ratelimit-reset",
-	[FIELD_X_REMAINING] = "x-ratelimit-remaining",
-	[FIELD_X_RESET] = "x-ratelimit-reset",
+	[FIELD_DATE] = "Date",
+	[FIELD_REMAINING] = "RateLimit-Remaining",
+	[FIELD_RESET] = "RateLimit-Reset",
+	[FIELD_X_REMAINING] = "X-RateLimit-Remaining",
+	[FIELD_X_RESET] = "X-RateLimit-Reset",
+	[FIELD_RETRY_AFTER] = "Retry-After",
+	[FIELD_RETRY_AFTER_MS] = "Retry-After-Ms",
+	[FIELD_X_MS_RETRY_AFTER_MS] = "X-Ms-Retry-After-Ms",
+	[FIELD_X_AMZ_RETRY_AFTER] = "X-Amz-Retry-After",
+	[FIELD_PUSHBACK] = "Grpc-Retry-Pushback-Ms",
+	[FIELD_RATELIMIT] = "RateLimit",
 };
 
 /* The field with that name, in upper or lower case; FIELD_COUNT: any other. */
@@ -92,12 +87,26 @@ is_zero(struct strview value)
 	return read_number(value, &number) && number == 0;
 }
 
+/* A value of this field is malformed. The first one is shown. */
+static void
+doubt(struct retry_after *after, enum field field, struct strview value)
+{
+	size_t most = sizeof after->doubt - sizeof "...";
+	size_t shown = escape_cut(value.at, value.length, most);
+
+	if (after->doubtful != NULL)
+		return;
+	snprintf(after->doubt, sizeof after->doubt, "%.*s%s", (int)shown,
+	    value.at, shown < value.length ? "..." : "");
+	after->doubtful = field_names[field];
+}
+
 /*
  * The new form has all in one member of the list, "burst";r=0;t=5. The old form
  * has two members, remaining=0 and reset=5.
  */
 static void
-add_ratelimit(struct fields *fields, struct strview list)
+add_ratelimit(struct http_fields *fields, struct strview list)
 {
 	struct strview member, remaining = { NULL, 0 }, reset = { NULL, 0 };
 	int64_t number;
@@ -125,21 +134,40 @@ add_ratelimit(struct fields *fields, struct strview list)
 			    number_multiply(number, NANOS_SECOND));
 			fields->exhausted = true;
 		} else {
-			fields->sum.doubtful = true;
+			doubt(&fields->sum, FIELD_RATELIMIT, reset);
 		}
 	}
 }
 
+/* Keeps a value, unless there is one. None that makes sense is too long. */
+static void
+keep(struct http_value *kept, struct strview value)
+{
+	if (kept->length > 0 || value.length > sizeof kept->bytes)
+		return;
+	memcpy(kept->bytes, value.at, value.length);
+	kept->length = value.length;
+}
+
+static struct strview
+kept(const struct http_fields *fields, int field)
+{
+	const struct http_value *value = &fields->kept[field];
+
+	return (struct strview){ value->bytes, value->length };
+}
+
 /* Adds a date. False if text is none. */
 static bool
-add_date(struct fields *fields, struct strview text)
+add_date(struct http_fields *fields, struct strview text)
 {
 	int64_t moment;
 
 	if (!date_parse(text, RECENT, &moment))
 		return false;
-	fields->sum.given = true;
-	fields->latest = number_greater(fields->latest, moment);
+	if (!fields->dated || fields->latest < moment)
+		fields->latest = moment;
+	fields->sum.given = fields->dated = true;
 	return true;
 }
 
@@ -150,7 +178,7 @@ add_date(struct fields *fields, struct strview text)
  * 9110 section 5.3), and all items count.
  */
 static void
-add_value(struct fields *fields, enum field field, struct strview value)
+add_value(struct http_fields *fields, enum field field, struct strview value)
 {
 	nanos unit = field == FIELD_RETRY_AFTER ? NANOS_SECOND : NANOS_MS;
 	struct retry_after *sum = &fields->sum;
@@ -160,12 +188,14 @@ add_value(struct fields *fields, enum field field, struct strview value)
 	value = strview_trim(value);
 	if (field == FIELD_COUNT || value.length == 0)
 		return;
-	if (fields->values[field].length == 0)
-		fields->values[field] = value;
-	if (field == FIELD_RATELIMIT)
-		add_ratelimit(fields, value);
-	if (field < FIELD_RETRY_AFTER || field > FIELD_PUSHBACK)
+	if (field < HTTP_KEPT) {
+		keep(&fields->kept[field], value);
 		return;
+	}
+	if (field == FIELD_RATELIMIT) {
+		add_ratelimit(fields, value);
+		return;
+	}
 	/* These are lists. */
 	while (strview_cut(&value, ',', &item)) {
 		struct strview rest = value;
@@ -178,7 +208,8 @@ add_value(struct fields *fields, enum field field, struct strview value)
 			/* gRPC A6: negative or no number, it is a refusal. */
 			sum->never = true;
 		} else if (field != FIELD_RETRY_AFTER) {
-			sum->doubtful |= item.length > 0;
+			if (item.length > 0)
+				doubt(sum, field, item);
 		} else if (item.length > 0 && !add_date(fields, item)) {
 			/* Most dates have a comma themselves. */
 			if (strview_cut(&rest, ',', &more))
@@ -187,7 +218,7 @@ add_value(struct fields *fields, enum field field, struct strview value)
 			if (add_date(fields, item))
 				value = rest;
 			else
-				sum->doubtful = true;
+				doubt(sum, field, item);
 		}
 	}
 }
@@ -206,16 +237,16 @@ add_value(struct fields *fields, enum field field, struct strview value)
  * pushback means never (A6).
  */
 static struct retry_after
-read_waits(const struct fields *fields, nanos now)
+read_waits(const struct http_fields *fields, nanos now)
 {
-	const struct strview *values = fields->values;
 	int64_t second = now / NANOS_SECOND, from, number;
 	struct retry_after result = fields->sum;
 
-	if (!date_parse(values[FIELD_DATE], second, &from))
+	if (!date_parse(kept(fields, FIELD_DATE), second, &from))
 		from = second;
-	result.wait =
-	    number_greater(result.wait, date_until(from, fields->latest));
+	if (fields->dated)
+		result.wait = number_greater(
+		    result.wait, date_until(from, fields->latest));
 	if (result.given)
 		return result;
 	if (fields->exhausted) {
@@ -224,14 +255,14 @@ read_waits(const struct fields *fields, nanos now)
 	}
 	for (int field = FIELD_REMAINING; field <= FIELD_X_REMAINING;
 	     field += 2) {
-		struct strview reset = values[field + 1];
+		struct strview reset = kept(fields, field + 1);
 		nanos wait;
 
-		if (!is_zero(values[field]) || reset.length == 0)
+		if (!is_zero(kept(fields, field)) || reset.length == 0)
 			continue;
 		if (!read_number(reset, &number) &&
 		    date_read(reset, from, &number) != reset.length) {
-			result.doubtful = true;
+			doubt(&result, (enum field)(field + 1), reset);
 			continue;
 		}
 		if (number >= EPOCH_MS)
@@ -244,13 +275,6 @@ read_waits(const struct fields *fields, nanos now)
 	}
 	return result;
 }
-
-/* What is known of one response. */
-struct response {
-	bool bodied; /* the head describes a body */
-	int code; /* 0: curl's 000, no response; -1: unknown */
-	struct fields fields;
-};
 
 /*
  * Heads: a status line, header fields and an empty line (RFC 9112 sections 4
@@ -298,122 +322,134 @@ is_field(struct strview line)
 	return name > 0 && name < line.length && line.at[name] == ':';
 }
 
-/*
- * Whether a text is heads and nothing else, but trailers, the fields behind a
- * body (RFC 9110 section 6.5). Empty lines may be before, and the last line may
- * be cut off.
- */
-static bool
-is_heads(struct strview rest)
-{
-	struct strview status = strview_of("HTTP/"), line;
-	bool begun = false, inside = false;
-
-	while (strview_line(&rest, &line)) {
-		bool head = read_status_line(line) >= 0;
-		bool cut = rest.length == 0 &&
-		    (inside || strview_begins(line, status) ||
-			strview_begins(status, line));
-
-		if (line.length > 0 && !head && !cut &&
-		    (!begun || !(is_field(line) || strview_blank(line.at[0]))))
-			return false;
-		begun |= head;
-		inside = line.length > 0 && (inside || head);
-	}
-	return begun;
-}
-
-/*
- * Adds a header line; any line but "Name: value" is ignored. Cuts off rest the
- * lines that start with a blank: they belong to the value (obsolete line
- * folding, RFC 9112 section 5.2).
- */
+/* Adds a header line; any line but "Name: value" is ignored. */
 static void
-add_field(struct response *response, struct strview line, struct strview *rest,
-    bool trailer)
+add_field(struct http_reader *reader, struct strview line)
 {
-	struct strview more, name;
-	enum field field;
+	struct http_response *response = &reader->response;
+	struct strview name = strview_part(&line, ':');
+	enum field field = find_field(name);
 
-	while (
-	    rest->length > 0 && (rest->at[0] == ' ' || rest->at[0] == '\t')) {
-		strview_line(rest, &more);
-		line.length = (size_t)(more.at - line.at) + more.length;
-	}
-	name = strview_part(&line, ':');
-	field = find_field(name);
+	line = strview_trim(line);
 	response->bodied |= (strview_is(name, "content-length") ||
 				strview_is(name, "content-type") ||
 				strview_is(name, "transfer-encoding")) &&
-	    !strview_is(strview_trim(line), "0");
-	if (!trailer || field == FIELD_PUSHBACK)
+	    !strview_is(line, "0");
+	if (!reader->inside && field != FIELD_PUSHBACK)
+		return;
+	if (reader->length < sizeof reader->line)
 		add_value(&response->fields, field, line);
-}
-
-/* Cuts off rest the head at its start, which begins with a status line. */
-static struct response
-read_head(struct strview *rest)
-{
-	struct response head = { 0 };
-	struct strview next, line;
-
-	strview_line(rest, &line);
-	head.code = read_status_line(line);
-	for (next = *rest; strview_line(&next, &line); next = *rest) {
-		/* The next head ends this one, without an empty line. */
-		if (read_status_line(line) >= 0)
-			break;
-		*rest = next;
-		if (line.length == 0)
-			break;
-		add_field(&head, line, rest, false);
-	}
-	return head;
+	else if (field >= HTTP_KEPT && field < FIELD_COUNT)
+		doubt(&response->fields.sum, field, line);
 }
 
 /* Whether another head may be directly behind this one, and no body. */
 static bool
-is_bodiless(const struct response *head)
+is_bodiless(const struct http_reader *reader)
 {
-	int code = head->code;
+	int code = reader->response.code;
 
-	return code < 200 || (code < 300 && !head->bodied) ||
+	return reader->interim || (code < 300 && !reader->response.bodied) ||
 	    (code >= 300 && code < 400) || code == 401 || code == 407;
 }
 
 /*
- * Reads the last final response of a text. An interim response (1xx; RFC 9110
- * section 15.2) changes nothing. If dump, or if the text is heads alone, each
- * status line begins a head, and of the trailers grpc-retry-pushback-ms counts,
- * as gRPC sends this field there. Else the text has to start with a head, and
- * another one counts only directly behind a head that has no body: that of an
- * interim response, of a redirect, of one that asks for a password, or of a 2xx
- * that describes none, such as a proxy's answer to CONNECT.
- *
- * False if there is no head; then the response is untouched.
+ * Reads a line, and those that continue it. last: the text ends behind it, so
+ * it may be cut off.
  */
-static bool
-read_heads(struct strview rest, bool dump, struct response *response)
+static void
+take_line(struct http_reader *reader, bool last)
 {
-	struct strview line, at = rest;
-	struct response head = { .code = -1 };
+	struct strview line = { reader->line, reader->length };
+	struct strview protocol = strview_of("HTTP/");
+	int code;
 
-	dump |= is_heads(rest);
-	for (; strview_line(&rest, &line); at = rest) {
-		if (read_status_line(line) >= 0 &&
-		    (dump || is_bodiless(&head))) {
-			rest = at;
-			head = read_head(&rest);
-			if (head.code >= 200)
-				*response = head;
-		} else if (!dump && (line.length > 0 || head.code >= 0)) {
-			break;
-		} else if (head.code >= 200) {
-			add_field(response, line, &rest, true);
-		}
+	if (line.length > 0 && line.at[line.length - 1] == '\n')
+		line.length--;
+	if (line.length > 0 && line.at[line.length - 1] == '\r')
+		line.length--;
+	code = read_status_line(line);
+	if (line.length > 0 && code < 0 &&
+	    !(reader->begun && (is_field(line) || strview_blank(line.at[0]))) &&
+	    !(last &&
+		(reader->inside || strview_begins(line, protocol) ||
+		    strview_begins(protocol, line))))
+		reader->mixed = true;
+	if (reader->begun && !reader->body &&
+	    !(code < 0 ? reader->inside : is_bodiless(reader))) {
+		reader->body = true;
+		reader->first = reader->response;
 	}
-	return head.code >= 0;
+	if (code >= 0) {
+		reader->begun = reader->inside = true;
+		reader->interim = code < 200;
+		if (!reader->interim)
+			reader->response =
+			    (struct http_response){ .code = code };
+	} else if (line.length == 0) {
+		reader->inside = false;
+	} else if (reader->begun && !reader->interim) {
+		add_field(reader, line);
+	}
+}
+
+/* Whether the line that was read last is empty. */
+static bool
+is_empty(const struct http_reader *reader)
+{
+	return reader->line[0] == '\n' ||
+	    (reader->line[0] == '\r' && reader->line[1] == '\n');
+}
+
+/* Whether no line that follows can change what has been read. */
+static bool
+is_over(const struct http_reader *reader)
+{
+	return !reader->dump && reader->mixed &&
+	    (reader->body || !reader->begun);
+}
+
+void
+http_status_begin(struct http_reader *reader, bool dump)
+{
+	*reader = (struct http_reader){ .dump = dump, .response.code = -1 };
+}
+
+bool
+http_status_add(struct http_reader *reader, const char *bytes, size_t length)
+{
+	struct strview rest = { bytes, length };
+
+	while (rest.length > 0 && !is_over(reader)) {
+		const char *end = memchr(rest.at, '\n', rest.length);
+		size_t part =
+		    end == NULL ? rest.length : (size_t)(end + 1 - rest.at);
+		size_t room = sizeof reader->line - reader->length;
+		size_t fit = part < room ? part : room;
+
+		/* A line that starts with a blank belongs to the one before it
+		 * (obsolete line folding, RFC 9112 section 5.2). */
+		if (reader->ended &&
+		    (is_empty(reader) ||
+			(rest.at[0] != ' ' && rest.at[0] != '\t'))) {
+			if (room > 0)
+				take_line(reader, false);
+			reader->length = 0;
+			reader->ended = false;
+			continue;
+		}
+		/* Of a long line the beginning is taken at once, for it may
+		 * have no end. */
+		if (room > 0) {
+			memcpy(reader->line + reader->length, rest.at, fit);
+			reader->length += fit;
+			if (fit == room)
+				take_line(reader, false);
+		}
+		reader->ended = end != NULL;
+		rest = strview_after(rest, part);
+	}
+	return !is_over(reader);
 }
 
 /*
@@ -422,10 +458,10 @@ read_heads(struct strview rest, bool dump, struct response *response)
 
 /* Reads the last line that is not blank. False if it has no code. */
 static bool
-read_last_line(struct strview rest, struct response *response)
+read_last_line(struct strview rest, struct http_response *response)
 {
 	struct strview line = { NULL, 0 }, next, code;
-	struct response read = { 0 };
+	struct http_response read = { 0 };
 	int64_t number;
 
 	while (strview_line(&rest, &next)) {
@@ -489,10 +525,10 @@ next_token(struct strview *rest, struct strview *text)
  * a list; of several transfers the last ones count.
  */
 static void
-read_json(struct strview rest, struct response *response)
+read_json(struct strview rest, struct http_response *response)
 {
 	struct strview text, key = { NULL, 0 };
-	struct fields fields = { 0 };
+	struct http_fields fields = { 0 };
 	bool list = false, listed = false;
 	int64_t number;
 	char token;
@@ -515,20 +551,26 @@ read_json(struct strview rest, struct response *response)
 		} else {
 			if (listed)
 				response->fields = fields;
-			fields = (struct fields){ 0 };
+			fields = (struct http_fields){ 0 };
 			listed = false;
 		}
 	} while (token != '\0');
 }
 
 struct http_status
-http_status_parse(const char *bytes, size_t length, bool dump, nanos now)
+http_status_end(
+    struct http_reader *reader, const char *end, size_t length, nanos now)
 {
-	struct strview all = { bytes, length }, text = strview_trim(all);
-	struct response response = { .code = -1 };
+	struct strview text = strview_trim((struct strview){ end, length });
 	struct http_status http = { 0 };
+	struct http_response response;
 
-	if (!read_heads(all, dump, &response) && !dump &&
+	if (reader->length > 0 && reader->length < sizeof reader->line)
+		take_line(reader, true);
+	response = reader->body && reader->mixed && !reader->dump
+	    ? reader->first
+	    : reader->response;
+	if (!reader->begun && !reader->dump &&
 	    !read_last_line(text, &response) && strview_starts(text, "{"))
 		read_json(text, &response);
 	http.code = response.code;

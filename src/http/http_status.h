@@ -9,14 +9,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "text/duration.h"
 
 /* What the fields of a response say together. */
 struct retry_after {
 	bool given; /* the response names a wait */
 	bool never; /* the server wants no other attempt at all */
-	bool doubtful; /* some field is malformed, and was ignored */
 	nanos wait; /* from the moment of the response, >= 0 */
+	/* The first field that is malformed, and was ignored, or NULL; and its
+	 * value, of a long one the beginning and "...". */
+	const char *doubtful;
+	char doubt[48];
 };
 
 struct http_status {
@@ -33,8 +37,51 @@ enum http_status_meaning {
 	HTTP_STATUS_SAYS_STOP
 };
 
+/* How many fields are kept until the head ends, because one that follows may
+ * say what they mean. */
+#define HTTP_KEPT 5
+
+struct http_fields {
+	struct http_value {
+		size_t length;
+		char bytes[40]; /* the longest date has 33 */
+	} kept[HTTP_KEPT]; /* the first of each */
+	struct retry_after sum; /* of all, but its wait not of the dates */
+	bool dated; /* a Retry-After is a date */
+	int64_t latest; /* of these dates, in Unix time */
+	bool exhausted; /* a RateLimit says that nothing is left */
+	nanos reset; /* the longest wait that an exhausted RateLimit names */
+};
+
+struct http_response {
+	bool bodied; /* the head describes a body */
+	int code; /* 0: curl's 000, no response; -1: unknown */
+	struct http_fields fields;
+};
+
+/* Bytes of a line of a head; what a field has more is not understood. */
+#define HTTP_LINE 8192
+
+/* What has been read of a status file. */
+struct http_reader {
+	bool dump;
+	bool begun; /* a head has begun */
+	bool inside; /* it has not ended */
+	bool interim; /* it is that of a 1xx response */
+	bool mixed; /* the file is not only heads */
+	bool body; /* one may have begun behind the first responses */
+	struct http_response response; /* the last final one of heads alone */
+	struct http_response first; /* the one before the first body */
+	bool ended; /* the line has ended */
+	size_t length; /* of the line, as far as it has been read */
+	char line[HTTP_LINE]; /* and those that continue it */
+};
+
 /*
- * Reads a status file, or a part of one. now is the time when it was read, in
+ * Reads a status file in parts, in linear time. add() gets all bytes from the
+ * start on, cut anywhere, and returns false if those that follow cannot matter.
+ * end() gets the last bytes of the file, in which what curl -w writes is found,
+ * and returns what the file says. now is the time when it was read, in
  * nanoseconds of Unix time; it matters only if a response names a moment and
  * has no Date. dump: curl -D wrote it, so there are heads and nothing else.
  *
@@ -43,13 +90,17 @@ enum http_status_meaning {
  * response (000), no wait is read either, because a number beside 000 means
  * something else.
  *
- * The code of %{http_code} is the last line that is not blank: 000, or 200 to
- * 599, because no transfer ends with an interim response. Behind a blank there
- * may be a Retry-After that can be understood. The objects of %{json} and
- * %{header_json} may stand in any order.
+ * In a file that does not begin with a head, the code of %{http_code} is the
+ * last line that is not blank: 000, or 200 to 599, because no transfer ends
+ * with an interim response. Behind a blank there may be a Retry-After that can
+ * be understood. The objects of %{json} and %{header_json} may stand in any
+ * order.
  */
-struct http_status
-http_status_parse(const char *bytes, size_t length, bool dump, nanos now);
+void http_status_begin(struct http_reader *reader, bool dump);
+bool
+http_status_add(struct http_reader *reader, const char *bytes, size_t length);
+struct http_status http_status_end(
+    struct http_reader *reader, const char *end, size_t length, nanos now);
 
 /*
  * What the response means for another attempt. To be retried are 408, 425 and

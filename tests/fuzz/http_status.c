@@ -1,7 +1,7 @@
 /*
- * A status file of any bytes: parsing it ends, reads no byte behind the last,
- * and returns only what the header promises. The first eight bytes are also the
- * time, so that every time occurs.
+ * A status file of any bytes: parsing it ends, reads no byte behind the last, and
+ * returns only what the header promises, the same wherever it is cut. The first eight bytes are
+ * also the time, so that every time occurs.
  */
 #include "fuzz.h"
 #include "http/http_status.h"
@@ -14,17 +14,35 @@ static void check(const struct http_status *http) {
 	fuzz_never(http->after.never && http_status_judge(http) == HTTP_STATUS_SAYS_RETRY);
 }
 
+/* Reads it in parts of this size. */
+static struct http_status parse(const char *bytes, size_t size, size_t most, bool dump, nanos now) {
+	static struct http_reader reader;
+
+	http_status_begin(&reader, dump);
+	for (size_t at = 0, part; at < size; at += part) {
+		part = size - at < most ? size - at : most;
+		if (!http_status_add(&reader, bytes + at, part))
+			break;
+	}
+	return http_status_end(&reader, bytes, size, now);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	const char *bytes = (const char *)data;
 	nanos now = 0;
-	struct http_status http;
+	struct http_status http, other;
 
 	memcpy(&now, data, size < sizeof now ? size : sizeof now);
-	http = http_status_parse(bytes, size, false, now);
+	http = parse(bytes, size, size, false, 1787407200 * NANOS_SECOND);
 	check(&http);
-	http = http_status_parse(bytes, size, false, 1787407200 * NANOS_SECOND);
-	check(&http);
-	http = http_status_parse(bytes, size, true, now);
-	check(&http);
+	for (int dump = 0; dump < 2; dump++) {
+		http = parse(bytes, size, size, dump, now);
+		check(&http);
+		other = parse(bytes, size, 3, dump, now);
+		fuzz_never(other.code != http.code || other.after.wait != http.after.wait);
+		fuzz_never(other.after.never != http.after.never);
+		fuzz_never(other.after.doubtful != http.after.doubtful);
+		fuzz_never(strcmp(other.after.doubt, http.after.doubt) != 0);
+	}
 	return 0;
 }

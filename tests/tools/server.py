@@ -14,6 +14,7 @@ its own. After the code, and %-encoded where it has to be:
     200;cut                 the connection ends within the body
     200;drop                it ends before any answer
     200;body=some           the body, which else is "answer 2" to request 2
+    200;long                70,000 bytes of header fields behind the others
 
 Each request is one line of LOG before it is answered: method, target and header
 fields, with tabs between them.
@@ -41,6 +42,8 @@ def answer(step, number):
             fields.append(f"{name}: {value}")
     if "drop" in rest:
         return b""
+    if "long" in rest:
+        fields += [f"X-{i}: ".ljust(698, "a") for i in range(100)]
     length = len(body) + (99 if "cut" in rest else 0)
     head = [f"HTTP/1.1 {code} Answer", *fields, f"Content-Length: {length}"]
     return ("\r\n".join(head) + "\r\n\r\n" + body).encode()

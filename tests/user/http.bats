@@ -172,6 +172,7 @@ multiply='curl has a --retry of its own: attempts multiply'
 	echo 'user-agent = curlrc' >.curlrc
 	table asks <<-'END'
 		3 says="*(exit 0, HTTP 503)$again" -n 3 --http -- curl -sS /503/503/200 && holds out 'answer 1' 'answer 2' 'answer 3'
+		1 status=1 says="*$hour" --http -- curl -sS '/503;Retry-After=3600;long' && holds out 'answer 1'
 		2 -O --http -- curl /503/200 --silent && holds out 'answer 2'
 		# Each operation that --next begins is dumped, and all of its responses.
 		4 says="*(exit 0, HTTP 503)$again" --http -- curl -sS /200 --next -sS /503/200
@@ -353,6 +354,7 @@ advice="curl exits with 0 even if the server answers with an error: use --http, 
 }
 
 @test "a server may ask for a longer delay, for more than is waited, or for no retry" {
+	wordy='in a few minutes, when the backup is finished'
 	TZ=UTC0 printf -v date '%(%a, %d %b %Y %T GMT)T' $((EPOCHSECONDS + 3600))
 	table <<-'END'
 		curls 22 '503 x\nRetry-After-Ms: 450' ms=450 status=22 runs=2 -j none --max-delay 0.1 --http -- "$curl" URL && once 'attempt 1/2 failed (exit 22, HTTP 503), retrying in 0.5s'
@@ -362,8 +364,11 @@ advice="curl exits with 0 even if the server answers with an error: use --http, 
 		curls 22 "503 x\nRetry-After: $date" status=22 runs=1 --http -- "$curl" URL && [[ $(<err) =~ 'Retry-After too long ('(1h|59m[0-9.]+s)')' ]]
 		# The deadline.
 		curls 22 '503 x\nRetry-After: 60' status=22 runs=1 says='*giving up: Retry-After too long (1m), the deadline comes first' -T 25 --http -- "$curl" URL
-		# What makes no sense is ignored.
-		curls 22 '503 x\nRetry-After: soon' status=22 runs=2 -v --http -- "$curl" URL && reads err "*status file '*': a Retry-After was not understood|*status file '*': a Retry-After was not understood|*"
+		# What makes no sense is ignored, and shown with -v.
+		curls 22 '503 x\nRetry-After: soon' status=22 runs=2 -v --http -- "$curl" URL && reads err "curl's response: Retry-After 'soon' was not understood|*|curl's response: *"
+		curls 22 '503 x\nretry-after-ms: \033[2J' status=22 runs=1 -n 1 -v --http -- "$curl" URL && once "curl's response: Retry-After-Ms '\x1b[2J' was not understood"
+		leaves 22 "HTTP/1.1 503 x\nRetry-After: $wordy\n" status=22 runs=1 -n 1 -v && once "status file '$F': Retry-After '${wordy:0:44}...' was not understood"
+		try status=1 runs=1 -n 1 -v --http -- sh -c 'echo >>ran; printf "HTTP/1.1 503 x\nRetry-After: soon\n" >"$RETRY_HTTP_STATUS"' && once "\$RETRY_HTTP_STATUS: Retry-After 'soon' was not understood"
 	END
 }
 
@@ -556,14 +561,18 @@ irregular() {
 	once 'attempt 1/5 succeeded (exit 0)'
 }
 
-@test "of a status file of more than 64 KiB the end counts, or the start; http: is in LISTs" {
+@test "the last response is found wherever it begins, else the end of the file counts; http: is in LISTs" {
 	printf -v page '%0100000d' 0
+	printf -v long 'X: %01000d\\n' {1..70}
 	printf -v heads '302 x\\nX: %d\\nHTTP/1.1 ' {1..4000}
 	slow=(sh -c 'echo "HTTP/1.1 200 OK" >heads; exec sleep 20')
 	table <<-'END'
 		leaves 22 "$page\n404\n" status=22 runs=1 says="*attempt 1/2 failed (exit 22, $not_404"
 		curls 22 "${heads}404 x" status=22 runs=1 says="*attempt 1/2 failed (exit 22, $not_404" --http -- "$curl" URL
 		leaves 22 "HTTP/1.1 503 x\n\n$page\nHTTP/1.1 404 x\n\n" status=22 runs=2 says="*(exit 22, HTTP 503)$spent"
+		curls 0 "503 x\nRetry-After: 3600\n$long" status=1 runs=1 says="*$hour" --http -- "$curl" URL
+		curls 0 "503 x\n${long}Retry-After: 3600" status=1 runs=1 says="*$hour" --http -- "$curl" URL
+		leaves 0 "HTTP/1.1 302 x\nA: b\n$long\nHTTP/1.1 503 x\nRetry-After: 3600\n\nbody\nHTTP/1.1 200 x\n" status=1 runs=1 says="*$hour"
 		# Holes and noise take no time.
 		try status=7 -n 1 --http-status "$F" sh -c 'truncate -s 8G "$F"; exit 7'
 		try status=7 -n 1 --http-status "$F" sh -c 'head -c 300000 /dev/urandom >"$F"; exit 7'

@@ -11,15 +11,35 @@
 
 #define CAPTURES "tests/fixtures/http.jsonl"
 
+/* What the bytes say, read in parts of at most so many. */
+static struct http_status parse_parts(bool dump, const char *bytes, size_t length, size_t most) {
+	static struct http_reader reader;
+
+	http_status_begin(&reader, dump);
+	for (size_t at = 0, part; at < length; at += part) {
+		part = length - at < most ? length - at : most;
+		if (!http_status_add(&reader, bytes + at, part))
+			break;
+	}
+	return http_status_end(&reader, bytes, length, NOW);
+}
+
 /* The bytes in a block of exactly their size, so that a read past it shows. */
 static struct http_status parse(bool dump, const char *bytes, size_t length) {
 	char *copy = malloc(length > 0 ? length : 1);
-	struct http_status http;
+	struct http_status http, other;
 
 	if (copy == NULL)
 		abort();
 	memcpy(copy, bytes, length);
-	http = http_status_parse(copy, length, dump, NOW);
+	http = parse_parts(dump, copy, length, length);
+	/* Wherever it is cut, it says the same. */
+	for (size_t most = 1; most < 8 && most < length; most++) {
+		other = parse_parts(dump, copy, length, most);
+		EQUAL(bytes, other.code, http.code);
+		EQUAL(bytes, other.after.wait, http.after.wait);
+		EQUAL(bytes, other.after.doubtful != NULL, http.after.doubtful != NULL);
+	}
 	free(copy);
 	return http;
 }
@@ -29,7 +49,7 @@ static const char *put_wait(char room[32], const struct http_status *http) {
 	if (http->after.never)
 		return "never";
 	if (!http->after.given)
-		return http->after.doubtful ? "doubtful" : "none";
+		return http->after.doubtful != NULL ? "doubtful" : "none";
 	if (http->after.wait == NANOS_MAX)
 		return "for ever";
 	snprintf(room, 32, "%.10gs", (double)http->after.wait / NANOS_SECOND);
@@ -199,7 +219,109 @@ TEST(any_bytes_may_stand_between) {
 
 	EQUAL("bytes", http.code, 503);
 	EQUAL("bytes", http.after.wait, 5 * NANOS_SECOND);
-	EQUAL("no bytes", http_status_parse(NULL, 0, false, NOW).code, -1);
+	EQUAL("no bytes", parse_parts(false, NULL, 0, 1).code, -1);
+}
+
+/* Adds a field named X of so many bytes. */
+static size_t add_long(char *text, size_t length, size_t bytes) {
+	memset(text + length, 'a', bytes);
+	memcpy(text + length, "X: ", 3);
+	text[length + bytes - 1] = '\n';
+	return length + bytes;
+}
+
+/* What a text says that begins with "302", goes on with fields of so many bytes, and has
+ * the last response then. */
+static struct http_status parse_long(bool dump, size_t bytes, const char *last) {
+	static char text[300000];
+	size_t length = (size_t)sprintf(text, "HTTP/1.1 302 x\nRetry-After: 9\n");
+
+	for (; bytes > 5000; bytes -= 5000) length = add_long(text, length, 5000);
+	length = add_long(text, length, bytes);
+	length += (size_t)sprintf(text + length, "\n%s", last);
+	return parse(dump, text, length);
+}
+
+TEST(the_last_response_may_begin_anywhere) {
+	static const char busy[] = "HTTP/1.1 503 x\nRetry-After: 5\n";
+	static const char quoted[] = "HTTP/1.1 503 x\nContent-Length: 9\nRetry-After: 5\n\nbody\n"
+				     "HTTP/1.1 200 x\n\n";
+	char row[64];
+
+	for (size_t bytes = 65400; bytes < 65600; bytes++) {
+		struct http_status dumped = parse_long(true, bytes, busy);
+		struct http_status text = parse_long(false, bytes, quoted);
+
+		snprintf(row, sizeof row, "%zu bytes before it", bytes);
+		EQUAL(row, dumped.code, 503);
+		EQUAL(row, dumped.after.wait, 5 * NANOS_SECOND);
+		EQUAL(row, text.code, 503);
+		EQUAL(row, text.after.wait, 5 * NANOS_SECOND);
+	}
+}
+
+/* A line that ends behind so many bytes; its Retry-After, if it is so long, is doubtful. */
+TEST(fields_have_a_length_that_is_read) {
+	static char text[3 * HTTP_LINE];
+	static const size_t lengths[] = { HTTP_LINE - 1, HTTP_LINE, HTTP_LINE + 1, 2 * HTTP_LINE };
+
+	for (size_t i = 0; i < LENGTH(lengths); i++) {
+		struct http_status http;
+		size_t field = (size_t)sprintf(text, "HTTP/1.1 503 x\n"), length = field;
+
+		length += (size_t)sprintf(text + field, "Retry-After: 7");
+		memset(text + length, ' ', sizeof text - length);
+		length = field + lengths[i];
+		length += (size_t)sprintf(text + length - 1, "\nRetry-After: 5\n\nHTTP") - 1;
+		http = parse(true, text, length);
+		EQUAL(text, http.after.wait, (i == 0 ? 7 : 5) * NANOS_SECOND);
+		EQUAL(text, http.after.doubtful != NULL, i > 0);
+	}
+}
+
+/* What comes behind it does not matter. */
+static const char *goes_on(const char *text) {
+	static struct http_reader reader;
+
+	http_status_begin(&reader, false);
+	return http_status_add(&reader, text, strlen(text)) && http_status_add(&reader, "\n", 1)
+	    ? "goes on"
+	    : "over";
+}
+
+TEST(the_rest_of_a_body_is_not_read) {
+	static const char *const rows[][8] = {
+		{ "over", "text\nmore", BUSY TYPE "\r\nbody\nmore", BUSY "\r\n\r\nbody\n\n" },
+		{ "goes on", "", "\n\n", BUSY, BUSY "\r\n", OK "A: b\r\n\r\nA: b\r\n", "HTTP" },
+	};
+	static char noise[HTTP_LINE + 1];
+
+	ALIKE(rows, goes_on);
+	SAME("a line without an end", goes_on(memset(noise, 'x', HTTP_LINE)), "over");
+}
+
+static const char *doubted(const char *text) {
+	static char got[80];
+	struct http_status http = parse(false, text, strlen(text));
+
+	snprintf(got, sizeof got, "%s '%s'", http.after.doubtful, http.after.doubt);
+	return got;
+}
+
+TEST(the_first_value_that_is_not_understood_is_kept) {
+	static const char *const rows[][4] = {
+		{ "Retry-After 'soon'", BUSY "retry-after: 1,  soon \r\nRetry-After: x\r\n" },
+		{ "Retry-After 'Sat, 22 Aug 2026 14:00:10 +0200'",
+		    BUSY "Retry-After: Sat, 22 Aug 2026 14:00:10 +0200, 1\n" },
+		{ "X-RateLimit-Reset '6m0s'",
+		    BUSY "X-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 6m0s\r\n" },
+		{ "RateLimit 'x'", BUSY "RateLimit: \"a\";r=0;t=x\r\n" },
+		{ "Retry-After 'a123456789b123456789c123456789d123456789\xc3\xa9\xc3\xa9...'",
+		    BUSY "Retry-After: "
+			 "a123456789b123456789c123456789d123456789\xc3\xa9\xc3\xa9\xc3\xa9x\n" },
+	};
+
+	ALIKE(rows, doubted);
 }
 
 #define AT(time) "Sat, 22 Aug 2026 " time " GMT"
@@ -220,6 +342,7 @@ TEST(waits) {
 		    "Date: yesterday\nRetry-After: " AT("14:00:10"),
 		    "Retry-After: 5, " AT("14:00:10"), "Retry-After: " AT("14:00:10") ", 5",
 		    "Retry-After: Sat Aug 22 14:00:10 2026, 5" },
+		{ "5s", "Date: Mon, 01 Jan 1900 00:00:00 GMT\nRetry-After: 5" },
 		{ "30s", "Retry-After: " AT("14:00:00") "\nDate: " AT("13:59:30"),
 		    "Retry-After: " AT("14:00:10") ", Saturday, 22-Aug-26 14:00:30 GMT, 5" },
 		/* Milliseconds. */
@@ -269,7 +392,7 @@ TEST(a_malformed_field_sets_doubtful) {
 				   "Retry-After-Ms: 5\n\n";
 	struct http_status http = parse(false, text, sizeof text - 1);
 
-	HOLDS(text, http.after.given && http.after.doubtful && !http.after.never);
+	HOLDS(text, http.after.given && http.after.doubtful != NULL && !http.after.never);
 }
 
 /* plan.c has the verdict on every status. */

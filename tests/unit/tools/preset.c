@@ -38,13 +38,22 @@ static const struct policy *policy_of(const char *line) {
 	return &policy;
 }
 
+/* What the head of the run says. */
+static struct http_status read_head(void) {
+	static struct http_reader reader;
+
+	http_status_begin(&reader, true);
+	http_status_add(&reader, run[HEAD], strlen(run[HEAD]));
+	return http_status_end(&reader, NULL, 0, 0);
+}
+
 /* What retry makes of the run, with options and a command as in line. */
 static enum means judge(const char *line) {
 	const struct policy *policy = policy_of(line);
 	const struct request request = { .curl = policy->http };
-	struct outcome outcome = { .end = END_EXITED,
-		.code = atoi(run[STATUS]),
-		.http = http_status_parse(run[HEAD], strlen(run[HEAD]), true, 0) };
+	struct outcome outcome = {
+		.end = END_EXITED, .code = atoi(run[STATUS]), .http = read_head()
+	};
 
 	for (int i = 0; i < policy->watches.count; i++) {
 		const struct watch *watch = &policy->watches.list[i];
