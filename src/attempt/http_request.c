@@ -138,9 +138,13 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 	if (!curl.keyed && request->key == NULL && policy->method == NULL &&
 	    !curl_idempotent(curl.method))
 		request->known->method = curl.method;
-	/* As another user curl could not open the files. */
-	if (wrapper->alien)
+	request->skips = curl.skips;
+	/* As another user curl could not open the files. Without its headers it
+	 * is not known what curl has sent. */
+	if (wrapper->alien) {
+		request->known->several = true;
 		return true;
+	}
 	if (curl.retries)
 		log_warn(request->log,
 		    STRINGS("curl has a --retry of its own: attempts "
@@ -153,7 +157,7 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 	request->known->several = curl.several;
 
 	/* The file of curl's own -D is read instead, by a path that retry can
-	 * use. Without its headers it is not known what curl has sent. */
+	 * use. */
 	if (curl.dumps &&
 	    (curl.dump == NULL || (wrapper->moved && curl.dump[0] != '/')))
 		request->known->several = true;
@@ -338,7 +342,8 @@ http_request_end(struct http_request *request, struct outcome *outcome)
 	outcome->http = read_status(request);
 	if (outcome->end != END_EXITED || outcome->code != 0)
 		return;
-	request->missing |= policy->http && outcome->http.code < 0;
+	request->missing |=
+	    policy->http && outcome->http.code < 0 && !request->skips;
 
 	/* Where only the exit status tells how the request ended, it does not
 	 * tell a page from the error of a server. */

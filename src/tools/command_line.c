@@ -102,7 +102,7 @@ command_line_next(struct command_line *line)
 	if (word == NULL)
 		return false;
 	next = line->argv[line->at + 1];
-	line->off = false;
+	line->off = line->expanded = false;
 	line->operand = line->ended || word[0] != '-' || word[1] == '\0';
 	if (line->operand) {
 		line->name.length = 0;
@@ -127,9 +127,10 @@ command_line_next(struct command_line *line)
 	}
 	typed = strview_of(word + 2);
 	line->off = strview_starts(typed, "no-");
+	line->expanded = strview_starts(typed, "expand-");
 	if (line->off)
 		typed = strview_after(typed, strlen("no-"));
-	else if (strview_starts(typed, "expand-"))
+	else if (line->expanded)
 		typed = strview_after(typed, strlen("expand-"));
 	rest = strchr(word, '=');
 	if (rest != NULL)

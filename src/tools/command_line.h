@@ -34,6 +34,7 @@ struct command_line {
 	struct strview name; /* the whole name; empty: an operand, or unknown */
 	bool operand; /* it is the argument */
 	bool off; /* --no-name */
+	bool expanded; /* --expand-name */
 	char mark; /* the one behind the name, or ' ' */
 	const char *argument; /* behind the name or its =, or NULL */
 };

@@ -53,7 +53,8 @@ static const char options[] =
     "1,tlsv1 tlsv1.0 tlsv1.1 tlsv1.2 tlsv1.3 tr-encoding trace-ascii= "
     "trace-time trace= unix-socket= T,upload-file= url-query= url= "
     "B,use-ascii A,user-agent= u,user= v,verbose V,version w,write-out= xattr "
-    "ca-native dump-ca-embed ech= follow haproxy-clientip= ip-tos= "
+    "ca-native dump-ca-embed ech= follow haproxy-clientip= httpsig-algo= "
+    "httpsig-headers= httpsig-key= httpsig-keyid= ip-tos= "
     "ipfs-gateway= keepalive-cnt= knownhosts= mptcp out-null "
     "parallel-max-host= proxy-ca-native proxy-http2 proxy-http3 show-headers "
     "sigalgs= skip-existing ssl-sessions= tls-earlydata trace-config= "
@@ -69,9 +70,8 @@ static const char idempotent[] =
 
 /* Whether header is "Idempotency-Key: value". */
 static bool
-is_key(const char *header)
+is_key(struct strview value)
 {
-	struct strview value = strview_of(header);
 	struct strview name = strview_part(&value, ':');
 
 	return strview_is(name, "Idempotency-Key") &&
@@ -79,15 +79,16 @@ is_key(const char *header)
 }
 
 /*
- * Whether a URL may stand for several: "/[1-9:2]", "/{a,b}". Brackets without a
- * dash are the address of a host: "http://[::1]/".
+ * Whether a URL may stand for several: "/[1-9:2]", "/{a,b}", and "@FILE" of
+ * curl 8.13. Brackets without a dash are the address of a host:
+ * "http://[::1]/".
  */
 static bool
 is_glob(const char *url)
 {
 	const char *open = strchr(url, '[');
 
-	return strchr(url, '{') != NULL ||
+	return url[0] == '@' || strchr(url, '{') != NULL ||
 	    (open != NULL && strchr(open, '-') != NULL);
 }
 
@@ -116,6 +117,9 @@ curl_operation(char *const argv[], size_t from)
 	while (curl.next == 0 && command_line_next(&option)) {
 		const char *argument = option.argument;
 		struct strview name = option.name;
+		const char *variable = option.expanded && argument != NULL
+		    ? strstr(argument, "{{")
+		    : NULL;
 
 		/* Of "-qo FILE" the FILE, too, is before opening. */
 		if (curl.opening == 1 && option.letter == 0 &&
@@ -137,7 +141,8 @@ curl_operation(char *const argv[], size_t from)
 		    argument != NULL) {
 			/* Without a file, curl refuses the command line. */
 			curl.dumps = true;
-			curl.dump = strcmp(argument, "-") == 0 ||
+			curl.dump = variable != NULL ||
+				strcmp(argument, "-") == 0 ||
 				strcmp(argument, "%") == 0
 			    ? NULL
 			    : argument;
@@ -152,7 +157,11 @@ curl_operation(char *const argv[], size_t from)
 		} else if (strview_is(name, "head")) {
 			head = !option.off;
 		} else if (strview_is(name, "header") && argument != NULL) {
-			curl.keyed |= is_key(argument);
+			struct strview header = strview_of(argument);
+
+			if (variable != NULL)
+				header.length = (size_t)(variable - argument);
+			curl.keyed |= is_key(header);
 		} else if (strview_is(name, "next")) {
 			/* curl reads no further in "-:abc". */
 			curl.next = option.at + (option.letter > 0 ? 1 : 0);
@@ -160,6 +169,8 @@ curl_operation(char *const argv[], size_t from)
 			method = argument;
 		} else if (strview_is(name, "retry") && argument != NULL) {
 			curl.retries = argument[strspn(argument, "0")] != '\0';
+		} else if (strview_is(name, "skip-existing")) {
+			curl.skips = !option.off;
 		} else if (strview_is(name, "upload-file")) {
 			upload = true;
 		}
@@ -199,6 +210,7 @@ curl_read(char *const argv[])
 		all.dumps = one.dumps;
 		all.dump = one.dump;
 		all.retries |= one.retries;
+		all.skips |= one.skips;
 		all.lenient |= one.lenient;
 		from = one.next;
 	}

@@ -27,10 +27,11 @@ struct curl {
 	 */
 	const char *method;
 	bool dumps; /* there is a -D */
-	const char *dump; /* the file of -D; NULL: stdout or stderr */
+	const char *dump; /* the file of -D; NULL: another, or not known */
 	bool retries; /* there is a --retry other than 0 */
 	bool keyed; /* curl sends an Idempotency-Key */
 	bool several; /* curl may transfer more than one URL */
+	bool skips; /* curl may exit with 0 without a transfer */
 	bool lenient; /* curl exits with 0 even if a server of HTTP answers with
 			 an error; not set if that is not known */
 };
@@ -44,7 +45,10 @@ bool curl_named(const char *program);
  *
  * As in curl, the last -D, --retry and -X win. A command line that curl would
  * refuse is read as far as possible: curl will send nothing. Headers in a
- * file (-H @file) are not read.
+ * file (-H @file) are not read, nor are the URLs in a file (--url @file), which
+ * count as several. What a variable of --expand-... stands for is not known,
+ * and may be nothing at all: a method of it is not idempotent, and only what
+ * stands before it makes a key.
  */
 struct curl curl_operation(char *const argv[], size_t from);
 
@@ -54,7 +58,7 @@ struct curl curl_operation(char *const argv[], size_t from);
  * idempotent nor sent with a key, if there is one. dumps and dump are those of
  * the last operation, which gets the last response. retries is set if one has
  * it. keyed is set if at least one operation has a key, and each operation that
- * is not idempotent has one. lenient is set if one operation is.
+ * is not idempotent has one. skips and lenient are set if one operation has it.
  */
 struct curl curl_read(char *const argv[]);
 

@@ -313,6 +313,9 @@ advice="curl exits with 0 even if the server answers with an error: use --http, 
 		0 '' runs=1 -v --http -- "$curl" -D /dev/null URL && missed "$none_by_curl" && once "status file '/dev/null' ignored: not a regular file"
 		0 '503 x' runs=1 --http -- env -C there "$curl" --dump-header heads URL && missed "$none_by_curl"
 		0 '' runs=1 says='' -q --http -- "$curl" -D - URL
+		0 '' runs=1 -v --http -- "$curl" --expand-dump-header '{{f}}' URL && missed "$none_by_curl" && without '{{f}}'
+		# It may send nothing.
+		0 '' runs=1 says='' --http -- "$curl" --skip-existing -O URL
 		0 '503 x' status=1 runs=2 says="*$spent" --http -- sh -c '"$0" --dump-header "$RETRY_HTTP_STATUS" URL' "$curl" && without 'status found'
 	END
 }
@@ -346,11 +349,16 @@ advice="curl exits with 0 even if the server answers with an error: use --http, 
 		22 '503 x' status=22 runs=2 says="*$spent" --http -- "$curl" -H Idempotency-Key:k -d x=1 URL
 		22 '503 x' status=22 runs=2 -- "$curl" -f -d x=1 URL
 		7 '' status=7 runs=1 says="*$once" --http -- "$curl" -L -D - -d x=1 URL
+		7 '' status=7 runs=1 says="*$once" --http -- "$curl" --expand-dump-header '{{f}}' -d x=1 URL
+		7 '' status=7 runs=1 says="*$once" --http -- "$curl" -d x=1 --url @urls
+		# Without a variable n, curl sends no key.
+		22 '503 x' status=22 runs=1 says="*$once" --http -- "$curl" --expand-header 'Idempotency-Key: {{n}}' -d x=1 URL
 		7 '' status=7 runs=2 says="*attempt 2/2 failed (exit 7)$spent" --http -- "$curl" -d x=1 URL
 	END
 	printf '#!/bin/sh\nexec "$@"\n' >sudo
 	chmod +x sudo
 	curls 22 '' status=22 runs=1 says="*$once" --http -- ./sudo "$curl" -f -d x=1 URL
+	curls 7 '' status=7 runs=1 says="*$once" --http -- ./sudo "$curl" -d x=1 URL URL
 }
 
 @test "a server may ask for a longer delay, for more than is waited, or for no retry" {

@@ -40,13 +40,15 @@ TEST(methods) {
 		    "--request PUT URL", "--request=PUT URL", "--expand-request=PUT URL",
 		    "-X PUT -d x URL" },
 		{ "PATCH", "-X PUT -X PATCH URL" },
+		{ "{{m}}", "--expand-request {{m}} URL" },
 
 		/* Arguments that look like options. */
 		{ "GET", "-o -d URL", "-so -d URL", "-o-d URL", "--output -d URL", "-A -d URL",
 		    "-b -d -c -d -C -d -e -d -E -d -m -d -P -d",
 		    "-Q -d -r -d -t -d -u -d -U -d -w -d -x -d",
 		    "-y -d -Y -d -z -d --proxy -d --variable -d",
-		    "--upload-flags -d --knownhosts -d URL", "-- -d x" },
+		    "--upload-flags -d --knownhosts -d URL", "-- -d x",
+		    "--httpsig-algo -d --httpsig-key -d --httpsig-keyid -d --httpsig-headers -d" },
 		{ "POST", "--follow -d x URL", "--no-buffer -d x URL", "-N# -d x URL",
 		    "-4 -d x URL", "-d x -- URL" },
 
@@ -73,9 +75,9 @@ static const char *facts_of(const char *line) {
 	static char text[64];
 	struct curl curl = curl_read(words_of(line));
 
-	snprintf(text, sizeof text, "%zu%s%s%s%s", curl.opening, curl.dumps ? " dumps " : "",
+	snprintf(text, sizeof text, "%zu%s%s%s%s%s", curl.opening, curl.dumps ? " dumps " : "",
 	    curl.dump == NULL ? "" : curl.dump, curl.retries ? " retries" : "",
-	    curl.keyed ? " keyed" : "");
+	    curl.keyed ? " keyed" : "", curl.skips ? " skips" : "");
 	return text;
 }
 
@@ -88,7 +90,10 @@ TEST(what_else_curl_says) {
 		{ "1 dumps f", "-D f URL", "-Df URL", "-sDf URL", "URL --dump-header f",
 		    "--dump-header=f URL", "--dump-h f URL", "A --next -D f B",
 		    "-D g A --next -D f B", "-D g -D f URL", "--dump-ca-embed -D f URL" },
-		{ "1 dumps ", "-D - URL", "-D % URL", "-D f -D - URL" },
+		{ "1 dumps ", "-D - URL", "-D % URL", "-D f -D - URL",
+		    "--expand-dump-header {{f}} URL", "--expand-dump-header=d/{{f}} URL" },
+		{ "1 dumps {{f}}", "-D {{f}} URL" },
+		{ "1 dumps f", "--expand-dump-header f URL" },
 		{ "1", "URL -D", "-o -D f", "-D f A --next B" },
 		{ "3 dumps f", "-qD f URL" },
 
@@ -100,6 +105,12 @@ TEST(what_else_curl_says) {
 		    "--header=Idempotency-Key:k URL", "-H Idempotency-Key:~k~1 URL",
 		    "-d x -H Idempotency-Key:k A --next B",
 		    "A --next -d x -H Idempotency-Key:k B" },
+		{ "1 keyed", "--expand-header Idempotency-Key:k{{n}} URL",
+		    "--expand-header Idempotency-Key:k URL", "-H Idempotency-Key:{{n}} URL" },
+		{ "1", "--expand-header {{n}}:k URL",
+		    "--expand-header Idempotency-Key:~{{n}}k URL" },
+		{ "1 skips", "--skip-existing URL", "A --next --skip-existing B" },
+		{ "1", "--skip-existing --no-skip-existing URL" },
 		{ "1", "-H Idempotency-Key: URL", "-H Idempotency-Key:~~ URL",
 		    "-H Idempotency-Key; URL", "-H X-Idempotency-Key:k URL", "-H @f URL",
 		    "--proxy-header Idempotency-Key:k URL",
@@ -120,12 +131,13 @@ static const char *transfers_of(const char *line) {
 }
 
 TEST(several_transfers) {
-	static const char *const rows[][16] = {
+	static const char *const rows[][24] = {
 		{ "one", "", "URL", "-s URL", "-o f URL", "--url URL", "-- URL", "-d [1-2] URL",
 		    "http://[::1]:80/", "http://[fe80::1%25eth0]/" },
 		{ "several", "A B", "A -s B", "--url A B", "A --url=B", "-- A -B", "A -- B",
 		    "A --next B", "A -: B", "/[1-3]", "/[a-z:2]", "http://[::1]/[1-3]",
-		    "http://[::1]/a-b", "A --next", "--url /{a,b}", "A -- -- " },
+		    "http://[::1]/a-b", "A --next", "--url /{a,b}", "A -- -- ", "--url @f", "@f",
+		    "--url=@-", "--expand-url {{a}}" },
 	};
 
 	ALIKE(rows, transfers_of);
