@@ -74,9 +74,11 @@ bool curl_idempotent(const char *method);
 
 /*
  * Whether curl's exit status says that its last transfer sent no request: no
- * such proxy (5), no such host (6), no connection (7). An earlier request may
- * have been sent all the same, if there may be several transfers or if there
- * was a response (a redirect, say, to a host that is down).
+ * such proxy (5), no such host (6), no connection (7). From 8.20 on, 7 is also
+ * that a proxy made none: it has got a CONNECT, and the server nothing. An
+ * earlier request may have been sent all the same, if there may be several
+ * transfers or if there was a response (a redirect, say, to a host that is
+ * down).
  */
 bool curl_never_sent(int status);
 

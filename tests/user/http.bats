@@ -176,6 +176,8 @@ multiply='curl has a --retry of its own: attempts multiply'
 		2 -O --http -- curl /503/200 --silent && holds out 'answer 2'
 		# Each operation that --next begins is dumped, and all of its responses.
 		4 says="*(exit 0, HTTP 503)$again" --http -- curl -sS /200 --next -sS /503/200
+		# Of several URLs the last response counts, its wait, too.
+		4 status=1 says="*(exit 0, HTTP 503)$spent" --http -- curl -sS '/503;Retry-After=3600' /503
 		4 says="*(exit 22, HTTP 503)$again" --http -- curl -sSfL '/302;Location=%2F503%2F200'
 		2 status=18 says="*(exit 18, HTTP 200)$spent" --http -- curl -sSf '/200;cut'
 		# It reads its .curlrc, and with -q does not.
