@@ -21,9 +21,10 @@
 #define HOLD_LOOK (5 * NANOS_SECOND)
 
 /*
- * The most that it waits at random beyond the hold; half of a short hold. If
- * all came back at once, a fixed window of the server would refuse as many as
- * without the hold. But after the first refusal the others wait again.
+ * The most that it waits at random beyond the hold; half of a short hold, and
+ * half of the time from there to the deadline, so that the attempt has the
+ * rest. If all came back at once, a fixed window of the server would refuse as
+ * many as without the hold. But after the first refusal the others wait again.
  */
 #define HOLD_SPREAD (2 * NANOS_SECOND)
 
@@ -263,8 +264,8 @@ wait_for_hold(
     const struct policy *policy, struct history *history, nanos hold, nanos now)
 {
 	nanos left = time_left(history, now), most = policy->max_retry_after;
-	nanos spread = number_lesser(
-	    number_lesser(hold / 2, HOLD_SPREAD), left - hold - 1);
+	nanos spread =
+	    number_lesser(number_lesser(hold, left - hold) / 2, HOLD_SPREAD);
 	bool endless =
 	    left != NANOS_MAX || policy->attempts == POLICY_UNLIMITED;
 

@@ -100,9 +100,10 @@ bool plan_gives_up(const struct history *history, const struct step *step);
  * What happens when the budget denies the next attempt: retry asks the budget
  * again after a random time, so that waiting processes do not all ask together.
  * When the policy's wait is over, this is the end. A hold is waited for without
- * such a wait, and a random time longer; but it is the end if the hold is
- * longer than max_retry_after, or ends after the deadline. Without a deadline,
- * and with a limit of attempts, so are holds that together last longer than
+ * such a wait, and a random time longer, of which half of the time left to the
+ * deadline is the most; but it is the end if the hold is longer than
+ * max_retry_after, or ends after the deadline. Without a deadline, and with a
+ * limit of attempts, so are holds that together last longer than
  * max_retry_after before one attempt.
  */
 struct step plan_denied(const struct policy *policy, struct history *history,

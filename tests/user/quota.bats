@@ -104,6 +104,13 @@ puts_off() {
 	counted throttled 1 firsts 2 successes 1
 }
 
+# bats test_tags=slow
+@test "those that wait for a server until shortly before their deadline have time for the attempt" {
+	refuse 429 4
+	many 40 "$RETRY" -q -B api -T 6 sh -c 'sleep 0.5; echo >>ran'
+	ran 40
+}
+
 @test "a limit is no failure: its retry is not counted, and no breaker opens" {
 	# limited STATUS [OPTION]...: the first attempt of two meets this status
 	limited()

@@ -689,10 +689,14 @@ static const char *const drawn[] = {
 	/* Nor each time that the breaker lets one in. */
 	"budget-wait=30s recovering 0.01s -> 0.25s to 0.75s",
 	"budget-wait=1s recovering 0.01s -> 0.125s to 0.375s",
-	/* A hold is waited for, and half of it or 2 s at most, at random. */
+	/* A hold is waited for, and half of it or 2 s at most, at random; half of what is left
+	 * is for the attempt. */
 	"max-retry-after=90s throttled 1s -> 1s to 1.5s",
 	"max-retry-after=90s throttled 6s -> 6s to 8s",
-	"max-retry-after=90s deadline=7s throttled 6s -> 6s to 7s",
+	"max-retry-after=90s deadline=10s throttled 6s -> 6s to 8s",
+	"max-retry-after=90s deadline=7s throttled 6s -> 6s to 6.5s",
+	"max-retry-after=90s deadline=3.9s throttled 3s -> 3s to 3.45s",
+	"max-retry-after=90s deadline=6s throttled 5999999999ns -> 5999999999ns to 5999999999ns",
 	/* Of a long one only a part, since the budget may be reset. */
 	"max-retry-after=90s throttled 60s -> 5s to 5s",
 	/* The end tells which delay would not end before the deadline. */
