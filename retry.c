@@ -101,22 +101,17 @@ execute(struct run *run, nanos began)
 }
 
 /*
- * Asks --retry-if, if it is given, about a retry that is planned. The budget is
- * told how the attempt ended only after the answer. What a server asked, before
- * the instant ended, it is told at once: other commands must keep it meanwhile.
+ * Asks --retry-if about a retry that is planned, and then the budget. It knows
+ * already how the attempt ended: no other command waits for the answer.
  */
 static struct step
-ask(struct run *run, const struct step *planned, nanos ended)
+ask(struct run *run, const struct step *planned, struct admission *foreseen)
 {
 	struct history *history = &run->history;
 	enum hook_answer answer;
 	struct step step;
+	nanos now;
 
-	if (!planned->again || !plan_is_retry(history) ||
-	    run->policy->retry_if == NULL)
-		return *planned;
-	budget_client_hold(&run->loop.budget,
-	    plan_tell(run->policy, history, planned).hold, ended);
 	environment_write(&run->environment, history, planned);
 	answer = hooks_ask(&run->hook, run->policy->retry_if,
 	    run->environment.list, history->deadline);
@@ -130,7 +125,12 @@ ask(struct run *run, const struct step *planned, nanos ended)
 	}
 	if (run->loop.ending_signal != 0)
 		return plan_end(history, REASON_INTERRUPTED);
-	return plan_wake(history, planned, sys_now(CLOCK_BOOTTIME));
+	now = sys_now(CLOCK_BOOTTIME);
+	step = plan_wake(history, planned, now);
+	if (step.again)
+		*foreseen =
+		    budget_client_foresee(&run->loop.budget, step.at, now);
+	return step;
 }
 
 /* Makes one attempt; returns what follows from it. */
@@ -141,6 +141,7 @@ attempt(struct run *run)
 	struct attempt_end end;
 	struct admission foreseen;
 	struct step step;
+	bool retries, asks;
 
 	if (run->report != NULL)
 		report_wake(run->report, began);
@@ -150,25 +151,27 @@ attempt(struct run *run)
 	ended = sys_now(CLOCK_BOOTTIME);
 	step = plan_next(run->policy, &run->history, ended);
 	event_loop_await(&run->loop, event_loop_budget, NANOS_MAX);
-	step = ask(run, &step, ended);
+	retries = run->loop.ending_signal == 0 && step.again &&
+	    plan_is_retry(&run->history);
+	asks = retries && run->policy->retry_if != NULL;
 	end = plan_tell(run->policy, &run->history, &step);
-	if (run->loop.ending_signal == 0 && step.again &&
-	    plan_is_retry(&run->history))
+	if (retries && !asks)
 		end.delay = step.delay;
 	foreseen = budget_client_tell(&run->loop.budget, &end, ended);
-	if (foreseen.answer != ADMISSION_GRANTED)
-		step =
-		    plan_denied(run->policy, &run->history, &foreseen, ended);
 	if (run->loop.fleet != NULL)
 		link_report(run->loop.fleet, step.reason == REASON_SUCCEEDED,
 		    sys_now(CLOCK_BOOTTIME));
+	if (asks)
+		step = ask(run, &step, &foreseen);
+	if (foreseen.answer != ADMISSION_GRANTED)
+		step =
+		    plan_denied(run->policy, &run->history, &foreseen, ended);
 	if (run->report != NULL) {
 		report_attempt(run->report, &step, began);
 		report_admission(run->report, &foreseen);
 	}
 	messages_step(&run->loop, &run->history, &step, true, run->report);
-	if (step.again && run->loop.ending_signal == 0 &&
-	    plan_is_retry(&run->history)) {
+	if (retries && step.again && run->loop.ending_signal == 0) {
 		environment_write(&run->environment, &run->history, &step);
 		hooks_start(&run->hook, "--on-retry", run->policy->on_retry,
 		    run->environment.list);

@@ -158,13 +158,12 @@ admission_ask(const struct visit *visit, bool retry, bool granted)
 }
 
 /*
- * Denies, and counts so, a retry that has been planned for the end of delay if
- * the window has none left and will have none then: no slice that leaves it
- * frees one, and no success has come lately that could pay for one. A caller
- * that may wait for the budget, or that asks the breaker, is never denied here.
+ * The window has none left, and will have none: no slice that leaves it frees
+ * one, and no success has come lately that could pay for one. A caller that may
+ * wait for the budget, or that asks the breaker, is never denied here.
  */
-static struct admission
-foresee(const struct visit *visit, nanos delay)
+struct admission
+admission_foresee(const struct visit *visit, nanos delay)
 {
 	const struct caller *caller = visit->caller;
 	struct segment *segment = visit->segment;
@@ -229,7 +228,7 @@ admission_tell(const struct visit *visit, const struct attempt_end *end)
 	caller->counted = true;
 	caller->lease = 0;
 	caller->paid = 0;
-	return foresee(visit, end->delay);
+	return admission_foresee(visit, end->delay);
 }
 
 nanos

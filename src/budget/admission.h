@@ -116,7 +116,8 @@ struct attempt_end {
 	bool rescued; /* it has, after an attempt that failed */
 	nanos hold; /* how long the server wants to be left alone; 0: it said
 		       nothing */
-	nanos delay; /* of the retry that is planned; -1: none is */
+	nanos delay; /* of the retry that is planned; -1: none is, or it is not
+			certain yet */
 };
 
 /*
@@ -128,12 +129,17 @@ admission_ask(const struct visit *visit, bool retry, bool granted);
 
 /*
  * Counts the end of an attempt, pays back a retry that has succeeded, and
- * extends the hold. Returns whether the retry that is planned is denied
- * already, and counted so, because the window will have none left at the end of
- * the delay.
+ * extends the hold. Returns what admission_foresee() says of the retry that is
+ * planned.
  */
 struct admission
 admission_tell(const struct visit *visit, const struct attempt_end *end);
+
+/*
+ * Whether a retry that is planned for the end of delay (-1: none is) is denied
+ * already, and counted so, because the window will have none left then.
+ */
+struct admission admission_foresee(const struct visit *visit, nanos delay);
 
 /* How long until the lease has to be renewed; NANOS_MAX without a lease. */
 nanos admission_nap(const struct caller *caller, nanos now);

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include "budget/hold.h"
 #include "sys/sys.h"
 #include "text/number.h"
 #include "text/hash.h"
@@ -160,21 +159,19 @@ budget_client_visit(
 	}
 }
 
-/* A hold, for 0 if none. */
 static void
-hold(const struct visit *visit, void *wait)
+look(const struct visit *visit, void *unused)
 {
-	hold_extend(&visit->segment->hold, *(const nanos *)wait, visit->age);
+	(void)visit;
+	(void)unused;
 }
 
 bool
 budget_client_ready(struct budget_client *budget)
 {
-	nanos none = 0;
-
 	if (!budget->caller.config->required)
 		return true;
-	budget_client_visit(budget, sys_now(CLOCK_BOOTTIME), hold, &none);
+	budget_client_visit(budget, sys_now(CLOCK_BOOTTIME), look, NULL);
 	return !budget->private;
 }
 
@@ -202,11 +199,22 @@ budget_client_tell(
 	return told.foreseen;
 }
 
-void
-budget_client_hold(struct budget_client *budget, nanos wait, nanos now)
+static void
+foresee(const struct visit *visit, void *with)
 {
-	if (wait >= HOLD_LEAST)
-		budget_client_visit(budget, now, hold, &wait);
+	struct told *told = with;
+
+	told->foreseen = admission_foresee(visit, told->end->delay);
+}
+
+struct admission
+budget_client_foresee(struct budget_client *budget, nanos at, nanos now)
+{
+	struct attempt_end end = { .delay = number_greater(at - now, 0) };
+	struct told told = { &end, { .answer = ADMISSION_GRANTED } };
+
+	budget_client_visit(budget, now, foresee, &told);
+	return told.foreseen;
 }
 
 static void

@@ -53,9 +53,10 @@ bool budget_client_ready(struct budget_client *budget);
 struct admission budget_client_tell(
     struct budget_client *budget, const struct attempt_end *end, nanos now);
 
-/* Tells it that a server wants to be left alone for wait from now on, before
- * the rest of how an attempt ended is known. */
-void budget_client_hold(struct budget_client *budget, nanos wait, nanos now);
+/* The same for a retry at the instant at, if only the end of the attempt before
+ * it was told yet. */
+struct admission
+budget_client_foresee(struct budget_client *budget, nanos at, nanos now);
 
 /* Tells it that the invocation wanted another attempt, and makes none. */
 void budget_client_give_up(struct budget_client *budget, nanos now);

@@ -147,13 +147,15 @@ masked() {
 	retry dies of the signal that killed the command
 	    "$ACTOR" how "$RETRY" -q --retry-if 'exit 1' -- sh -c 'kill -TERM $$' >out
 	    holds out 'killed TERM'
-	a no spends no retry, and is no failure to a breaker
+	before the budget is, so a no spends no retry; but its attempt was a failure
 	    export RETRY_BUDGET_DIR=$PWD RETRY_BUDGET=api
-	    is 1 "$RETRY" -d 0 --breaker 1,60s --retry-if false -- false
-	    is 1 "$RETRY" -n 1 --breaker 1,60s -- false
-	    is 1 "$RETRY" --budget-min 0 --retry-if ': >first' -- false
+	    try status=1 says='*: --retry-if said no' --budget-min 0 --retry-if false -- false
+	    try out='*"retries": 0, "limit": 0,*"denied": 0,*' --budget-status api --json
+	    try status=1 says='*: budget exhausted *' --retry-if ': >first' -- false
 	    [ -e first ]
-	    try out='*"retries": 0, "limit"*' --budget-status api --json
+	    try out='*"denied": 1,*' --budget-status api --json
+	    try status=1 says='*: --retry-if said no' --breaker 3,60s --retry-if false -- false
+	    try status=75 --breaker 3,60s -- false
 	one that cannot be run ends retry with 125, other hooks with a warning
 	    inject clone,clone3,fork,vfork:error=EAGAIN:when=2
 	    try status=125 says='*|attempt 1/5 *, giving up: cannot run --retry-if' \

@@ -215,9 +215,12 @@ static bool acts(struct world *world, struct script *script) {
 	} else if (script_is(script, "foresees-grant") || script_is(script, "foresees-denial")) {
 		bool grant = script_is(script, "foresees-grant");
 
-		world->admission = admission_tell(&here,
-		    &(struct attempt_end){
-			.result = RESULT_IGNORED, .delay = script_span(script) });
+		struct attempt_end end = { .result = RESULT_IGNORED };
+
+		/* With the end of its attempt, or when that was told. */
+		end.delay = script_span(script);
+		world->admission = caller->counted ? admission_foresee(&here, end.delay)
+						   : admission_tell(&here, &end);
 		EQUAL(script->rest, world->admission.answer,
 		    grant ? ADMISSION_GRANTED : ADMISSION_BUDGET);
 	} else if (script_is(script, "renews"))
@@ -536,6 +539,8 @@ static const char *const scenes[] = {
 	"3s others-retry 10, 60s T foresees-grant 0, A foresees-grant 0 refused=0, S "
 	"foresees-denial 0 4s refused=1 pause=61s seen-retries=10 admitted=0",
 	"3s others-retry 10, 60s S foresees-denial 3.9s 4s",
+	"3s others-retry 10, 60s S fails refused=0 failures=1, S foresees-denial 3.9s 4s refused=1 "
+	"firsts=1 failures=1",
 	"3s others-retry 10, 60s S foresees-grant 4s",
 	/* A success may come again. */
 	"3s u succeeds x50, others-retry 10, 60s S foresees-grant 2s, 70s S foresees-grant 0",
