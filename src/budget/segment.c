@@ -39,7 +39,6 @@
 static_assert(LOCK_FREE, "a word of 64 bits needs an atomic compare-and-swap");
 
 /* Programs of 32 and of 64 bits share segments. The units have the offsets. */
-static_assert(sizeof(struct origin) == 48, "origin");
 static_assert(sizeof(struct header) == 1104, "header");
 static_assert(sizeof(struct segment) == 2312, "no holes in a segment");
 
@@ -120,7 +119,9 @@ segment_make(struct segment *segment, const char *key,
 	header->words = WINDOW_WORDS;
 	header->slice =
 	    slice_of(terms->window == -1 ? SEGMENT_WINDOW : terms->window);
-	header->origin = *origin;
+	header->base = origin->base;
+	memcpy(header->boot, origin->boot, sizeof header->boot);
+	header->clock = origin->clock;
 	header->length = (uint32_t)length;
 	memcpy(header->key, key, length);
 	atomic_init(&segment->terms, pack(&made));
@@ -132,24 +133,25 @@ const char *
 segment_check(
     const struct header *header, const char *key, const struct origin *here)
 {
-	const struct origin *origin = &header->origin;
 	size_t length = header->length;
+	uint32_t clock = header->clock;
 
 	/* segment_make() would not have written this header. */
 	if (memcmp(header->magic, MAGIC, sizeof header->magic) != 0 ||
 	    header->size != sizeof(struct segment) ||
 	    header->words != WINDOW_WORDS || header->slice < SLICE_LEAST ||
-	    header->slice > SLICE_MOST || origin->base < 0 || length == 0 ||
+	    header->slice > SLICE_MOST || header->base < 0 || length == 0 ||
 	    length != strnlen(header->key, SEGMENT_KEY))
 		return "of another version";
 	if (key != NULL &&
 	    (strlen(key) != length || memcmp(header->key, key, length) != 0))
 		return "of another key";
 	if (here->boot[0] != '\0' &&
-	    strncmp(here->boot, origin->boot, SEGMENT_BOOT) != 0)
+	    strncmp(here->boot, header->boot, SEGMENT_BOOT) != 0)
 		return segment_stale;
-	if (origin->base - here->base >
-	    CLOCK_BEHIND + SLICES_BEHIND * header->slice)
+	if ((clock != 0 && here->clock != 0 && clock != here->clock) ||
+	    header->base - here->base >
+		CLOCK_BEHIND + SLICES_BEHIND * header->slice)
 		return "of another clock";
 	if (window_epoch(header->slice, segment_age(header, here->base)) >=
 	    WINDOW_EPOCHS - EPOCHS_LEFT)
@@ -160,7 +162,7 @@ segment_check(
 nanos
 segment_age(const struct header *header, nanos now)
 {
-	return now > header->origin.base ? now - header->origin.base : 0;
+	return now > header->base ? now - header->base : 0;
 }
 
 struct terms

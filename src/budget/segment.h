@@ -44,10 +44,11 @@
 #define SEGMENT_MIN 10
 #define SEGMENT_WINDOW (10 * NANOS_SECOND)
 
-/* When a segment was made. */
+/* When a segment was made, and by which clock. */
 struct origin {
 	nanos base; /* CLOCK_BOOTTIME when the segment was made */
 	char boot[SEGMENT_BOOT]; /* NUL-padded */
+	uint32_t clock; /* sys_clock(); 0: not known */
 };
 
 struct header {
@@ -55,10 +56,11 @@ struct header {
 	uint32_t size; /* of a segment */
 	uint32_t words; /* WINDOW_WORDS */
 	nanos slice; /* window / WINDOW_SLICES */
-	struct origin origin;
+	nanos base; /* as in struct origin */
+	char boot[SEGMENT_BOOT];
 	uint32_t length; /* of the key */
 	char key[SEGMENT_KEY]; /* NUL-padded */
-	uint32_t zero; /* makes the size the same on all machines */
+	uint32_t clock; /* as in struct origin; earlier programs wrote 0 */
 };
 
 /* What is counted from when a segment was made, for reports only. */
@@ -111,8 +113,9 @@ void segment_make(struct segment *segment, const char *key,
  * it cannot be used: segment_stale if no process can use it any more, because
  * it is of an earlier boot, or its epochs are used up. here is the present
  * time. If here->boot is "", the boot is not compared, since a file in
- * memory does not survive a reboot. key NULL accepts any key. No value of a
- * header is ever used as a size or an offset.
+ * memory does not survive a reboot. Nor are clocks of which one is not known;
+ * but a segment of the future is of another clock. key NULL accepts any key. No
+ * value of a header is ever used as a size or an offset.
  */
 const char *segment_check(
     const struct header *header, const char *key, const struct origin *here);

@@ -99,16 +99,20 @@ judge(const struct dir *dir, const struct stat *file)
 	return NO_FAILURE;
 }
 
-/*
- * Sets *here to the time and the boot, for the file that is open as fd. boot
- * stays "" if the file cannot survive a reboot.
- */
+static struct origin
+present(void)
+{
+	return (struct origin){ .base = sys_now(CLOCK_BOOTTIME),
+		.clock = sys_clock() };
+}
+
+/* Sets boot, for the file that is open as fd; it stays "" if the file cannot
+ * survive a reboot. */
 static struct failure
-find_origin(int fd, struct origin *here)
+find_boot(int fd, char boot[SEGMENT_BOOT])
 {
 	struct statfs system;
 
-	*here = (struct origin){ .base = sys_now(CLOCK_BOOTTIME) };
 	if (fstatfs(fd, &system) == -1)
 		return FAILED("cannot tell the file system");
 	/* The numbers of linux/magic.h, which not every libc comes with. */
@@ -128,7 +132,7 @@ find_origin(int fd, struct origin *here)
 	default:
 		break;
 	}
-	if (sys_boot(here->boot))
+	if (sys_boot(boot))
 		return NO_FAILURE;
 	/* To a caller, ENOENT would mean that there is no segment. */
 	return errno == ENOENT ? REFUSED("cannot tell one boot from another")
@@ -139,8 +143,8 @@ find_origin(int fd, struct origin *here)
 static struct failure
 fill(int fd, const struct dir *dir, const char *key, const struct terms *terms)
 {
-	struct origin origin;
-	struct failure failure = find_origin(fd, &origin);
+	struct origin origin = present();
+	struct failure failure = find_boot(fd, origin.boot);
 	struct segment segment;
 
 	if (failure.why != NULL)
@@ -233,7 +237,7 @@ static struct failure
 map(struct segment_store *store, const char *key)
 {
 	struct header *header = &store->header;
-	struct origin here = { .base = sys_now(CLOCK_BOOTTIME) };
+	struct origin here = present();
 	struct failure failure = NO_FAILURE;
 	void *memory = mmap(NULL, sizeof *store->segment,
 	    PROT_READ | PROT_WRITE, MAP_SHARED, store->fd, 0);
@@ -248,8 +252,8 @@ map(struct segment_store *store, const char *key)
 	if (in_use.lost != 0)
 		return REFUSED("of another size");
 	/* What was made in memory is of this boot. */
-	if (header->origin.boot[0] != '\0')
-		failure = find_origin(store->fd, &here);
+	if (header->boot[0] != '\0')
+		failure = find_boot(store->fd, here.boot);
 	return failure.why != NULL ? failure
 				   : REFUSED(segment_check(header, key, &here));
 }

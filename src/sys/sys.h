@@ -30,6 +30,13 @@ char *sys_uuid_of(char room[SYS_UUID], const uint64_t random[2]);
 bool sys_boot(char id[SYS_BOOT]);
 
 /*
+ * A number for the CLOCK_BOOTTIME of this process: the same in all time
+ * namespaces that shift it alike. 0: not known, without /proc or before Linux
+ * 5.6.
+ */
+uint32_t sys_clock(void);
+
+/*
  * The name by which the program was called, as a user would type it; "retry" if
  * that is not a file name or would need quotes.
  */

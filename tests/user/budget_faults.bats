@@ -281,6 +281,15 @@ outdated() {
 	    made=("$RETRY_BUDGET_DIR"/*) # by whom the namespace may take for another user
 	    [ -e "$api" ] || mv "${made[0]}" "$api"
 	    kept unusable 'of another clock'
+	of one whose clock is ahead or behind, and the others go on
+	    fresh
+	    for shift in 100000 -1; do
+	        isolate -f --time --boottime "$shift"
+	        under=("${isolate[@]}")
+	        kept unusable 'of another clock'
+	        under=()
+	        usable
+	    done
 	counts of a time that is to come
 	    export RETRY_BUDGET_WINDOW=1s
 	    fresh

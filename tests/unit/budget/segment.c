@@ -6,10 +6,12 @@
 #define BOOT "0a1b2c3d-0000-4000-8000-000000000001"
 #define OTHER "0a1b2c3d-0000-4000-8000-000000000002"
 #define MADE (1000 * NANOS_SECOND)
+#define CLOCK 77
+#define NOT_KNOWN UINT32_MAX
 
 /* Slices of a second; all else is the default. */
 static const struct terms minute = { -1, -1, NANOS_MINUTE };
-static const struct origin origin = { .base = MADE, .boot = BOOT };
+static const struct origin origin = { .base = MADE, .boot = BOOT, .clock = CLOCK };
 
 #define TEN(c) c c c c c c c c c c
 #define HUNDRED(c) TEN(TEN(c))
@@ -105,7 +107,7 @@ TEST(made) {
 		HOLDS(row, !differs);
 		HOLDS(row, is_zero(&new.breaker, sizeof new - offsetof(struct segment, breaker)));
 		HOLDS(row, is_zero(new.header.key + 3, SEGMENT_KEY - 3));
-		EQUAL(row, new.header.zero, 0);
+		EQUAL(row, new.header.clock, CLOCK);
 	}
 }
 
@@ -138,6 +140,7 @@ static const struct {
 	const char *why;
 	nanos now; /* since it was made */
 	const char *boot;
+	uint32_t clock; /* 0: the same */
 	size_t at, size;
 	const void *bytes; /* NULL: zeros */
 } checks[] = {
@@ -151,22 +154,28 @@ static const struct {
 	{ "no slice", "of another version", AT(slice), INT(0) },
 	{ "too short a slice", "of another version", AT(slice), INT(16666665) },
 	{ "too long a slice", "of another version", AT(slice), INT(24 * NANOS_MINUTE + 1) },
-	{ "before the boot", "of another version", AT(origin.base), INT(-1) },
+	{ "before the boot", "of another version", AT(base), INT(-1) },
 	{ "no length", "of another version", AT(length), WORD(0) },
 	{ "no key", "of another version", AT(key) },
 	{ "neither length nor key", "of another version", .at = offsetof(struct header, length),
 	    .size = 4 + SEGMENT_KEY },
 
 	{ "another boot", "of an earlier boot", .boot = OTHER },
-	{ "made without a boot", "of an earlier boot", AT(origin.boot) },
+	{ "made without a boot", "of an earlier boot", AT(boot) },
 	{ "epochs nearly used up", "good", USED_UP(1 << 21) },
 	{ "epochs used up", "of an earlier boot", USED_UP(1 << 20) },
 
 	/* Clocks. */
 	{ "two long slices behind", "good", AT(slice), INT(24 * NANOS_MINUTE), .now = 5 - MADE },
 	{ "as far behind as can be", "good", .now = -62 * NANOS_SECOND },
+	{ "a stranger", "of another clock", .clock = CLOCK + 1 },
+	{ "a stranger for whom it is as old as can be", "of another clock", USED_UP(0),
+	    .clock = CLOCK + 1 },
+	{ "a stranger of another boot", "of an earlier boot", .boot = OTHER, .clock = CLOCK + 1 },
+	{ "who does not know his clock", "good", .clock = NOT_KNOWN },
+	{ "made by an earlier program", "good", AT(clock) },
 	{ "further behind", "of another clock", .now = -62 * NANOS_SECOND - 1 },
-	{ "made at the end of time", "of another clock", AT(origin.base), INT(INT64_MAX) },
+	{ "made at the end of time", "of another clock", AT(base), INT(INT64_MAX) },
 };
 
 static const char *
@@ -183,8 +192,12 @@ TEST(checks) {
 
 	for (size_t i = 0; i < LENGTH(checks); i++) {
 		const char *boot = checks[i].boot == NULL ? BOOT : checks[i].boot;
-		struct origin here = { .base = MADE + checks[i].now };
+		struct origin here = { .base = MADE + checks[i].now, .clock = checks[i].clock };
 
+		if (checks[i].clock == 0)
+			here.clock = CLOCK;
+		else if (checks[i].clock == NOT_KNOWN)
+			here.clock = 0;
 		snprintf(here.boot, sizeof here.boot, "%s", boot);
 		segment_make(&new, "key", &minute, &origin);
 		memset((char *)header + checks[i].at, 0, checks[i].size);
@@ -309,10 +322,10 @@ static const struct {
 #define SEGMENT(field, at) \
 	{ #field, offsetof(struct segment, field), at }
 	{ "segment", sizeof(struct segment), 2312 }, { "header", sizeof(struct header), 1104 },
-	HEADER(slice, 16), HEADER(origin.base, 24), HEADER(origin.boot, 32), HEADER(length, 72),
-	HEADER(key, 76), SEGMENT(terms, 1104), SEGMENT(breaker, 1112), SEGMENT(breaker.rate, 1128),
-	SEGMENT(cooldown, 1136), SEGMENT(waiting, 1144), SEGMENT(guarded, 1152),
-	SEGMENT(hold, 1160), SEGMENT(totals[TOTAL_PROBES], 1168),
+	HEADER(slice, 16), HEADER(base, 24), HEADER(boot, 32), HEADER(length, 72), HEADER(key, 76),
+	HEADER(clock, 1100), SEGMENT(terms, 1104), SEGMENT(breaker, 1112),
+	SEGMENT(breaker.rate, 1128), SEGMENT(cooldown, 1136), SEGMENT(waiting, 1144),
+	SEGMENT(guarded, 1152), SEGMENT(hold, 1160), SEGMENT(totals[TOTAL_PROBES], 1168),
 	SEGMENT(totals[TOTAL_TURNS], 1176), SEGMENT(totals[TOTAL_LIMITED], 1184),
 	SEGMENT(totals[TOTAL_FIRSTS], 1192), SEGMENT(totals[TOTAL_DENIED], 1216),
 	SEGMENT(totals[TOTAL_THROTTLED], 1224), SEGMENT(totals[TOTAL_GAVE_UP], 1240),
