@@ -54,9 +54,9 @@ nanos event_loop_budget(struct event_loop *loop);
 nanos event_loop_log(struct event_loop *loop);
 
 /*
- * For --budget-required: asks the fleet's server whether it answers, and waits
- * for that until the deadline. If it does not, this says why, and the budget is
- * not ready. False if a signal has ended the wait.
+ * For --budget-required: asks the fleet's server whether it answers and could
+ * grant a retry, and waits for that until the deadline. If not, this says why,
+ * and the budget is not ready. False if a signal has ended the wait.
  */
 bool event_loop_await_greeting(struct event_loop *loop, nanos deadline);
 

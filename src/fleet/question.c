@@ -130,6 +130,18 @@ const char question_script[] =
 "  end\n"
 "  redis.call('HSET', key, unpack(put))\n"
 "  redis.call('PEXPIRE', key, math.ceil(w * 66 / 1000))\n"
+
+/*
+ * A question that wants nothing is refused where one that wants a retry would
+ * be: the server looks at the account, at its memory and at its own state
+ * before it looks at the arguments, which no command can use here.
+ */
+"else\n"
+"  redis.call('HGET', key, 'w')\n"
+"  local no = redis.pcall('HSET', key, 'w', 0, 'x')\n"
+"  if not string.find(no.err, 'wrong number') then return no end\n"
+"  no = redis.pcall('PEXPIRE', key, 'x')\n"
+"  if not string.find(no.err, 'not an integer') then return no end\n"
 "end\n"
 "local code = n == 0 and 2 or k\n"
 "local next = (x + 62) * w - T\n"
@@ -138,7 +150,7 @@ const char question_script[] =
 
 /* clang-format on */
 
-const char question_script_sha1[] = "7e34c8825b49488e038ea2f2b6927bf6976a4921";
+const char question_script_sha1[] = "f399089e2f986d881d1c224de4c848c2ae3cd4fb";
 
 /* The server's clock and the script count microseconds. */
 #define MICRO INT64_C(1000)
@@ -330,14 +342,24 @@ find(struct strview text, const char *words)
 static struct strview
 words_of(struct strview text)
 {
-	const char *script = find(text, " script: ");
+	static const char mark[] = " script: ";
+	const char *end = find(text, ", with args beginning with"), *at;
+	struct strview rest = text;
 
 	/* Redis and Valkey refuse a long request before they read its command,
 	 * and so without NOAUTH: "unauthenticated multibulk length". */
 	if (find(text, "unauthenticated ") != NULL)
 		return strview_of("NOAUTH Authentication required");
-	if (script != NULL)
-		text.length = (size_t)(script - text.at);
+	/* The last mark is before the place in the script, if that is named.
+	 * Others are the server's: "ERR ACL failure in script: User ...". */
+	while ((at = find(rest, mark)) != NULL) {
+		rest =
+		    strview_after(text, (size_t)(at - text.at) + strlen(mark));
+		if (find(rest, "on @") != NULL)
+			end = at;
+	}
+	if (end != NULL)
+		text.length = (size_t)(end - text.at);
 	if (text.length > 0 && text.at[text.length - 1] == '.')
 		text.length--;
 	return text;

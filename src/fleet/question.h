@@ -50,7 +50,8 @@
  *
  * Scripts are not rolled back if they fail. So one HSET writes all that
  * changes, and PEXPIRE follows it: if a right is missing, or the memory is
- * full, then nothing is granted that is not counted.
+ * full, then nothing is granted that is not counted. A question that wants
+ * nothing looks whether that is so, by requests that have no effect.
  */
 #ifndef QUESTION_H
 #define QUESTION_H
@@ -76,8 +77,8 @@ extern const char question_script_sha1[];
 /*
  * Writes a question: EVALSHA, or EVAL with the script if whole. A question with
  * nothing wanted and nothing told changes nothing on the server, and the terms
- * in its answer are those that are stored, if any are. To forget the budget is
- * PEXPIRE.
+ * in its answer are those that are stored, if any are; but it is refused where
+ * the server could not count a retry. To forget the budget is PEXPIRE.
  */
 void question_put(struct resp_request *request,
     const struct fleet_question *question, bool whole);

@@ -47,6 +47,8 @@ static const struct mutant {
 	{ false, "asking for the status tightens", "elseif asks", "elseif true" },
 	{ false, "asking for the status writes", "if asks then\n  local put",
 	    "if true then\n  local put" },
+	{ false, "asking for the status writes a field", "'HSET', key, 'w', 0, 'x'",
+	    "'HSET', key, 'w', 0" },
 	{ false, "a late reading sets the clock back", "e == E + 1", "false" },
 	{ false, "a clock set back is not noticed", "e == E + 1", "e and e > E" },
 	{ false, "the retries of 63 slices count", "E - 61 then return", "E - 62 then return" },

@@ -248,6 +248,20 @@ is_connected() {
 	    on one status=69 --budget-required -q -- touch began
 	    warned 'no connection: *; command not run'
 	    [ ! -e began ]
+	nor where the server can grant nothing, whatever there is to tell, as --budget-status says
+	    fleet_cli ACL SETUSER half on '>no' '~retry:*' -@all \
+	        +evalsha +eval +select +time +hmget +hget +pexpire >half
+	    export RETRY_FLEET_AUTH=half:no
+	    why='refused: ERR * command*'
+	    for _ in nothing something; do
+	        on one status=69 --budget-required -- touch began
+	        warned "$why; command not run"
+	        try status=1 --budget-dir one --budget-status api --fleet "$url"
+	        warned "cannot be asked: $why"
+	        is 0 "$RETRY" -B api --budget-dir one true
+	    done
+	    [ ! -e began ]
+	    [ "$(fleet_cli EXISTS retry:1:api)" = 0 ]
 	a signal ends retry while it asks, and another process may ask at once
 	    fleet_by 'exec sleep 60'
 	    url=rediss://any
@@ -305,7 +319,7 @@ other() {
 	mkdir one two database socket
 	fleet_start "${cluster[@]}" first.conf
 	one=redis://127.0.0.1:$fleet_port
-	url=$one/1 refuses database 'ERR SELECT is not allowed in cluster mode'
+	url=$one/1 refuses database 'ERR @(SELECT is not allowed in cluster mode|DB index is out of range)'
 	fleet_cli CLUSTER ADDSLOTS {0..16383} >ok
 	start "$FLEET_SERVER" --bind 127.0.0.1 --port "$port" \
 		--save '' --unixsocket "$PWD/other.socket" --dir "$PWD" "${cluster[@]}" other.conf
