@@ -147,7 +147,7 @@ backoff_after(const struct backoff *backoff, struct schedule *schedule,
 	if (backoff->jitter == JITTER_NONE)
 		return least;
 	if (left > least)
-		above = number_lesser(above, left - least - 1);
+		above = number_lesser(above, (left - least) / 2);
 	return number_add(least, uniform(&schedule->random, 0, above));
 }
 

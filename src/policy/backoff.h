@@ -90,7 +90,7 @@ nanos backoff_next(
 /*
  * The delay if the server asked for a wait: the greater of delay and wait, and
  * a random time in [0, max(base, wait / 10)] on top, unless there is no jitter.
- * That random time is cut so that the sum stays below left, if possible.
+ * That random time takes at most half of what is left then, if anything is.
  */
 nanos backoff_after(const struct backoff *backoff, struct schedule *schedule,
     nanos delay, nanos wait, nanos left);

@@ -151,9 +151,11 @@ static const char *const drawn[] = {
 	"jitter=decorrelated delay=8ns after 3ns wait 100ns -> 100 to 110",
 	"jitter=none delay=8ns after 3ns wait 100ns -> 100 to 100",
 	"jitter=none delay=8ns after 3ns wait 100ns left 101ns -> 100 to 100",
-	/* Less than what is left, but never less than the server asked for. */
-	"jitter=full delay=8ns after 3ns wait 100ns left 111ns -> 100 to 110",
-	"jitter=full delay=8ns after 3ns wait 100ns left 110ns -> 100 to 109",
+	/* Half of what is left is for the attempt, but it is never less than the server asked
+	 * for. */
+	"jitter=full delay=8ns after 3ns wait 100ns left 120ns -> 100 to 110",
+	"jitter=full delay=8ns after 3ns wait 100ns left 118ns -> 100 to 109",
+	"jitter=full delay=8ns after 105ns wait 100ns left 115ns -> 105 to 110",
 	"jitter=full delay=8ns after 3ns wait 100ns left 101ns -> 100 to 100",
 	"jitter=full delay=8ns after 3ns wait 100ns left 100ns -> 100 to 110",
 	/* Up to NANOS_MAX. */
@@ -163,7 +165,7 @@ static const char *const drawn[] = {
 	"jitter=none delay=ever max-delay=ever retry 3 -> ever to ever",
 	"jitter=full delay=8ns after 3ns wait ever -> ever to ever",
 	("jitter=full delay=8ns after 3ns wait 9223372036854775804ns -> "
-	 "9223372036854775804 to 9223372036854775806"),
+	 "9223372036854775804 to 9223372036854775805"),
 };
 
 TEST_ROWS(drawn) {

@@ -671,7 +671,7 @@ static const char *const drawn[] = {
 	/* Never earlier than the server asked; the jitter comes on top. */
 	"jitter=full | http 503 wait 5s -> 5s to 6s",
 	"jitter=equal | http 503 wait 60s -> 60s to 66s",
-	"jitter=decorrelated deadline=63s | http 503 wait 60s -> 60s to 63s",
+	"jitter=decorrelated deadline=63s | http 503 wait 60s -> 60s to 61.5s",
 	/* RFC 6585: after a 429 at least the base delay. */
 	"jitter=full | http 429 -> 1s to 1s",
 	"jitter=full | http 503 -> 0s to 1s",
