@@ -240,8 +240,7 @@ verdict_result(const struct rules *rules, const struct judgement *judgement,
 	    outcome->interrupted != 0 ||
 	    (reason == REASON_NOT_RETRYABLE && is_meant(outcome)))
 		return RESULT_IGNORED;
-	if (reason == REASON_STOP_RULE || reason == REASON_NOT_RETRYABLE ||
-	    reason == REASON_RETRY_IF)
+	if (reason == REASON_STOP_RULE || reason == REASON_NOT_RETRYABLE)
 		return RESULT_HEALTHY;
 	return judgement->verdict == VERDICT_RETRY && is_limit(rules, outcome)
 	    ? RESULT_LIMIT
