@@ -816,17 +816,17 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 		if (lines->failed != NULL)
 			add_pattern(policy, &rules->tool_failed, argument, fd,
 			    lines->failed);
+		/* Only a budget tells a limit from other failures. */
+		if (policy->budget.key != NULL &&
+		    (fd == STDERR_FILENO || lines->transient != NULL))
+			add_pattern(policy, &rules->limited, argument, fd,
+			    PRESET_LIMIT);
 	}
 	if (preset->wait != NULL) {
 		add_pattern(policy, &rules->transient, argument, STDERR_FILENO,
 		    preset->wait);
 		add_hint(policy, argument, STDERR_FILENO, preset->wait);
 	}
-
-	/* Only a budget tells a limit of the server from other failures. */
-	if (policy->budget.key != NULL)
-		add_pattern(policy, &rules->limited, argument, STDERR_FILENO,
-		    PRESET_LIMIT);
 
 	/* Patterns on the same stream are compiled as one. */
 	for (int i = first; i < watches->count; i++) {

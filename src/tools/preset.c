@@ -240,10 +240,21 @@
 	"^(\\(error\\) )?(NOAUTH |WRONGPASS |NOPERM |" \
 	"DENIED (Redis|Valkey) is running in protected mode)"
 
-/* What wget2 prints although its exit status may be 0. */
-#define WGET2_AGAIN \
+/*
+ * What wget2 prints of a response, on standard output or with -O - on standard
+ * error. A 401 and 407 ask for a password, a 404 may be that of robots.txt, and
+ * a 416 tells that a file is whole: after these only the exit status counts.
+ */
+#define WGET2_AGAIN "^HTTP ERROR response " AGAIN
+#define WGET2_NEVER \
+	"^HTTP ERROR response (4(0[02356]|09|1[0-57-9]|2[0-46-8])|50[15])\\b"
+#define WGET2_FAILED \
+	"^HTTP ERROR response (4(0[0235689]|1[0-57-9]|[2-9][0-9])|5[0-9]+)\\b"
+
+/* What it prints of a connection, always on standard error. */
+#define WGET2_LOST \
 	"^(Failed to ((read|write) -?[0-9]+ bytes|resolve |connect )|" \
-	"Just got [0-9]+ of [0-9]+ bytes|HTTP ERROR response " AGAIN ")"
+	"Just got [0-9]+ of [0-9]+ bytes)"
 
 /* npm 10 and older versions begin a line of an error in different ways. */
 #define NPM "^npm (ERR!|error) "
@@ -1240,15 +1251,17 @@ static const struct preset tools[] = {
 
 	/*
 	 * After a failure the status may be 0. Without a word, 5 is a handshake
-	 * that was cut off, and 8 is a 404 or a 5xx.
+	 * that was cut off; 8 is as often a 404.
 	 */
 	{ .name = "wget2",
 	  .knows = "errors of the network, HTTP 429 or 5xx",
-	  .codes = SLOW_TOO ",4,5,8",
-	  .err.fatal = "^ERROR: The certificate |"
-	"^HTTP ERROR response (4(0[0-79]|1[0-9]|2[0-46-8])|50[15])\\b",
-	  .err.transient = WGET2_AGAIN,
-	  .err.failed = WGET2_AGAIN "|^HTTP ERROR response ",
+	  .codes = SLOW_TOO ",4,5",
+	  .err.fatal = "^ERROR: The certificate |" WGET2_NEVER,
+	  .err.transient = WGET2_AGAIN "|" WGET2_LOST,
+	  .err.failed = WGET2_FAILED "|" WGET2_LOST,
+	  .out.fatal = WGET2_NEVER,
+	  .out.transient = WGET2_AGAIN,
+	  .out.failed = WGET2_FAILED,
 	  .source = "wget2(1), EXIT STATUS; src/wget.c; captures" },
 
 	/* yarn 1 prints errors on stderr, yarn 2 and later ones on stdout. */

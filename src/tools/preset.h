@@ -31,8 +31,8 @@ struct preset_lines {
 };
 
 /*
- * A line with this on stderr is about a limit of the server, as many tools of
- * all presets print it: HTTP status 429 (RFC 6585) with its reason, the errors
+ * A line with this, on stderr or where the row has transient lines, is about a
+ * limit of the server, as many tools of all presets print it: HTTP status 429 (RFC 6585) with its reason, the errors
  * of registries (OCI distribution) and of the interfaces of AWS.
  */
 #define PRESET_LIMIT \

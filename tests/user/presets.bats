@@ -21,7 +21,7 @@ setup() {
 
 # stub NAME STATUS [ERR [OUT]]: ./bin/NAME, one of the tools, prints these and exits like
 # that, as does any other stub now.
-tools=(apt-get curl docker frob git helm make other pip3.11 podman psql redis-cli ssh tool wget)
+tools=(apt-get curl docker frob git helm make other pip3.11 podman psql redis-cli ssh tool wget wget2)
 stub() {
 	STATUS=$2
 	printf '%s' "${3-}" >tool/err
@@ -173,12 +173,15 @@ incurable='cannot be cured by a retry'
 	loading='LOADING Redis is loading the dataset in memory'
 	mirror='W: Failed to fetch http://x  503  Service Unavailable
 W: Some index files failed to download.'
+	response='HTTP ERROR response'
 	table judged <<-'END'
 		2 0 "$spent" '' "$loading" --preset redis bin/redis-cli && [ "$(grep -c LOADING out)" -eq 2 ]
 		1 0 '' '' "$loading" bin/redis-cli
 		1 0 ': succeeded' '' '"a page that says: LOADING Redis is loading"' -v --preset redis bin/redis-cli
 		1 0 ': succeeded' '' "$loading" -v --preset redis --success-on 0 bin/redis-cli
 		2 0 "$spent" "$mirror" '' --preset apt bin/apt-get update
+		2 0 "$spent" '' "$response 429 Too Many Requests [http://x/]" -a bin/wget2 -O out http://x/
+		1 8 'see --retry-on' '' "$response 404 Not Found [http://x/]" -a bin/wget2 -O out http://x/
 	END
 	cat >bin/redis-cli <<-'SH'
 		#!/bin/sh

@@ -148,5 +148,8 @@ puts_off() {
 	        "${says[@]}" 'service is down, try again in 1s'
 	    is 1 "$RETRY" -B words "${none[@]}" --preset docker "${says[@]}" \
 	        'connection reset by peer'
+	    is 0 "$RETRY" -B out "${none[@]}" --preset mvn \
+	        sh -c '"$@" 2>&1' sh "${says[@]}" \
+	        'Could not transfer x: status code: 429, reason phrase: Too Many Requests'
 	END
 }

@@ -78,7 +78,7 @@ static enum means judge(const char *line) {
 
 /*
  * Takes the lines of a text apart: a line behind "> " is on standard output,
- * any other on standard error.
+ * any other on standard error, where "2> " may stand before it.
  */
 static void split(const char *text) {
 	memset(run, 0, sizeof run);
@@ -86,7 +86,7 @@ static void split(const char *text) {
 		bool out = strncmp(text, "> ", 2) == 0;
 		const char *end = strstr(text, "\\n");
 
-		text += out ? 2 : 0;
+		text += out ? 2 : strncmp(text, "2> ", 3) == 0 ? 3 : 0;
 		length = end == NULL ? strlen(text) : (size_t)(end - text);
 		strncat(run[out ? OUT : ERR], text, length);
 		strcat(run[out ? OUT : ERR], "\n");
