@@ -187,6 +187,10 @@ help_preset(const struct preset *preset)
 	put_rule(&writer, "a failure that stays:\n", err->fatal, out->fatal);
 	writer_put(&writer, "a failure that passes:\n");
 	put_alternatives(&writer, "", preset->codes, ',');
+	if (preset->elsewhere != NULL)
+		writer_put_all(&writer,
+		    STRINGS("but not a limit of time that ended: ",
+			preset->elsewhere, "\n"));
 	if (preset->own != NULL)
 		writer_put_all(&writer,
 		    STRINGS("and, with exit status ", preset->own, ":\n"));

@@ -853,14 +853,16 @@ add_preset(
     struct policy *policy, struct given *given, const struct argument *argument)
 {
 	char **command = policy->command;
+	const char *unfinished;
 	struct preset preset;
 
 	if (strcmp(given->text, "auto") == 0) {
 		policy->automatic = true;
 		if (command == NULL)
 			return false;
-		command += command_line_unwrap(command).command;
-		if (!preset_for_command(command, &preset))
+		if (!preset_for_command(
+			command + command_line_unwrap(command).command,
+			&preset))
 			return false;
 		given->text = preset.name;
 	} else {
@@ -868,6 +870,11 @@ add_preset(
 		    find_preset(argument, given->text, strlen(given->text));
 	}
 	add_preset_rules(policy, argument, &preset);
+	unfinished =
+	    command == NULL ? NULL : preset_unfinished(&preset, command);
+	if (unfinished != NULL)
+		add_list(
+		    policy, &policy->rules.unfinished, argument, unfinished);
 	return true;
 }
 

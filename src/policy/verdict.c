@@ -205,6 +205,12 @@ verdict_of(const struct rules *rules, const struct request *request,
 	if (judgement.verdict == VERDICT_RETRY && request->method != NULL &&
 	    !unsent)
 		return stop(REASON_NOT_IDEMPOTENT, "idempotency");
+	/* A LIST of the user that names the end allows both at once. */
+	if (judgement.verdict == VERDICT_RETRY &&
+	    outcome->end != END_DEADLINE &&
+	    meets_end(&rules->unfinished, outcome) &&
+	    !verdict_fails_by(&rules->retry_on, outcome))
+		return stop(REASON_NOT_IDEMPOTENT, "idempotency");
 	return judgement;
 }
 

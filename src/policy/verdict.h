@@ -93,6 +93,8 @@ struct rules {
 	struct conditions tool_exits; /* statuses that are the tool's own */
 	struct conditions tool_transient; /* transient with one of these */
 	struct conditions limited; /* words for a server's limit */
+	/* What the command has started elsewhere may still run. */
+	struct conditions unfinished;
 };
 
 /*
@@ -113,7 +115,8 @@ struct rules {
  *	retry-on	--retry-on names the outcome: retry; if not: stop
  *	fail-on		--fail-on made it a failure, and there is no --retry-on:
  *			retry, whatever a preset knows
- *	idempotency	the request must not be sent twice: stop
+ *	idempotency	the request must not be sent twice, or what was started
+ *			elsewhere may still run: stop
  *	default		a failure, and no list decides: retry
  *	retry-if	--retry-if does not want the retry: stop (plan)
  */

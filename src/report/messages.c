@@ -388,6 +388,24 @@ add_rule(struct message *message)
 		    one, name);
 }
 
+/* Why the command must not run twice. */
+static void
+add_unsafe(struct message *message)
+{
+	const char *method = message->history->request.method;
+	const struct given *preset;
+
+	if (method != NULL) {
+		put(message, "a %s", method);
+		return;
+	}
+	if (count(message->policy, "preset", &preset) == 1)
+		add_preset(message, preset->text);
+	else
+		put(message, "the presets: ");
+	put(message, "what it started elsewhere may still run");
+}
+
 /* What would have waited for the budget, in brackets; "" if nothing would. */
 static const char *
 remedy(const struct message *message)
@@ -440,8 +458,11 @@ add_cause(struct message *message)
 		count(policy, "retry-if", &given);
 		add_location(message, given);
 	} else if (reason == REASON_NOT_IDEMPOTENT) {
-		put(message, "a %s is not sent twice without --idempotency-key",
-		    history->request.method);
+		add_unsafe(message);
+		put(message, "%s",
+		    history->request.method != NULL
+			? " is not sent twice without --idempotency-key"
+			: ", see --retry-on timeout");
 	} else if (reason == REASON_INPUT_CONSUMED) {
 		add_consumed(message);
 	} else if (reason == REASON_ATTEMPTS &&
@@ -543,7 +564,7 @@ keep_why(struct message *message)
 	} else if (judgement->reason == REASON_NOT_RETRYABLE) {
 		add_rule(message);
 	} else if (judgement->reason == REASON_NOT_IDEMPOTENT) {
-		put(message, "a %s", message->history->request.method);
+		add_unsafe(message);
 	} else if (strcmp(rule, "http") == 0) {
 		put(message, "HTTP %d", last->http.code);
 	} else if (strcmp(rule, "success-on") == 0 ||

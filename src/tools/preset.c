@@ -585,6 +585,7 @@ static const struct preset tools[] = {
 	{ .name = "docker",
 	  .knows = "no daemon, a registry that fails, but not a pull limit",
 	  .programs = "docker docker-compose podman buildah skopeo",
+	  .elsewhere = "exec run",
 	  .err.fatal = "permission denied while trying to connect|"
 	    "access denied|access to the resource is denied|[Uu]nauthorized|"
 	    "daemon: ([Dd]enied|[Ff]orbidden)|manifest (unknown|"
@@ -785,6 +786,7 @@ static const struct preset tools[] = {
 	{ .name = "kubectl",
 	  .knows = "a server not reached or overloaded, a conflict",
 	  .programs = "kubectl oc",
+	  .elsewhere = "exec",
 	  .err.fatal = "^Error from server \\((Forbidden|NotFound|Unauthorized|"
 	    "Invalid|BadRequest|AlreadyExists|MethodNotAllowed)\\)|" GO_NEVER
 	    "|must be logged in to the server|^error: unknown (flag|command|"
@@ -899,6 +901,7 @@ static const struct preset tools[] = {
 	  .programs =
 	    "mysql mysqldump mysqladmin mysqlimport mysqlcheck mariadb "
 	    "mariadb-dump mariadb-admin mariadb-import mariadb-check",
+	  .elsewhere = "mysql mariadb",
 	  .err.fatal = "Access denied for user|([Ee]rror|ERROR):? (1044|1045|"
 	    "1049|1064|1130|1142|1146|1153|1698)\\b|"
 	    "through socket '.*' \\(13\\b|" FULL,
@@ -1048,6 +1051,7 @@ static const struct preset tools[] = {
 	  .programs =
 	    "psql pg_dump pg_dumpall pg_restore pg_basebackup createdb "
 	    "createuser dropdb dropuser clusterdb vacuumdb reindexdb pgbench",
+	  .elsewhere = "psql",
 	  .err.fatal = "authentication failed|no pg_hba\\.conf entry|(role|"
 	    "database) \".*\" does not exist|[Pp]ermission denied|"
 	    "syntax error|certificate verify failed|" FULL,
@@ -1165,6 +1169,7 @@ static const struct preset tools[] = {
 	  .knows = "no connection, but not what the command did",
 	  .codes = SLOW,
 	  .own = "255",
+	  .elsewhere = "ssh",
 	  .err.fatal = SSH_NEVER,
 	  .err.transient = SSH_AGAIN,
 	  .source = "ssh(1), EXIT STATUS; OpenSSH; captures" },
@@ -1195,6 +1200,7 @@ static const struct preset tools[] = {
 	{ .name = "terraform",
 	  .knows = "throttling, a held state lock",
 	  .programs = "terraform tofu terragrunt",
+	  .elsewhere = "apply",
 	  .err.fatal = NET_NEVER "|requires auth|No valid credential|"
 	    "InvalidClientTokenId|ExpiredToken|AccessDenied|"
 	    "UnauthorizedOperation|AuthFailure|Error: (Unsupported|Invalid|"
@@ -1359,4 +1365,39 @@ preset_for_command(char *const command[], struct preset *preset)
 			return true;
 	}
 	return find_program(name, strlen(name), preset);
+}
+
+/* Whether a list of words, separated by blanks, has this one. */
+static bool
+has_word(const char *list, const char *word)
+{
+	struct strview rest = strview_of(list), one;
+
+	while (strview_cut(&rest, ' ', &one))
+		if (strlen(word) == one.length &&
+		    memcmp(word, one.at, one.length) == 0)
+			return true;
+	return false;
+}
+
+const char *
+preset_unfinished(const struct preset *preset, char *const command[])
+{
+	char *const *client = command + command_line_unwrap(command).command;
+	const char *name = command_line_program(*client), *list = SLOW;
+	bool found;
+
+	if (preset->elsewhere == NULL)
+		return NULL;
+	if (!has_word(preset->programs, name))
+		name = preset->name;
+	found = has_word(preset->elsewhere, name);
+	for (char *const *word = client + 1; *word != NULL && !found; word++)
+		found = has_word(preset->elsewhere, *word) &&
+		    !has_word(preset->programs, *word);
+	/* timeout(1) ends the client, too. */
+	for (; command < client; command++)
+		if (strcmp(command_line_program(*command), "timeout") == 0)
+			list = SLOW_TOO;
+	return found ? list : NULL;
 }

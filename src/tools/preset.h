@@ -32,8 +32,9 @@ struct preset_lines {
 
 /*
  * A line with this, on stderr or where the row has transient lines, is about a
- * limit of the server, as many tools of all presets print it: HTTP status 429 (RFC 6585) with its reason, the errors
- * of registries (OCI distribution) and of the interfaces of AWS.
+ * limit of the server, as many tools of all presets print it: HTTP status 429
+ * (RFC 6585) with its reason, the errors of registries (OCI distribution) and
+ * of the interfaces of AWS.
  */
 #define PRESET_LIMIT \
 	"[Tt]oo ?[Mm]any ?[Rr]equests|TOOMANYREQUESTS|[Rr]ate ?[Ll]imit|" \
@@ -54,6 +55,12 @@ struct preset {
 	 * other, transient lines do not count. NULL: all come from the tool.
 	 */
 	const char *own;
+	/*
+	 * Programs of the row, and words of a command line, separated by
+	 * blanks, with which the tool starts something elsewhere that goes on
+	 * when the tool is ended. NULL: nothing does.
+	 */
+	const char *elsewhere;
 	struct preset_lines err, out; /* on stderr and on stdout */
 	/* A pattern on stderr: such a line is transient, and the time directly
 	 * behind the match is how long to wait, as with --retry-after. */
@@ -81,5 +88,14 @@ bool preset_find(const char *name, size_t length, struct preset *preset);
  * there is none.
  */
 bool preset_for_command(char *const command[], struct preset *preset);
+
+/*
+ * A LIST of the ends after which what the command has started elsewhere may
+ * still run, so that it must not be started again: a limit of time has ended
+ * the client, which is behind wrappers. The program of a command that is not of
+ * the row counts as the tool. NULL: there are none.
+ */
+const char *
+preset_unfinished(const struct preset *preset, char *const command[]);
 
 #endif

@@ -166,14 +166,17 @@ static char *put_value(char *to, char *value) {
 struct policy script_policy(struct script *script) {
 	static const char lists[] = " retry stop fail success ";
 	/* The policy has parts of these. */
-	static char line[1024], transient[64], fatal[64];
+	static const char names[3][12] = { "transient", "fatal", "unfinished" };
+	static char line[1024], parts[3][64];
 	char *argv[40], *rest = line, name[80];
 	struct script before = *script;
 	struct conditions_error error;
 	struct policy policy;
-	int argc = 0;
+	struct conditions *const sets[3] = { &policy.rules.transient, &policy.rules.fatal,
+		&policy.rules.unfinished };
+	int argc = 0, part;
 
-	*transient = *fatal = '\0';
+	memset(parts, 0, sizeof parts);
 	rest += sprintf(rest, "retry -n 9 -j none -B key");
 	for (; script_next(script); before = *script) {
 		char *value = strchr(script->word, '=');
@@ -182,8 +185,9 @@ struct policy script_policy(struct script *script) {
 			break;
 		if (value != NULL)
 			*value++ = '\0';
-		if (script_is(script, "transient") || script_is(script, "fatal")) {
-			strcpy(script_is(script, "fatal") ? fatal : transient, value);
+		for (part = 0; part < 3 && !script_is(script, names[part]);) part++;
+		if (part < 3) {
+			strcpy(parts[part], value);
 			continue;
 		}
 		snprintf(name, sizeof name, " %s ", script->word);
@@ -197,10 +201,9 @@ struct policy script_policy(struct script *script) {
 	strcpy(rest, " true");
 	for (rest = line; (argv[argc] = strsep(&rest, " ")) != NULL;) argc++;
 	options_parse(argc, argv, &policy);
-	if (*transient != '\0')
-		conditions_parse(&policy.rules.transient, &policy.watches, transient, &error);
-	if (*fatal != '\0')
-		conditions_parse(&policy.rules.fatal, &policy.watches, fatal, &error);
+	for (part = 0; part < 3; part++)
+		if (*parts[part] != '\0')
+			conditions_parse(sets[part], &policy.watches, parts[part], &error);
 	return policy;
 }
 

@@ -193,6 +193,25 @@ W: Some index files failed to download.'
 	[ "$(tail -n 1 out)" = PONG ]
 }
 
+@test "what may still run elsewhere after a limit of time is not started again, unless a LIST says so" {
+	printf '%s\n' '#!/bin/sh' 'echo >>tool/runs' 'exec sleep 60' >bin/docker
+	cp bin/docker bin/ssh
+	cp bin/docker bin/psql
+	local may='what it started elsewhere may still run, see --retry-on timeout'
+	table ran <<-'END'
+		1 status=124 says="*, giving up: preset ssh: $may" -n 2 -t 0.1 -a bin/ssh host make
+		1 status=124 says="*without output*, giving up: preset ssh: $may" -n 2 --idle-timeout 0.1 -a bin/ssh host make
+		1 status=124 says="*, giving up: preset psql: $may" -n 2 -t 0.1 -a --retry-on 9 bin/psql -c x
+		1 status=124 says="*, giving up: the presets: $may" -n 2 -t 0.1 -a --preset sysexits bin/ssh host make
+		1 status=124 says="*, giving up: preset docker: $may" -n 2 -a timeout 0.1 bin/docker exec c make
+		2 status=124 says='*: attempts exhausted' -n 2 -t 0.1 -a bin/docker pull x
+		2 status=124 says='*: attempts exhausted' -n 2 -t 0.1 -a --retry-on timeout bin/ssh host make
+		2 status=124 says='*: attempts exhausted' -n 2 --idle-timeout 0.1 -a --retry-on 9,idle bin/docker exec c make
+		1 status=124 says='*, giving up: deadline' -n 2 -T 0.1 -a bin/ssh host make
+	END
+	has_line 'but not a limit of time that ended: exec run' <("$RETRY" --preset show:docker)
+}
+
 @test "several presets count together, and with what the user says" {
 	denied='u@h: Permission denied (publickey).'
 	refused='fatal: unable to access: Connection refused'

@@ -260,6 +260,7 @@ because() {
 		'"preset git: @Authentication failed@ cannot be cured by a retry"' "$once (exit 128)$gave preset git: @Authentication failed@ cannot be cured by a retry" -a ./git
 		'"preset git: @Could not resolve host@"' "$spent" --preset git ./hub
 		'"preset flock: timeout"' "attempt 1/1 timed out after 0.1s$gave attempts exhausted" --preset flock -t 0.1 sleep 9
+		'"preset ssh: what it started elsewhere may still run"' "attempt 1/1 timed out after 0.1s$gave preset ssh: what it started elsewhere may still run, see --retry-on timeout" --preset ssh -t 0.1 sleep 9
 		'"--fail-on stdout:ok: @ok@"' "attempt 1/1 failed (exit 0)$gave attempts exhausted" --fail-on stdout:ok echo ok
 		'"--fail-on stdout:[0-9]+ err: @12 errors@"' "attempt 1/1 failed (exit 0)$gave attempts exhausted" --fail-on 'stdout:[0-9]+ err' echo '3 files, 12 errors, and more'
 		"\"--fail-on stdout:begin.*end: @beginning of ${long}x...@\"" "attempt 1/1 failed (exit 0)$gave attempts exhausted" --fail-on stdout:begin.*end echo "x beginning of $long$long$long the end"

@@ -306,6 +306,21 @@ TEST(verdicts) {
 		{ "not-idempotent by idempotency", "exit 8 once, exit 52 http 0 once",
 		    "exit 7 http 307 once", "exit 7 once several, timeout 7 once",
 		    "killed 7 once, deadline once" },
+		/* What was started elsewhere may still run: only a LIST allows more. */
+		{ "not-idempotent by idempotency",
+		    "transient=timeout unfinished=timeout | timeout, timeout 7, idle",
+		    "transient=timeout retry=7 unfinished=timeout | timeout",
+		    "transient=124 unfinished=timeout,124 | exit 124",
+		    "unfinished=timeout | timeout http 200" },
+		{ "retry by retry-on", "retry=timeout unfinished=timeout | timeout, idle",
+		    "retry=124 unfinished=timeout | timeout",
+		    "retry=idle unfinished=timeout | idle",
+		    "retry=fail unfinished=timeout | timeout" },
+		{ "not-retryable by retry-on", "retry=idle unfinished=timeout | timeout" },
+		{ "retry by preset", "transient=124,1 unfinished=timeout | exit 124, exit 1" },
+		{ "retry by deadline", "transient=timeout unfinished=timeout | deadline" },
+		{ "succeeded by success-on", "success=timeout unfinished=timeout | timeout" },
+		{ "stop-rule by stop-on", "stop=timeout unfinished=timeout | timeout" },
 		/* A command that did not run has sent nothing. */
 		{ "retry by default", "no-fork EAGAIN once several" },
 		/* All other reasons precede it. */

@@ -248,3 +248,38 @@ TEST(programs_and_names) {
 	ALIKE(commands, command_of);
 	ALIKE(names, found);
 }
+
+/* After which ends the command of a line, "PRESET COMMAND,WORD", may still run elsewhere. */
+static const char *unfinished_of(const char *line) {
+	char text[80], *rest = text, *command[12] = { NULL };
+	const char *name, *list;
+	struct preset row;
+
+	snprintf(text, sizeof text, "%s", line);
+	name = strsep(&rest, " ");
+	for (int i = 0; rest != NULL; i++) command[i] = strsep(&rest, ",");
+	if (!preset_find(name, strlen(name), &row))
+		return "no such preset";
+	list = preset_unfinished(&row, command);
+	return list == NULL ? "none" : list;
+}
+
+TEST(unfinished) {
+	static const char *const rows[][16] = {
+		{ "timeout", "ssh ssh,h,make", "ssh /usr/bin/ssh,h", "docker docker,exec,c,make",
+		    "docker docker,-H,x,compose,exec,c,make", "docker podman,run,i",
+		    "kubectl kubectl,-n,x,exec,p,--,make", "psql psql,-c,x", "mysql mysql",
+		    "mysql mariadb,-e,x", "terraform tofu,apply", "docker sudo,-u,x,docker,exec,c",
+		    /* What runs in such a program ends by itself. */
+		    "docker docker,exec,c,timeout,5,make",
+		    /* Nobody knows what a script does. */
+		    "ssh ./deploy", "psql ./migrate" },
+		{ "timeout,124", "ssh timeout,5,ssh,h", "docker timeout,5,docker,exec,c",
+		    "psql sudo,timeout,5,psql", "psql timeout,5,nice,psql" },
+		{ "none", "git git,push", "scp scp,f,h:", "docker docker,pull,i", "docker ./build",
+		    "kubectl kubectl,apply,-f,x", "psql pg_dump,psql", "mysql mysqldump,mysql",
+		    "terraform terraform,plan", "terraform ./apply" },
+	};
+
+	ALIKE(rows, unfinished_of);
+}
