@@ -565,7 +565,7 @@ static const struct preset tools[] = {
 	  .knows = "no answer, SERVFAIL, but not NXDOMAIN",
 	  .programs = "dig getent host nslookup",
 	  .codes = SLOW_TOO ",2,9",
-	  .err.transient = "^dig: couldn't get address for ",
+	  .err.transient = "^(dig|host|nslookup): couldn't get address for ",
 	  .out.fatal = "not found: [35]\\(|"
 	    "^\\*\\* server can't find .*: (NXDOMAIN|REFUSED)|"
 	    "^\\*\\*\\* Can't find .*: No answer",
@@ -606,6 +606,7 @@ static const struct preset tools[] = {
 	    ")|^Error response from daemon: \\w+$|"
 	    "HTTPConnectionPool\\(.*Read timed out|"
 	    "Couldn't connect to Docker daemon at |"
+	    "removal of container [^ ]+ is already in progress|"
 	    "^(ERROR: )?failed to solve: (Unavailable|DeadlineExceeded|"
 	    "Aborted): |filesystem layer verification failed for digest ",
 	  .wait = REGISTRY_WAIT,
