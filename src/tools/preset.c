@@ -295,6 +295,9 @@
 	"Malformed version number string|marshal data too short|" \
 	"\\bZlib::(Buf|Data|GzipFile::)?Error"
 
+/* How pnpm 12 begins a line of the tree of causes. */
+#define PNPM_LINE "^  [^ -~]+ "
+
 /* How mise begins a line of an error: with several, by the name of a tool. */
 #define MISE_LINE "^(mise ERROR |[a-z]+:[^ ]+@[^ ]+: ).*"
 
@@ -1007,12 +1010,18 @@ static const struct preset tools[] = {
 	  .source = "playwright-core's registry, npm's error-message.js; "
 	    "captures" },
 
-	/* pnpm prints errors on stdout; what npm does for it is on stderr. */
+	/*
+	 * Up to version 11 it prints errors on stdout; what npm does for it is
+	 * on stderr. From 12 on they are on stderr: a tree of causes, broken at
+	 * 80 columns.
+	 */
 	{ .name = "pnpm",
 	  .knows = "errors of the network and of the registry",
 	  .programs = "pnpm pnpx",
 	  .err.fatal = NPM_NEVER "|" TLS_NEVER,
-	  .err.transient = NPM_AGAIN "|" COREPACK_AGAIN,
+	  .err.transient = NPM_AGAIN "|" COREPACK_AGAIN "|" PNPM_LINE "(.*("
+	    RUST_AGAIN "|" UNREACHED "|(HTTP| -) " AGAIN ")|.*\\(" AGAIN ")|"
+	    "^      (\\(" AGAIN " [A-Z]|.*\\(os error 1(0[1-4]|1[0-3])\\))",
 	  .out.fatal = "ERR_PNPM_(FETCH_" NEVER "|NO_MATCHING_VERSION|"
 	    "OUTDATED_LOCKFILE)|ERR_PNPM_.*(reason: |fetch failed).*("
 	    TLS_NEVER ")",
