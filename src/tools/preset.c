@@ -489,7 +489,7 @@ static const struct preset tools[] = {
 	  .err.transient = "curl error " CURL_AGAIN " while downloading|"
 	    "\\(HTTP/[0-9.]+ " AGAIN "|^ *[HTP/1-3. ]{0,9}" AGAIN
 	    " [A-Za-z ]*\\)|^ *[0-9]{0,2} ?(" AGAIN_REASON ")\\)|"
-	    "Failed to open stream: (Connection |No route|Network |"
+	    "stream: (Connection |No route|Network |"
 	    "php_network_get)|^ *php_network_getaddresses|" GIT_AGAIN,
 	  .source = "Composer's CurlDownloader.php, RemoteFilesystem.php; "
 	    "captures" },
