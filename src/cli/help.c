@@ -189,7 +189,7 @@ help_preset(const struct preset *preset)
 	put_alternatives(&writer, "", preset->codes, ',');
 	if (preset->elsewhere != NULL)
 		writer_put_all(&writer,
-		    STRINGS("but not a limit of time that ended: ",
+		    STRINGS("but not a time limit that ended: ",
 			preset->elsewhere, "\n"));
 	if (preset->own != NULL)
 		writer_put_all(&writer,

@@ -870,8 +870,10 @@ add_preset(
 		    find_preset(argument, given->text, strlen(given->text));
 	}
 	add_preset_rules(policy, argument, &preset);
-	unfinished =
-	    command == NULL ? NULL : preset_unfinished(&preset, command);
+	/* With -w a limit of an attempt that hangs means "not yet", too. */
+	unfinished = command == NULL || policy->waits
+	    ? NULL
+	    : preset_unfinished(&preset, command);
 	if (unfinished != NULL)
 		add_list(
 		    policy, &policy->rules.unfinished, argument, unfinished);

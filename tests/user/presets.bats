@@ -193,7 +193,7 @@ W: Some index files failed to download.'
 	[ "$(tail -n 1 out)" = PONG ]
 }
 
-@test "what may still run elsewhere after a limit of time is not started again, unless a LIST says so" {
+@test "what may still run elsewhere after a time limit is not started again, unless a LIST or -w says so" {
 	printf '%s\n' '#!/bin/sh' 'echo >>tool/runs' 'exec sleep 60' >bin/docker
 	cp bin/docker bin/ssh
 	cp bin/docker bin/psql
@@ -208,8 +208,9 @@ W: Some index files failed to download.'
 		2 status=124 says='*: attempts exhausted' -n 2 -t 0.1 -a --retry-on timeout bin/ssh host make
 		2 status=124 says='*: attempts exhausted' -n 2 --idle-timeout 0.1 -a --retry-on 9,idle bin/docker exec c make
 		1 status=124 says='*, giving up: deadline' -n 2 -T 0.1 -a bin/ssh host make
+		2 status=124 says='*: attempts exhausted' -w 9 -n 2 -t 0.1 -a bin/psql -c x
 	END
-	has_line 'but not a limit of time that ended: exec run' <("$RETRY" --preset show:docker)
+	has_line 'but not a time limit that ended: exec run' <("$RETRY" --preset show:docker)
 }
 
 @test "several presets count together, and with what the user says" {
