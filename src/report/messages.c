@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "exit_status.h"
 #include "match/pattern.h"
 #include "tools/command_line.h"
