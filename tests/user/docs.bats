@@ -817,7 +817,7 @@ function_runs() {
 		block shell "$top/README.md"
 		echo
 		block bash "$top/README.md"
-		"$RETRY" --help | sed '1,/^Examples:/d; s/^/\n/'
+		(exec -a retry "$RETRY" --help) | sed '1,/^Examples:/d; s/^/\n/'
 	} | awk -v RS= '{ print >sprintf("example.%02d", NR) }'
 	[ "$(printf '%s\n' example.* | wc -l)" = 13 ]
 	for file in example.*; do
