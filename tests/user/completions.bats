@@ -171,8 +171,10 @@ start_fish() {
 		end
 		echo "READ""Y"
 	END
-	shell=(fish --no-config -i)
-	# What is typed before fish 4 reads again is lost. It says that it reads.
+	# Without the feature it waits for answers of the terminal.
+	shell=(env TERM=xterm fish --no-config --features=no-query-term -i)
+	# What is typed before fish 4 reads again is lost. It says that it reads,
+	# of late not on a dumb terminal.
 	[[ $(fish --version) = *' '[0-3].* ]] || reads=$'see:\e[?2004h'
 }
 
