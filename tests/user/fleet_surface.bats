@@ -157,11 +157,12 @@ field() {
 	gives 0 "$1" jq -r "$2" seen
 }
 
-# blocks_signals: the process that start began blocks some signal
+# blocks_signals: the retry that start began blocks some signal. With a new glibc all
+# are blocked before its exec, too.
 blocks_signals() {
 	local status
 	IFS= read -rd '' status <"/proc/$pid/status" || :
-	[[ $status =~ SigBlk:[[:space:]]*0*[1-9a-f] ]]
+	[[ $status =~ ^Name:[[:space:]]retry.*SigBlk:[[:space:]]*0*[1-9a-f] ]]
 }
 
 # fails LINE WORD...: retry --budget-status fails so, with what it shows in ./seen
