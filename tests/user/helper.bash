@@ -142,11 +142,12 @@ look_where_it_fails() {
 }
 
 # bats starts date(1) and two shells to learn when a test begins. Since bash 5.0
-# it knows the time itself.
+# it knows the time itself. Since 1.13 bats gives the name of a variable for it.
 if [ -n "${EPOCHREALTIME-}" ]; then
 	get_mills_since_epoch()
 	{
-		echo "${EPOCHREALTIME::-7}${EPOCHREALTIME: -6:3}"
+		local mills=${EPOCHREALTIME::-7}${EPOCHREALTIME: -6:3}
+		[ $# -gt 0 ] && printf -v "$1" %s "$mills" || echo "$mills"
 	}
 fi
 
@@ -208,11 +209,13 @@ row() {
 	row_ended "$got" "$place" "$name"
 }
 
+# Without its redirection the input would be /dev/null. Since bash 5.3 all that runs
+# in the background would ignore SIGINT and SIGQUIT, which up to 5.2 only a command did.
 beside() {
 	local name=$1 place
 	shift
 	next_row
-	run_row "$@" <&0 3>&- & # without that its input would be /dev/null
+	{ trap - INT QUIT; run_row "$@"; } <&0 3>&- &
 	beside+=("$! $place $name")
 }
 
