@@ -326,14 +326,15 @@ analyze:
 	@$(TIDY)
 
 # The sanitizers leave the signals of faults alone, as the tests are about them.
-# SUITE='tests/hosts young+user' runs the suite as there. Anybody may write reports.
+# SUITE='tests/hosts young+user' runs the suite as there. Anybody may write reports,
+# also where a test has hidden /tmp.
 SANITIZE = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 SUITE = tests/run
 san:
 	@$(QUIET) $(JOBS) CFLAGS='$(SANITIZE)' B=build/san BIN=build/san/retry \
 		build/san/retry $(UNITS:%=build/san/%)
-	+@log=$$(mktemp -d) && trap 'rm -r "$$log"' EXIT && chmod 1777 "$$log" && \
+	+@log=$$(mktemp -d /var/tmp/san.XXXXXX) && trap 'rm -r "$$log"' EXIT && chmod 1777 "$$log" && \
 		status=0; $(QUIET) -j2 SAN_LOG="log_path=$$log/log" san-units san-suite || \
 		status=$$?; ! cat "$$log"/* 2>/dev/null && exit $$status
 # What options and variables are kept in lasts as long as retry does; the units
