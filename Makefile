@@ -62,7 +62,7 @@ C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] tests/*/*/*.
 	measure/*.[ch] measure/*/*.[ch])
 SH_FILES = .ci/run completions/retry.bash $(wildcard tests/user/*.bash) \
 	$(addprefix tests/,run setup which hosts models/broken fleet/run link/run) \
-	$(addprefix tests/tools/,control place portable suite) \
+	$(addprefix tests/tools/,control place portable readme suite) \
 	$(addprefix packaging/,check deb rpm arch release dist common.bash \
 		action/prepare action/run action/report) \
 	$(filter-out %.c,$(wildcard tests/faults/*)) \
