@@ -284,7 +284,7 @@ outdated() {
 	of one whose clock is ahead or behind, and the others go on
 	    fresh
 	    for shift in 100000 -1; do
-	        isolate -f --time --boottime "$shift"
+	        isolate -c -f --time --boottime "$shift" # as the same user
 	        under=("${isolate[@]}")
 	        kept unusable 'of another clock'
 	        under=()
