@@ -340,6 +340,10 @@ http_request_end(struct http_request *request, struct outcome *outcome)
 	const struct policy *policy = request->policy;
 
 	outcome->http = read_status(request);
+	/* A later attempt may skip what this one has left of an error. */
+	if (outcome->end != END_EXITED || outcome->code != 0 ||
+	    outcome->http.code >= 400)
+		request->skips = false;
 	if (outcome->end != END_EXITED || outcome->code != 0)
 		return;
 	request->missing |=

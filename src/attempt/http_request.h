@@ -41,7 +41,7 @@ struct http_request {
 	struct private_file made, config; /* a status file; the key for curl */
 	bool stale; /* it could not be emptied: its content is old */
 	bool missing; /* a success had no HTTP status, though --http asked */
-	bool skips; /* curl may rightly have none */
+	bool skips; /* curl may rightly have none: no attempt has failed */
 	bool advised; /* the advice for curl without --http was given */
 };
 

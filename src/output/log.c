@@ -214,7 +214,7 @@ log_tell(struct log *log, const struct line *line)
 		put_line(&writer, log, line);
 	writer.bytes[writer.used++] = '\n';
 	memcpy(start, writer.bytes, writer.used);
-	log->concluded = log->concluded || line->last;
+	log->concluded |= line->last && !line->rescued;
 	/* The error output of the last attempt comes before this line. */
 	log->holding |= log->late && line->last;
 	if (log->holding) {

@@ -30,7 +30,7 @@ struct log {
 	const char *id;
 	bool holding;
 	bool late; /* lines are held only once the end is said */
-	bool concluded; /* the line with the end has been written */
+	bool concluded; /* the line with a failure at the end is written */
 	bool midline; /* what was last passed on has no newline at its end */
 	struct nonblock nonblock; /* fd is -1 before the first line */
 	char *pending; /* LOG_PENDING bytes */

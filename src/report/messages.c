@@ -452,6 +452,8 @@ add_cause(struct message *message)
 		add_rule(message);
 	} else if (reason == REASON_INTERNAL && last->end == END_NOT_STARTED) {
 		put(message, "cannot run the command");
+	} else if (reason == REASON_INTERNAL && last->lost == reason) {
+		put(message, "output is lost");
 	} else if (reason == REASON_INTERNAL) {
 		put(message, "cannot run --retry-if");
 	} else if (reason == REASON_RETRY_IF) {

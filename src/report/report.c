@@ -263,21 +263,33 @@ put_limit(char room[REPORT_TEXT], const struct report *report)
 	return room;
 }
 
-/* Puts why the last attempt was judged so, or how it ended, and the limit that
- * was reached. */
+/*
+ * Puts why the last attempt was judged so, or how it ended, and what prevented
+ * another one.
+ */
 static void
 put_why(struct writer *writer, const struct report *report)
 {
 	const struct entry *last = report->count == 0
 	    ? NULL
 	    : &report->entries[index_of(report->count - 1)];
-	char room[REPORT_TEXT], end[VERDICT_END_ROOM], why[2 * REPORT_TEXT + 8];
+	char room[REPORT_TEXT], end[VERDICT_END_ROOM];
+	char why[2 * sizeof last->why + 2];
 	const char *limit = put_limit(room, report), *cause = "";
+	enum reason reason = report->step->reason;
 
-	if (last != NULL)
-		cause = last->why[0] == '\0' && limit[0] != '\0'
-		    ? verdict_put_end(end, &last->outcome)
-		    : last->why;
+	if (reason == REASON_LIMIT || reason == REASON_RETRY_IF ||
+	    reason == REASON_NOT_IDEMPOTENT)
+		limit = last->why;
+	else if (last != NULL)
+		cause = last->why;
+	if (last != NULL && cause[0] == '\0' &&
+	    (limit[0] != '\0' || reason == REASON_INPUT_CONSUMED)) {
+		cause = verdict_put_end(end, &last->outcome);
+		if (last->outcome.http.code >= 400)
+			snprintf(end, sizeof end, "HTTP %d",
+			    last->outcome.http.code);
+	}
 	snprintf(why, sizeof why, "%s%s%s", cause,
 	    cause[0] == '\0' || limit[0] == '\0' ? "" : "; ", limit);
 	put_words(writer, "why", why);

@@ -117,6 +117,7 @@ procfs_look(struct procfs *proc, pid_t pid)
 	proc->start = stat_field(fields, 20);
 	/* If only the first thread has ended, the state is Z, too. */
 	proc->dead = *fields == 'Z' && stat_field(fields, 18) <= 1;
+	proc->asleep = *fields == 'S';
 	return PROCFS_SEEN;
 }
 
@@ -226,19 +227,29 @@ ignores_keyboard(pid_t pid)
 	    (strtoull(line + strlen(ignored), NULL, 16) & both) == both;
 }
 
+static void
+add_one(void *to, pid_t pid, pid_t parent)
+{
+	(void)pid;
+	(void)parent;
+	++*(int *)to;
+}
+
 /*
  * Whether a process is an ancestor that seems to wait for retry. A shell that
  * does not wait (for "retry ... &") gives retry a process group of its own,
  * which is not in the foreground; or, without job control, makes retry ignore
- * SIGINT and SIGQUIT (POSIX, XCU 2.11). But if it ignores them itself, as a
- * group of commands in the background does in dash and in bash from 5.3 on,
- * retry has that from it.
+ * SIGINT and SIGQUIT (POSIX, XCU 2.11). If it ignores them itself, as a group
+ * of commands in the background does in dash, zsh, and bash from 5.3 on, retry
+ * may have that from it. Then it waits if it sleeps and has no other child: one
+ * that starts retry in the background goes on, or waits for its next command.
  */
 static bool
 waits(pid_t pid)
 {
 	struct procfs proc;
 	pid_t foreground;
+	int children = 0;
 
 	if (procfs_look(&proc, getpid()) != PROCFS_SEEN)
 		return false;
@@ -247,7 +258,10 @@ waits(pid_t pid)
 		if (i == ANCESTORS || proc.parent <= 0 ||
 		    procfs_look(&proc, proc.parent) != PROCFS_SEEN)
 			return false;
-	if (ignores_keyboard(getpid()) && !ignores_keyboard(pid))
+	if (ignores_keyboard(getpid()) &&
+	    (!ignores_keyboard(pid) || procfs_look(&proc, pid) != PROCFS_SEEN ||
+		!proc.asleep || !procfs_children(pid, add_one, &children) ||
+		children != 1))
 		return false;
 	/* Of a group outside of a PID namespace both are 0. */
 	return getpgid(pid) == getpgrp() ||

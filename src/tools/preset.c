@@ -522,18 +522,19 @@ static const struct preset tools[] = {
 
 	/*
 	 * 7, 35 and 56 have permanent causes, too. A proxy that denies CONNECT
-	 * is 56, and 7 from 8.20 on.
+	 * is 56, and 7 from 8.20 on. From then on the message follows what shows
+	 * the progress, on the same line.
 	 */
 	{ .name = "curl",
 	  .knows = "no connection, a transfer cut short, HTTP 429 or 5xx",
 	  .codes = SLOW_TOO ",5-7,12,16,18,28,35,52,55,56,92,95,96",
-	  .err.fatal = "^curl: \\(35\\) .*(wrong version number|"
+	  .err.fatal = "curl: \\(35\\) .*(wrong version number|"
 	    "unexpected TLS packet|unsupported protocol|"
 	    "no protocols available|handshake failure|"
 	    "alert (protocol version|handshake))|"
-	    "^curl: \\((7|56)\\) .*(response|code) (4(0[0-79]|1[0-9])|50[15])\\b",
-	  .err.transient = "^(curl: \\(22\\)|"
-	    "\\*) The requested URL returned error: " AGAIN,
+	    "curl: \\((7|56)\\) .*(response|code) (4(0[0-79]|1[0-9])|50[15])\\b",
+	  .err.transient = "(curl: \\(22\\)|"
+	    "^\\*) The requested URL returned error: " AGAIN,
 	  .source = "curl(1), EXIT CODES" },
 
 	{ .name = "deno",

@@ -310,6 +310,9 @@ advice="curl exits with 0 even if the server answers with an error: use --http, 
 	printf '#!/bin/sh\nexit 7\n' >curl
 	chmod +x curl
 	try status=7 says="*attempt 2/2 failed (exit 7)$spent" --http -- ./curl -D heads URL
+	# What a failure has left may be skipped.
+	printf '%s\n' '#!/bin/sh' '[ "$RETRY_ATTEMPT" = 2 ] || exit 18' >curl
+	try --http -- ./curl --skip-existing -O URL && missed "$none_by_curl"
 	table curls <<-'END'
 		0 '' runs=1 --http -- "$curl" -D - URL && missed "$none_by_curl"
 		0 '' runs=1 -v --http -- "$curl" -D /dev/null URL && missed "$none_by_curl" && once "status file '/dev/null' ignored: not a regular file"

@@ -456,6 +456,16 @@ reader_left() {
 	        wait' <some
 	    holds lines 1 2 3 4 5
 	    [ "$(lines ran)" -ge 5 ]
+	a loop of a script in the background, which ignores INT and QUIT
+	    printf '%s\n' 1 2 3 4 5 6 7 8 >some
+	    bash -c 'trap "" INT QUIT
+	        while read -r line; do
+	            echo "$line" >>lines
+	            "$RETRY" -q -n 2 -d 0 sh -c "[ $line != 1 ] || { sleep .25; exit 1; }" &
+	            sleep .1 </dev/null
+	        done <some
+	        wait' 3>&-
+	    holds lines 1 2 3 4 5 6 7 8
 	a loop that does not wait for an attempt
 	    bash -mc 'while read -r line; do
 	            echo "$line" >>lines

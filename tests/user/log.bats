@@ -215,6 +215,9 @@ exhausted='giving up: attempts exhausted'
 	END
 	exits 125 "$RETRY" -O --log-format github echo hello 2>err >/dev/full
 	annotated error
+	exits 125 "$RETRY" -n 2 -d 0 -O --log-format github \
+	    sh -c 'echo x; [ "$RETRY_ATTEMPT" = 2 ]' 2>err >/dev/full
+	grep -q '^::error title=sh::retry: cannot write to standard output: ' err
 	# Where a signal ends the wait, too.
 	: >err
 	start "$RETRY" --log-format github -d 60 -j none false

@@ -385,6 +385,7 @@ read_once() {
 		to '>/dev/full' try status=125 says="$lost" "${both[@]}" echo lost
 		# An endless command, and one that would do more; another attempt is of no use.
 		to '>/dev/full' try status=125 says="*$lost" --retry-on stdout:nosuch yes
+		to '>/dev/full' try status=125 says="*giving up: output is lost|$lost" -n 2 --retry-on stdout:x sh -c 'echo x; exit 3'
 		to '>/dev/full' try status=125 -n 1 --retry-on stdout:nosuch sh -c 'yes | head -c 1000000 && : >removed' && [ ! -e removed ]
 		to '2>/dev/full' try status=125 out=out -n 2 --retry-on stderr:lost sh -c 'echo out; echo lost >&2; exit 3'
 		# stderr of a success counts, but not where it is held.

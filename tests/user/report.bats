@@ -219,12 +219,14 @@ seven=(sh -c 'exit 7')
 }
 
 # explained WHY MESSAGE [OPTION]... COMMAND...: so the report of retry explains
-# an attempt, and the end; a quotation mark in them is written as @.
+# an attempt, and the end, where the cause is before what prevented another one; a
+# quotation mark in them is written as @.
 explained() {
 	local why=${1//@/\\\"} message="\"message\": \"${2//@/\\\"}\"," line end text
 	line="\"why\": $why, $message"
 	end=$line
 	[ "$1" != null ] || why='"exit 1"'
+	[[ $1 != *@(--limit |--retry-if |still run)* ]] || end="; ${why#\"}, $message"
 	[[ $2 != *': attempts exhausted' ]] || end="\"why\": ${why%\"}; --attempts 1\", $message"
 	"$RETRY" -q -d 0 -n 1 --report r.json "${@:3}" 2>err >out || :
 	IFS= read -rd '' text <r.json || :
@@ -288,7 +290,10 @@ because() {
 		'HTTP 503; --max-retry-after 5m (default)' --http-status an_hour -T 10
 		'HTTP 503; --max-retry-after 59m' --http-status an_hour --max-retry-after 59m
 		'HTTP 503; --deadline 10' --http-status an_hour --max-retry-after 1h -T 10
+		'HTTP 503; --limit 0:fail' --http-status an_hour --limit 0:fail
 	END
+	try status=7 --report r.json sh -c 'read -r _; exit 7' < <(echo x)
+	report 'why=exit 7'
 	try --consecutive 2 --report r.json true
 	report 'each.why=--consecutive 2,null'
 	try status=1 -n 1 -T 9 "$RETRY" -q --report r.json -d 60 -j none false
