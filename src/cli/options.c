@@ -988,9 +988,12 @@ exclude(struct argument given[], const char *name, const char *other)
 static void
 refuse_needing(struct argument given[], const char *needed)
 {
-	for (size_t i = 0; i < OPTIONS; i++)
-		if (is_given(&given[i]) && strcmp(table[i].needs, needed) == 0)
-			refuse(given, table[i].name, "only with --", needed);
+	for (size_t i = 0; i < OPTIONS; i++) {
+		const struct option *option = given[i].option;
+
+		if (is_given(&given[i]) && strcmp(option->needs, needed) == 0)
+			refuse(given, option->name, "only with --", needed);
+	}
 }
 
 /* Finds what is to be done, and whether there is a command. */

@@ -77,13 +77,13 @@ parse_remote(struct strview rest, struct url *url)
 
 	if (at != NULL) {
 		user.length = (size_t)(at - rest.at);
-		rest = strview_after(rest, user.length + 1);
 		if (memchr(user.at, ':', user.length) != NULL)
 			return "a URL with a password, which others can see; "
 			       "use --fleet-auth";
 		if (user.length == 0 ||
 		    !copy(user, url->user, sizeof url->user))
 			return "no valid user before the @";
+		rest = strview_after(rest, user.length + 1);
 	}
 	host = strview_part(&rest, '/');
 	brackets = host.length > 0 && host.at[0] == '[';
