@@ -113,12 +113,13 @@ $(B)/storm/check: $(patsubst %,$(B)/measure/%.o,check scenario tally witness) \
 $(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(OBJS)
 
 # The functions that a program replaces by fakes. Some have another name where
-# times and sizes of files have been made to have 64 bits.
+# times and sizes of files have been made to have 64 bits, or with _FORTIFY_SOURCE.
 WIDE_CALLS = prctl:__prctl_time64 clock_gettime:__clock_gettime64 \
 	open:open64 fcntl:fcntl64 fstat:fstat64 \
 	fcntl:__fcntl_time64 fstat:__fstat64_time64 stat:stat64 \
 	stat:__stat64_time64 lseek:lseek64 mmap:mmap64 pread:pread64 \
-	ioctl:__ioctl_time64 lstat:lstat64 lstat:__lstat64_time64
+	ioctl:__ioctl_time64 lstat:lstat64 lstat:__lstat64_time64 \
+	open:__open64_2 pread:__pread64_chk
 $(B)/unit_attempt: WRAP = \
 	$(shell sed -nE 's/^(FAKE|SPY).[^,]*, (\w+),.*/-Wl,--wrap=\2/p' \
 		tests/models/attempt/*.c) \
@@ -130,8 +131,17 @@ $(B)/link_check: WRAP = -Wl,--wrap=getaddrinfo
 $(B)/fuzz-options: WRAP = -Wl,--wrap=_exit,--wrap=write \
 	-Wl,--wrap=close,--wrap=malloc
 
-$(BIN) $(addprefix $(B)/,$(UNITS) $(CHECKS) $(MEASURES) simulate \
-		storm/driver storm/client storm/check $(FUZZERS:%=fuzz-%)):
+# Link-time optimization binds a call before the linker could replace what it
+# calls: then this program is built apart, without it.
+APART = $(if $(findstring -flto,$(CFLAGS)),$(B)/unit_attempt)
+$(APART): FORCE
+	+@$(QUIET) B=$(B)/apart CFLAGS='$(filter-out -flto%,$(CFLAGS))' \
+		$(B)/apart/unit_attempt
+	@cp $(B)/apart/unit_attempt $@
+
+$(filter-out $(APART),$(BIN) $(addprefix $(B)/,$(UNITS) $(CHECKS) $(MEASURES) \
+		simulate storm/driver storm/client storm/check \
+		$(FUZZERS:%=fuzz-%))):
 	@mkdir -p $(@D)
 	$(call run,$(notdir $(CC)) -o $@,$(LINK) $(WRAP) -o $@ $^ $(LDLIBS))
 
