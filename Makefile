@@ -311,6 +311,9 @@ lint:
 		$(UNITS:%=build/clang/%) $(CHECKS:%=build/clang/%)
 	@$(QUIET) $(JOBS) CC=gcc CFLAGS='-O2 -fanalyzer' WERROR=-Werror \
 		B=build/analyzer BIN=build/analyzer/retry build/analyzer/retry
+	@$(QUIET) $(JOBS) CC=gcc CFLAGS='-O3 -flto=auto -D_FORTIFY_SOURCE=3' \
+		WERROR=-Werror B=build/lto BIN=build/lto/retry build/lto/retry \
+		check-units
 	cppcheck --quiet --std=c11 -D_GNU_SOURCE -Isrc --error-exitcode=1 \
 		--enable=warning,performance,portability --inline-suppr \
 		--suppress=missingIncludeSystem --suppress=ctuuninitvar \

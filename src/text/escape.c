@@ -65,7 +65,7 @@ static size_t
 put_byte(char *at, const char *prefix, char byte)
 {
 	return (size_t)snprintf(
-	    at, ESCAPE_ROOM, "%s%02x", prefix, (unsigned char)byte);
+	    at, strlen(prefix) + 3, "%s%02x", prefix, (unsigned char)byte);
 }
 
 /* The escape of a byte that is special in this format, or NULL. */
