@@ -149,7 +149,7 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call run,$(notdir $(CC)) $<,$(COMPILE) $(WERROR) -MMD -MP -c -o $@ $<)
 
-$(B)/tests/%.o $(B)/measure/check.o: private CPPFLAGS += -iquote tests/unit
+$(B)/tests/%.o $(B)/measure/check.o: private override CPPFLAGS += -iquote tests/unit
 # Nearly all of them is tables: to compile them takes longer than to run them.
 $(UNIT_OBJS): private CFLAGS = -O0
 
