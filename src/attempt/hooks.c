@@ -1,7 +1,6 @@
 #include "attempt/hooks.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <paths.h>
 #include <signal.h>
 #include <string.h>
@@ -50,11 +49,9 @@ start_shell(const struct event_loop *loop, const char *line, char **env)
 	/* The hook reads nothing of the caller's input and writes nothing into
 	 * the output that the caller may read. If standard error is closed, its
 	 * standard output is closed, too. */
-	if (dup2(STDERR_FILENO, STDOUT_FILENO) == -1)
+	if (sys_attach(STDERR_FILENO, STDOUT_FILENO) == -1)
 		close(STDOUT_FILENO);
-	/* It gets the lowest number, which is free then. */
-	close(STDIN_FILENO);
-	(void)open("/dev/null", O_RDONLY);
+	sys_null(STDIN_FILENO);
 	signals_restore(&loop->signals);
 	execve(_PATH_BSHELL, words, env);
 	_exit(EXIT_STATUS_NOT_FOUND);

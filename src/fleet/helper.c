@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
@@ -48,13 +47,11 @@ close_from(int first)
 static void
 isolate(int fd)
 {
-	int null = open("/dev/null", O_RDWR);
-
-	if (null == -1)
-		_exit(EXIT_STATUS_FAILED);
 	for (int stream = 0; stream < TO_RETRY; stream++)
-		dup2(null, stream);
-	dup2(fd, TO_RETRY);
+		if (sys_null(stream) == -1)
+			_exit(EXIT_STATUS_FAILED);
+	if (sys_attach(fd, TO_RETRY) == -1)
+		_exit(EXIT_STATUS_FAILED);
 	close_from(TO_RETRY + 1);
 }
 
@@ -184,10 +181,10 @@ run_openssl(
 	}
 	snprintf(target, sizeof target, v6 ? "[%s]:%d" : "%s:%d", url->host,
 	    url->port);
-	dup2(fd, STDIN_FILENO);
-	dup2(fd, STDOUT_FILENO);
-	if (!verbose)
-		dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+	if (sys_attach(fd, STDIN_FILENO) == -1 ||
+	    sys_attach(fd, STDOUT_FILENO) == -1 ||
+	    (!verbose && sys_null(STDERR_FILENO) == -1))
+		_exit(EXIT_STATUS_FAILED);
 	close_from(STDERR_FILENO + 1);
 	signals_restore(signals);
 	if (child != -1)

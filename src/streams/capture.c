@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "sys/procfs.h"
+#include "sys/sys.h"
 #include "text/number.h"
 #include "streams/tempfile.h"
 
@@ -89,9 +90,9 @@ capture_attach(const struct capture *capture)
 {
 	if (capture->fd == -1)
 		return true;
-	return dup2(capture->file, capture->fd) != -1 &&
+	return sys_attach(capture->file, capture->fd) != -1 &&
 	    (capture->kind != CAPTURE_BOTH ||
-		dup2(capture->file, STDOUT_FILENO) != -1);
+		sys_attach(capture->file, STDOUT_FILENO) != -1);
 }
 
 /*

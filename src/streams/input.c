@@ -266,7 +266,7 @@ input_begin(struct input *input)
 bool
 input_attach(const struct input *input)
 {
-	return input->sink == -1 || dup2(input->sink, input->fd) != -1;
+	return input->sink == -1 || sys_attach(input->sink, input->fd) != -1;
 }
 
 void

@@ -119,8 +119,9 @@ relay_attach(const struct relay *relay)
 	for (size_t i = 0; i < relay->count; i++) {
 		const struct stream *stream = &relay->list[i];
 
-		if (dup2(stream->sink, stream->fd) == -1 ||
-		    (stream->both && dup2(stream->sink, STDERR_FILENO) == -1))
+		if (sys_attach(stream->sink, stream->fd) == -1 ||
+		    (stream->both &&
+			sys_attach(stream->sink, STDERR_FILENO) == -1))
 			return false;
 	}
 	return true;

@@ -50,4 +50,16 @@ const char *sys_program(void);
  */
 int sys_move_up(int fd);
 
+/*
+ * dup2(2), for a number by which another program knows the file: it stays open
+ * until the exec, what gcc's analyzer takes for a leak where it sees the call.
+ */
+int sys_attach(int fd, int number);
+
+/*
+ * Opens /dev/null as the standard stream of this number; those of lower numbers
+ * are open. Returns the number, or -1 with errno: then the stream is closed.
+ */
+int sys_null(int stream);
+
 #endif
