@@ -70,7 +70,7 @@ takes() {
 	local option=${2%% *} value given=()
 	for value in $(in_$name <<<"$2"); do
 		[[ $value != P[OA]* ]] || continue
-		[ "${value##*[a-z]:}" ] || value+=503
+		[ "${value##*[a-z]:}" ] || value=${value}503
 		given+=("$option" "$value")
 	done
 	[ "${#given[@]}" -ge $((2 * $1)) ] && "$RETRY" "${given[@]}" true

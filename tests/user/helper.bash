@@ -505,9 +505,8 @@ session() {
 }
 
 session_run() (
-	retry() { # shellcheck disable=SC2317 # a line of the session calls it
-		"$RETRY" "$@"
-	}
+	# shellcheck disable=SC2317,SC2329 # a line of the session calls it
+	retry() { "$RETRY" "$@"; }
 	set +e
 	trap - ERR
 	for line in "${lines[@]}"; do
