@@ -314,7 +314,8 @@ lint:
 	@$(QUIET) $(JOBS) CC=gcc CFLAGS='-O3 -flto=auto -D_FORTIFY_SOURCE=3' \
 		WERROR=-Werror B=build/lto BIN=build/lto/retry build/lto/retry \
 		check-units
-	cppcheck --quiet --std=c11 -D_GNU_SOURCE -Isrc --error-exitcode=1 \
+	cppcheck --quiet --std=c11 -D_GNU_SOURCE -D_PATH_BSHELL='"/bin/sh"' \
+		-Isrc --error-exitcode=1 \
 		--enable=warning,performance,portability --inline-suppr \
 		--suppress=missingIncludeSystem --suppress=ctuuninitvar \
 		-j $$(nproc) retry.c src

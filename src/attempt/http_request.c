@@ -95,13 +95,14 @@ static bool
 amend(struct http_request *request, char **from, size_t first, bool dumps)
 {
 	static char dump_header[] = "--dump-header", config[] = "--config";
-	char **to;
 	size_t count = 0, at = 1, done = 0;
+	char **to;
 
 	while (from[count] != NULL)
 		count++;
 	/* At most each word is an operation, with four more words. */
-	request->command = to = malloc((5 * count + 1) * sizeof *to);
+	to = (char **)malloc((5 * count + 1) * sizeof *to);
+	request->command = to;
 	if (to == NULL)
 		return false;
 	if (request->key != NULL && !make_config(request))

@@ -138,8 +138,8 @@ _Noreturn void option_fail(const char *why);
  * it is "retry: $VARIABLE: ...", for a line of a file "retry: FILE:LINE: name:
  * ...".
  */
-_Noreturn void option_refuse(const struct argument *argument,
-    const char *format, ...) __attribute__((format(printf, 2, 3)));
+__attribute__((format(printf, 2, 3))) _Noreturn void
+option_refuse(const struct argument *argument, const char *format, ...);
 
 /*
  * Refuses length bytes at item within the text: "why: 'item' in 'text'", or

@@ -18,9 +18,9 @@ static void
 put_line(struct resp_request *request, char mark, size_t number)
 {
 	char line[NUMBER_ROOM + 3];
+	int length = snprintf(line, sizeof line, "%c%zu\r\n", mark, number);
 
-	put(request, line,
-	    (size_t)snprintf(line, sizeof line, "%c%zu\r\n", mark, number));
+	put(request, line, (size_t)length);
 }
 
 void

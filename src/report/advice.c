@@ -71,20 +71,19 @@ static const char *
 quote_for_shell(char room[QUOTED], const char *text)
 {
 	static const char quoted[] = "'\\''", cut[] = "...";
-	char *at = room;
-	const char *start = text, *limit = at + QUOTED - sizeof cut;
+	size_t used = 0, read = 0;
 
-	for (; *text != '\0'; text++) {
-		size_t length = *text == '\'' ? sizeof quoted - 1 : 1;
+	for (; text[read] != '\0'; read++) {
+		bool quote = text[read] == '\'';
+		size_t length = quote ? sizeof quoted - 1 : 1;
 
-		if ((size_t)(limit - at) < length)
+		if (used + length > QUOTED - sizeof cut)
 			break;
-		memcpy(at, length == 1 ? text : quoted, length);
-		at += length;
+		memcpy(room + used, quote ? quoted : text + read, length);
+		used += length;
 	}
-	at -= (size_t)(text - start) -
-	    escape_cut(start, strlen(start), (size_t)(text - start));
-	memcpy(at, *text == '\0' ? "" : cut, *text == '\0' ? 1 : sizeof cut);
+	used -= read - escape_cut(text, strlen(text), read);
+	stpcpy(room + used, text[read] == '\0' ? "" : cut);
 	return room;
 }
 
