@@ -307,15 +307,16 @@ execute(char **command, char **env)
 		return;
 	while (command[count] != NULL)
 		count++;
-	words = malloc((count + 4) * sizeof *words);
+	words = (char **)malloc((count + 4) * sizeof *words);
 	if (words == NULL)
 		return;
 	words[0] = sh;
 	words[1] = option;
 	words[2] = line;
-	memcpy(words + 3, command, (count + 1) * sizeof *words);
+	for (size_t i = 0; i <= count; i++)
+		words[i + 3] = command[i];
 	execve(sh, words, env);
-	free(words);
+	free((void *)words);
 }
 
 /*

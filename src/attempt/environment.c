@@ -161,12 +161,13 @@ environment_open(struct environment *environment, const struct policy *policy,
 	while (from[count] != NULL)
 		count++;
 	most = count + WRITTEN + POLICY_HANDED + ENVIRONMENT_PUT + 1;
-	environment->list = most <= ENVIRONMENT_FEW
-	    ? environment->few
-	    : malloc(most * sizeof *environment->list);
+	environment->list = environment->few;
+	if (most > ENVIRONMENT_FEW)
+		environment->list = (char **)malloc(most * sizeof *from);
 	if (environment->list == NULL)
 		return false;
-	memcpy(environment->list, from, count * sizeof *from);
+	for (size_t i = 0; i < count; i++)
+		environment->list[i] = from[i];
 	environment->next = environment->list + count;
 	for (size_t i = 0; i < WRITTEN; i++)
 		drop(environment, written[i]);

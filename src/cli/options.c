@@ -1219,7 +1219,7 @@ hand_on(struct policy *policy, struct argument given[])
 
 	for (size_t i = 0; i < OPTIONS; i++) {
 		const char *variable = table[i].variable, *text = given[i].text;
-		char *directory;
+		char *directory = NULL;
 
 		if (text == NULL || *variable == '\0' ||
 		    table[i].type == OPTION_FILE ||
@@ -1230,8 +1230,9 @@ hand_on(struct policy *policy, struct argument given[])
 		 * where --trace has "-", that is standard error. */
 		if (table[i].is_path && *text != '/' && *text != '\0' &&
 		    (strcmp(text, "-") != 0 ||
-			table[i].field != offsetof(struct policy, trace)) &&
-		    (directory = getcwd(NULL, 0)) != NULL) {
+			table[i].field != offsetof(struct policy, trace)))
+			directory = getcwd(NULL, 0);
+		if (directory != NULL) {
 			size_t size = strlen(directory) + strlen(text) + 2;
 			char *absolute = option_allocate(&given[i], size);
 

@@ -36,7 +36,7 @@ enum field {
 	FIELD_COUNT
 };
 
-_Static_assert((int)FIELD_RETRY_AFTER == HTTP_KEPT, "fields that are kept");
+_Static_assert(FIELD_RETRY_AFTER == HTTP_KEPT, "fields that are kept");
 
 /* A date with a year of two digits is one near to this, in the year 2027. */
 #define RECENT INT64_C(1800000000)

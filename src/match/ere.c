@@ -392,6 +392,8 @@ atom(struct parse *parse)
 	case '?':
 	case '{':
 		return refuse(parse, start, "nothing to repeat");
+	default:
+		break;
 	}
 
 	if (within(byte, 0xc2, 0xf4))

@@ -110,6 +110,8 @@ classify(struct input *input, bool replay)
 		if (isatty(input->fd) == 1 || errno == EIO)
 			return INPUT_UNTOUCHED;
 		break;
+	default:
+		break;
 	}
 	return INPUT_UNKNOWN;
 }

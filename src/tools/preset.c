@@ -1369,8 +1369,9 @@ preset_for_command(char *const command[], struct preset *preset)
 	/* npx runs its first word that is no option, at a version behind "@".
 	 */
 	if (strcmp(name, "npx") == 0) {
-		while (*++command != NULL && **command == '-')
-			;
+		do
+			command++;
+		while (*command != NULL && **command == '-');
 		if (*command != NULL &&
 		    find_program(*command, strcspn(*command, "@"), preset))
 			return true;
