@@ -107,12 +107,13 @@ TEST(capacity)
 		int ms, answer, length;
 
 		load = (struct load){ 0 };
-		for (; sscanf(text, "%d=%d%n", &ms, &answer, &length) == 2;
-		     text += length)
+		while (sscanf(text, "%d=%d%n", &ms, &answer, &length) == 2) {
 			EQUAL(rows[i].row,
 			    capacity_answer(&rows[i].capacity, &load, ms * MS) /
 				100,
 			    answer);
+			text += length;
+		}
 		SAME(rows[i].row, text, "");
 	}
 	for (int i = 0; i < 1000; i++)
@@ -123,14 +124,8 @@ TEST(capacity)
 	EQUAL("whole seconds", capacity_wait(&quota, 4001 * MS), 2 * S);
 }
 
-#define ASKED \
-	{ \
-		.at = 2, .status = 429, .wait = 2 * S, .again = true \
-	}
-#define SERVED \
-	{ \
-		.at = 2, .status = 200 \
-	}
+#define ASKED .at = 2, .status = 429, .wait = 2 * S, .again = true
+#define SERVED .at = 2, .status = 200
 #define FAILED(time) .at = (time), .status = 503, .again = true
 
 /* Whether a request is early while a hold that was seen after a second lasts
@@ -173,7 +168,7 @@ TEST(witness)
 		{ "the first one", { { FAILED(1) } }, 0 },
 		{ "a first attempt",
 		    { { FAILED(1) }, { .at = 2, .status = 503 } }, 0 },
-		{ "after a limit", { ASKED, { FAILED(2) } }, 0 },
+		{ "after a limit", { { ASKED }, { FAILED(2) } }, 0 },
 		{ "of another host",
 		    { { FAILED(1), .host = 1 }, { FAILED(2) } }, 0 },
 		{ "of unknown ones",
@@ -182,8 +177,8 @@ TEST(witness)
 		{ "long after the first", { { FAILED(1) }, { FAILED(10 * S) } },
 		    0 },
 		{ "paid for",
-		    { { FAILED(1) }, SERVED, SERVED, SERVED, SERVED,
-			{ FAILED(6) } },
+		    { { FAILED(1) }, { SERVED }, { SERVED }, { SERVED },
+			{ SERVED }, { FAILED(6) } },
 		    0 },
 	};
 

@@ -134,6 +134,7 @@ static bool
 run_scenario(struct driver *driver, const struct scenario *scenario)
 {
 	static struct runs runs;
+	const struct variant *variant;
 	bool fleet = false;
 
 	for (const struct variant *v = scenario->variants; v->name != NULL; v++)
@@ -149,8 +150,7 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 
 	runs.scenario = scenario;
 	runs.count = 0;
-	for (const struct variant *variant = scenario->variants;
-	     variant->name != NULL; variant++) {
+	for (variant = scenario->variants; variant->name != NULL; variant++) {
 		struct tally *tally = &runs.tallies[runs.count];
 		struct result *result = &runs.results[runs.count];
 		struct cost *cost = &runs.costs[runs.count];

@@ -300,9 +300,10 @@ put(struct storm *storm, nanos at, uint32_t who, enum what what)
 		if (storm->events == NULL)
 			err(1, "model");
 	}
-	for (; i > 0 && is_before(&event, &storm->events[(i - 1) / 2]);
-	     i = (i - 1) / 2)
+	while (i > 0 && is_before(&event, &storm->events[(i - 1) / 2])) {
 		storm->events[i] = storm->events[(i - 1) / 2];
+		i = (i - 1) / 2;
+	}
 	storm->events[i] = event;
 }
 

@@ -152,10 +152,10 @@ show_scenario(const struct scenario *scenario, int64_t factor,
 {
 	struct trial trials[SCENARIO_VARIANTS];
 	char title[200];
+	const struct variant *v = scenario->variants;
 	size_t count = 0;
 
-	for (const struct variant *v = scenario->variants; v->name != NULL;
-	     v++) {
+	for (; v->name != NULL; v++) {
 		struct trial *trial = &trials[count];
 
 		/* The simulated server of a fleet does not fail, nor do
@@ -258,29 +258,25 @@ show_large(void)
 
 /* Without longer steps about 1,700, 800, 3,200 and 11,000 are wasted. */
 #define RECOVERY(title, each, span, first, length, second, wasted, p99) \
-	{ \
-		ON_HOSTS(100, each, span, 200 * NANOS_SECOND), \
-		    .scenario.capacity = { .begin = (first), \
-			    .end = (first) + (length), \
-			    .rate = (second), \
-			    .takes = 2 * NANOS_MS }, \
-		    .variant = { .name = title, \
-			    .options = FLEET "--breaker 5,500ms,2s", \
-			    .most_wasted = (wasted), \
-			    .most_p99 = (p99) }, \
-		    .model.known = 100, .model.seen = NANOS_SECOND, \
-		    .seeds = 5, \
-	}
+	ON_HOSTS(100, each, span, 200 * NANOS_SECOND), \
+	    .scenario.capacity.begin = (first), \
+	    .scenario.capacity.end = (first) + (length), \
+	    .scenario.capacity.rate = (second), \
+	    .scenario.capacity.takes = 2 * NANOS_MS, .variant.name = title, \
+	    .variant.options = FLEET "--breaker 5,500ms,2s", \
+	    .variant.most_wasted = (wasted), .variant.most_p99 = (p99), \
+	    .model.known = 100, .model.seen = NANOS_SECOND, .seeds = 5
 #define S NANOS_SECOND
 
 static const struct trial recoveries[] = {
-	RECOVERY("10 within 1 s, down 10 s", 10, S, 0, 10 * S, 200, 1450, 120),
-	RECOVERY("10 over 20 s, down 10 s", 10, 20 * S, 5 * S, 10 * S, 200, 850,
-	    120),
-	RECOVERY("100 within 0.1 s, down 10 s", 100, S / 10, 0, 10 * S, 2000,
-	    1350, 130),
-	RECOVERY("60 over 60 s, down 60 s", 60, 60 * S, 5 * S, 60 * S, 200,
-	    6200, 120),
+	{ RECOVERY(
+	    "10 within 1 s, down 10 s", 10, S, 0, 10 * S, 200, 1450, 120) },
+	{ RECOVERY("10 over 20 s, down 10 s", 10, 20 * S, 5 * S, 10 * S, 200,
+	    850, 120) },
+	{ RECOVERY("100 within 0.1 s, down 10 s", 100, S / 10, 0, 10 * S, 2000,
+	    1350, 130) },
+	{ RECOVERY("60 over 60 s, down 60 s", 60, 60 * S, 5 * S, 60 * S, 200,
+	    6200, 120) },
 };
 
 static bool
@@ -294,11 +290,8 @@ show_recovery(void)
 /* It is watched until the retries that the server granted first have left its
  * window twice. */
 #define WAVE(title, each, span, ...) \
-	{ \
-		.variant.name = title, .variant.options = FLEET, \
-		ON_HOSTS(10000, each, span, (span) + 150 * NANOS_SECOND), \
-		__VA_ARGS__, \
-	}
+	.variant.name = title, .variant.options = FLEET, \
+	ON_HOSTS(10000, each, span, (span) + 150 * NANOS_SECOND), __VA_ARGS__
 
 #define DOWN .scenario.capacity = { .end = NANOS_HOUR, .takes = 2 * NANOS_MS }
 #define FLAKY \
@@ -309,37 +302,32 @@ show_recovery(void)
 #define SPREAD .model.known = 10000, .variant.most_silent = 1
 
 static const struct trial waves[] = {
-	WAVE("no spread", 1, S, DOWN),
-	WAVE("spread", 1, S, DOWN, SPREAD),
-	WAVE("spread, 10 commands each", 10, S, DOWN, SPREAD),
-	WAVE("a command a second", 20, 20 * S, FLAKY, SPREAD),
-	WAVE("a command in 10 s", 6, 60 * S, FLAKY, SPREAD),
-	WAVE("a command a minute", 2, 120 * S, FLAKY, SPREAD),
+	{ WAVE("no spread", 1, S, DOWN) },
+	{ WAVE("spread", 1, S, DOWN, SPREAD) },
+	{ WAVE("spread, 10 commands each", 10, S, DOWN, SPREAD) },
+	{ WAVE("a command a second", 20, 20 * S, FLAKY, SPREAD) },
+	{ WAVE("a command in 10 s", 6, 60 * S, FLAKY, SPREAD) },
+	{ WAVE("a command a minute", 2, 120 * S, FLAKY, SPREAD) },
 };
 
 /* The server says when to come again, in windows. */
 #define QUOTA(title, many, pool, number, span, ...) \
-	{ \
-		.variant.name = title, \
-		.scenario = { .clients = (many), \
-			.at_once = (pool), \
-			.capacity = { .quota = (number), \
-			    .window = (span), \
-			    .takes = 30 * NANOS_MS }, \
-			.width = NANOS_SECOND, \
-			.most = ((many) / (number) + 5) * (span) }, \
-		__VA_ARGS__, \
-	}
+	.variant.name = title, .scenario.clients = (many), \
+	.scenario.at_once = (pool), .scenario.capacity.quota = (number), \
+	.scenario.capacity.window = (span), \
+	.scenario.capacity.takes = 30 * NANOS_MS, \
+	.scenario.width = NANOS_SECOND, \
+	.scenario.most = ((many) / (number) + 5) * (span), __VA_ARGS__
 #define ALONE .variant.options = "--http -T 1d"
 #define BUDGET(most) \
 	.variant.options = "--http -T 1d -B storm", .variant.most_max = 102, \
 	.variant.most_wasted = (most)
 
 static const struct trial quotas[] = {
-	QUOTA("5,000, 100 in 10 s", 5000, 1000, 100, 10 * S, ALONE),
-	QUOTA("budget", 5000, 1000, 100, 10 * S, BUDGET(4500)),
-	QUOTA("10,000, 60 in 60 s", 10000, 1000, 60, 60 * S, ALONE),
-	QUOTA("budget", 10000, 1000, 60, 60 * S, BUDGET(9000)),
+	{ QUOTA("5,000, 100 in 10 s", 5000, 1000, 100, 10 * S, ALONE) },
+	{ QUOTA("budget", 5000, 1000, 100, 10 * S, BUDGET(4500)) },
+	{ QUOTA("10,000, 60 in 60 s", 10000, 1000, 60, 60 * S, ALONE) },
+	{ QUOTA("budget", 10000, 1000, 60, 60 * S, BUDGET(9000)) },
 };
 
 static bool
@@ -388,32 +376,27 @@ show_wave(void)
 enum { SCOUTS = 20 };
 #define LEAD(time) (2 * (time) + NANOS_SECOND)
 #define TUNE(title, crowd, second, one, time, times) \
-	{ \
-		.variant = { .name = title, \
-			.options = STORM "-B storm --breaker 20,500ms,1s" }, \
-		.scenario = { .clients = (crowd) + SCOUTS, \
-			.scouts = SCOUTS, \
-			.lead = LEAD(time), \
-			.capacity = { .end = LEAD(time) + 10 * S, \
-			    .rate = (second), \
-			    .flaky = (one), \
-			    .takes = (time) }, \
-			.width = 10 * NANOS_MS, \
-			.most = LEAD(time) + \
-			    20 * (10 * S + (crowd)*S / (second) + (time)) }, \
-		.paid = true, .seeds = (times), \
-	}
+	.variant.name = title, \
+	.variant.options = STORM "-B storm --breaker 20,500ms,1s", \
+	.scenario.clients = (crowd) + SCOUTS, .scenario.scouts = SCOUTS, \
+	.scenario.lead = LEAD(time), \
+	.scenario.capacity.end = LEAD(time) + 10 * S, \
+	.scenario.capacity.rate = (second), .scenario.capacity.flaky = (one), \
+	.scenario.capacity.takes = (time), .scenario.width = 10 * NANOS_MS, \
+	.scenario.most = \
+	    LEAD(time) + 20 * (10 * S + S * (crowd) / (second) + (time)), \
+	.paid = true, .seeds = (times)
 
 static const struct trial tunings[] = {
-	TUNE("1,000 at 20/s", 1000, 20, 0, NANOS_MS, 5),
-	TUNE("1,000 at 200/s", 1000, 200, 0, NANOS_MS, 5),
-	TUNE("10,000, 1 in 100 fails", 10000, 1000000, 100, NANOS_MS, 1),
-	TUNE("10,000, 1 in 20 fails", 10000, 1000000, 20, NANOS_MS, 1),
-	TUNE("10,000, 1 in 10 fails", 10000, 1000000, 10, NANOS_MS, 1),
-	TUNE("1,000 at 200/s, each takes 1 s", 1000, 200, 0, S, 5),
-	TUNE("1,000 at 200/s, each takes 5 s", 1000, 200, 0, 5 * S, 5),
-	TUNE("50 at 20/s, each takes 1 s", 50, 20, 0, S, 5),
-	TUNE("50 at 20/s, each takes 5 s", 50, 20, 0, 5 * S, 5),
+	{ TUNE("1,000 at 20/s", 1000, 20, 0, NANOS_MS, 5) },
+	{ TUNE("1,000 at 200/s", 1000, 200, 0, NANOS_MS, 5) },
+	{ TUNE("10,000, 1 in 100 fails", 10000, 1000000, 100, NANOS_MS, 1) },
+	{ TUNE("10,000, 1 in 20 fails", 10000, 1000000, 20, NANOS_MS, 1) },
+	{ TUNE("10,000, 1 in 10 fails", 10000, 1000000, 10, NANOS_MS, 1) },
+	{ TUNE("1,000 at 200/s, each takes 1 s", 1000, 200, 0, S, 5) },
+	{ TUNE("1,000 at 200/s, each takes 5 s", 1000, 200, 0, 5 * S, 5) },
+	{ TUNE("50 at 20/s, each takes 1 s", 50, 20, 0, S, 5) },
+	{ TUNE("50 at 20/s, each takes 5 s", 50, 20, 0, 5 * S, 5) },
 };
 
 static bool

@@ -282,7 +282,7 @@ claim_untold(struct fleet_host *host, const struct window *window,
 	static const struct terms none = { 0, 0, 0 };
 	struct fleet_question *question = &caller->question;
 	nanos slice = caller->slice;
-	int64_t present = window_epoch(slice, now), last;
+	int64_t present = window_epoch(slice, now), last, epoch;
 	int64_t counted = number_of(atomic_load(&host->counted));
 	int64_t since = present - (counted - 1);
 	uint64_t told, next, alone;
@@ -306,8 +306,8 @@ claim_untold(struct fleet_host *host, const struct window *window,
 		 * counted so late is lost. */
 		window_withdraw(&host->alone, &none, last, &sums);
 
-		for (int64_t epoch = number_greater(last - WINDOW_SLICES, 0);
-		     epoch <= last; epoch++) {
+		epoch = number_greater(last - WINDOW_SLICES, 0);
+		for (; epoch <= last; epoch++) {
 			nanos age = question->until - epoch * slice;
 			struct fleet_row row = { .age =
 						     number_greater(age, 0) };

@@ -208,10 +208,10 @@ enum window_answer
 window_deposit(struct window *window, int64_t epoch)
 {
 	enum window_answer answer = WINDOW_DENIED;
+	int64_t last = latest(epoch);
 
 	/* If a slice is over, another process has a clock that is ahead. */
-	for (int64_t last = latest(epoch);
-	     answer == WINDOW_DENIED && epoch <= last; epoch++)
+	for (; answer == WINDOW_DENIED && epoch <= last; epoch++)
 		answer = window_note(window, epoch);
 	return answer == WINDOW_DENIED ? WINDOW_CORRUPT : answer;
 }

@@ -253,16 +253,15 @@ read_waits(const struct http_fields *fields, nanos now)
 		result.wait = fields->reset;
 		result.given = true;
 	}
-	for (int field = FIELD_REMAINING; field <= FIELD_X_REMAINING;
-	     field += 2) {
-		struct strview reset = kept(fields, field + 1);
+	for (int i = FIELD_REMAINING; i <= FIELD_X_REMAINING; i += 2) {
+		struct strview reset = kept(fields, i + 1);
 		nanos wait;
 
-		if (!is_zero(kept(fields, field)) || reset.length == 0)
+		if (!is_zero(kept(fields, i)) || reset.length == 0)
 			continue;
 		if (!read_number(reset, &number) &&
 		    date_read(reset, from, &number) != reset.length) {
-			doubt(&result, (enum field)(field + 1), reset);
+			doubt(&result, (enum field)(i + 1), reset);
 			continue;
 		}
 		if (number >= EPOCH_MS)

@@ -173,7 +173,7 @@ negate(struct ere_set *set)
 {
 	for (size_t i = 0; i < sizeof set->bits; i++)
 		set->bits[i] = (uint8_t)~set->bits[i];
-	set->bits['\n' / 8] &= (uint8_t) ~(1U << '\n' % 8);
+	set->bits['\n' / 8] &= (uint8_t)(~(1U << '\n' % 8));
 }
 
 static bool

@@ -279,15 +279,15 @@ static const unsigned char *
 run_lanes(struct pattern *p, const unsigned char *bytes, size_t length)
 {
 	uint32_t row[LANES] = { p->row };
+	size_t i = 0;
 
 	for (size_t n = 1; n < LANES; n++)
 		row[n] = start_behind(p, bytes[n * length - 1]);
-	for (size_t at = 0;
-	     (at = run_abreast(p, bytes, at, length, row)) < length; at++)
+	for (; (i = run_abreast(p, bytes, i, length, row)) < length; i++)
 		for (size_t n = 0; n < LANES; n++)
-			if (!take(p, &row[n], bytes[n * length + at])) {
+			if (!take(p, &row[n], bytes[n * length + i])) {
 				p->row = row[0];
-				return bytes + at + (n > 0);
+				return bytes + i + (n > 0);
 			}
 
 	p->row = row[0];
@@ -345,7 +345,7 @@ classify(struct pattern *p)
 		}
 	}
 	for (int byte = 0; byte < 256; byte++)
-		p->class[byte] = (uint8_t) class[byte];
+		p->class[byte] = (uint8_t)(class[byte]);
 }
 
 /* Makes the automaton for the nodes. */

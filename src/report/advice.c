@@ -152,11 +152,11 @@ bool
 advice_on_rules(char text[ADVICE_ROOM], const struct policy *policy)
 {
 	char **command = policy->command, quoted[QUOTED];
+	const struct given *given = policy->given;
 	struct preset preset;
 	bool known;
 
-	for (const struct given *given = policy->given; given != NULL;
-	     given = given->next)
+	for (; given != NULL; given = given->next)
 		if (advice_on_list(text, given))
 			return true;
 	if (policy->loudness < LOUDNESS_VERBOSE)

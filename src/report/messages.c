@@ -322,11 +322,11 @@ static int
 count(
     const struct policy *policy, const char *option, const struct given **last)
 {
+	const struct given *given = policy->given;
 	int times = 0;
 
 	*last = NULL;
-	for (const struct given *given = policy->given; given != NULL;
-	     given = given->next)
+	for (; given != NULL; given = given->next)
 		if (strcmp(given->option, option) == 0) {
 			*last = given;
 			times++;
@@ -507,11 +507,12 @@ add_known(struct message *message)
 
 	if (watch != NULL)
 		words = find_match(message, watch);
-	for (; watch == NULL && item == NULL && given != NULL;
-	     given = given->next)
+	while (watch == NULL && item == NULL && given != NULL) {
 		if (strcmp(given->option, "preset") == 0 &&
 		    preset_find(given->text, strlen(given->text), &preset))
 			item = find_item(message, preset.codes);
+		given = given->next;
+	}
 	if (watch == NULL && item == NULL)
 		return;
 	add_preset(message, watch != NULL ? watch->preset : preset.name);

@@ -217,11 +217,11 @@ static void
 put_members(
     struct writer *writer, const struct snapshot *snapshot, enum scope scope)
 {
+	const struct figure *figure = figures;
 	const char *object = "";
 	char room[NUMBER_ROOM];
 
-	for (const struct figure *figure = figures; figure < figures + FIGURES;
-	     figure++) {
+	for (; figure < figures + FIGURES; figure++) {
 		if ((figure->scope & scope) == 0)
 			continue;
 		if (strcmp(object, figure->object) != 0) {
@@ -309,10 +309,10 @@ put_metrics(
 {
 	const char *prefix =
 	    scope == SCOPE_HOST ? "retry_budget_" : "retry_fleet_";
+	const struct figure *figure = figures;
 	char room[NUMBER_ROOM];
 
-	for (const struct figure *figure = figures; figure < figures + FIGURES;
-	     figure++) {
+	for (; figure < figures + FIGURES; figure++) {
 		if ((figure->scope & scope) == 0)
 			continue;
 		writer_prom_metric(writer, prefix, figure->metric,

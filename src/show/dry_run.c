@@ -426,9 +426,10 @@ put_rules(struct writer *writer, const struct policy *policy)
 	    policy->command != NULL && advice_on_rules(advice, policy)) {
 		writer_format(writer, "%-14s%s\n", label, advice);
 	}
-	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-		for (const struct given *given = policy->given; given != NULL;
-		     given = given->next) {
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		const struct given *given = policy->given;
+
+		for (; given != NULL; given = given->next) {
 			if (strcmp(given->option, steps[i].option) != 0 ||
 			    (*steps[i].part != '\0' &&
 				!has_rules(given->text, steps[i].does)))
@@ -438,6 +439,7 @@ put_rules(struct writer *writer, const struct policy *policy)
 				continue;
 			writer_format(writer, "%26s%s\n", "", advice);
 		}
+	}
 }
 
 /* How many retries there are at most after some kinds of failures. */

@@ -146,11 +146,11 @@ budget_client_visit(
     struct budget_client *budget, nanos now, budget_act *act, void *with)
 {
 	const char *why;
+	int pass = 1;
 
 	if (budget->caller.config->key == NULL)
 		return;
-	for (int pass = 1; (why = act_once(budget, now, act, with)) != NULL;
-	     pass++) {
+	for (; (why = act_once(budget, now, act, with)) != NULL; pass++) {
 		if (pass >= PASSES)
 			go_private(budget, REFUSED(why));
 		/* The process may have been stopped since it read the clock,

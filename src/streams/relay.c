@@ -248,10 +248,10 @@ static bool
 relay_chunk(struct relay *relay, struct stream *stream, struct source *source)
 {
 	bool open = true;
+	int turn = 0;
 
-	for (int turn = 0; open && turn < TURNS && stream->length == 0 &&
-	     stream->unmatched == 0;
-	     turn++) {
+	while (open && turn++ < TURNS && stream->length == 0 &&
+	    stream->unmatched == 0) {
 		int64_t kept = (int64_t)stream->kept;
 		size_t past = (size_t)number_greater(kept - RELAY_TAIL, 0);
 		size_t length;

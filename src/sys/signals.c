@@ -189,10 +189,10 @@ static void
 next_signal(struct signals *signals, struct wakeup *wakeup)
 {
 	struct signalfd_siginfo info;
+	int reads = 0;
 
-	for (int i = 0; i < SIGNALS_READ &&
-	     read(signals->fd, &info, sizeof info) == sizeof info;
-	     i++) {
+	while (reads++ < SIGNALS_READ &&
+	    read(signals->fd, &info, sizeof info) == sizeof info) {
 		int signal = (int)info.ssi_signo;
 
 		if (signal == SIGCONT)

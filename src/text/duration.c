@@ -55,9 +55,9 @@ duration_parse(const char *text, size_t length, nanos *span)
 		while (name < length &&
 		    (text[name] == '.' || isdigit((unsigned char)text[name])))
 			name++;
-		for (end = name;
-		     end < length && islower((unsigned char)text[end]); end++)
-			;
+		end = name;
+		while (end < length && islower((unsigned char)text[end]))
+			end++;
 		while (i < UNITS &&
 		    (end == name || strlen(units[i].name) != end - name ||
 			memcmp(units[i].name, text + name, end - name) != 0))

@@ -160,9 +160,10 @@ int main(int argc, char **argv) {
 			step.who = 0;
 			follow(next, step);
 			for (; step.who < explorer.actors; step.who++)
-				for (step.what = EXPLORE_KILL; step.what < explorer.operations;
-				     step.what++)
+				for (int8_t op = EXPLORE_KILL; op < explorer.operations; op++) {
+					step.what = op;
 					follow(next, step);
+				}
 			if (seen.wrong != NULL)
 				return EXIT_FAILURE;
 		}

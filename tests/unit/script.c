@@ -3,7 +3,9 @@
 #include "cli/options.h"
 
 struct script script_of(const char *row) {
-	return (struct script){ .row = row, .rest = row };
+	struct script script = { .row = row, .rest = row };
+
+	return script;
 }
 
 bool script_next(struct script *script) {

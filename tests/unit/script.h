@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include "policy/policy.h"
 
-#define MS(n) ((nanos)((n)*NANOS_MS))
-#define SECONDS(n) ((nanos)((n)*NANOS_SECOND))
+#define MS(n) ((nanos)(NANOS_MS * (n)))
+#define SECONDS(n) ((nanos)(NANOS_SECOND * (n)))
 
 struct script {
 	const char *row; /* the whole text, which names the row */
@@ -78,8 +78,7 @@ struct script_fact {
 };
 
 /* A fact without names. */
-#define FACT(name, value) \
-	{ name, value, NULL }
+#define FACT(name, value) ((struct script_fact){ name, value, NULL })
 
 /*
  * Checks the last word, "NAME=VALUE", a number, length of time or name; or

@@ -180,8 +180,10 @@ void file_exhaust(void) {
 	int64_t epoch = window_epoch(kernel.segment.header.slice,
 	    segment_age(&kernel.segment.header, kernel_boottime()));
 
-	while (window_withdraw(&kernel.segment.window, &limits, epoch, &sums) == WINDOW_GRANTED)
-		;
+	enum window_answer answer;
+
+	do answer = window_withdraw(&kernel.segment.window, &limits, epoch, &sums);
+	while (answer == WINDOW_GRANTED);
 }
 
 void file_trip(nanos pause) {

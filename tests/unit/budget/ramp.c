@@ -28,7 +28,7 @@
 #define BEGAN ((MOST(BEGAN_BITS) + 1 + 12345) * NANOS_MS)
 
 /* When a step begins; steps count from 0. */
-#define START(n) (BEGAN + (n)*STEP)
+#define START(n) (BEGAN + STEP * (n))
 
 static void check_same(const char *row, const struct ramp *got, const struct ramp *want) {
 	EQUAL(row, got->began, want->began);

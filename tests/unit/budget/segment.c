@@ -317,21 +317,21 @@ static const struct {
 	const char *row;
 	size_t got, want;
 } layout[] = {
-#define HEADER(field, at) \
-	{ #field, offsetof(struct header, field), at }
-#define SEGMENT(field, at) \
-	{ #field, offsetof(struct segment, field), at }
+#define HEADER(field, at) #field, offsetof(struct header, field), at
+#define SEGMENT(field, at) #field, offsetof(struct segment, field), at
 	{ "segment", sizeof(struct segment), 2312 }, { "header", sizeof(struct header), 1104 },
-	HEADER(slice, 16), HEADER(base, 24), HEADER(boot, 32), HEADER(length, 72), HEADER(key, 76),
-	HEADER(clock, 1100), SEGMENT(terms, 1104), SEGMENT(breaker, 1112),
-	SEGMENT(breaker.rate, 1128), SEGMENT(cooldown, 1136), SEGMENT(waiting, 1144),
-	SEGMENT(guarded, 1152), SEGMENT(hold, 1160), SEGMENT(totals[TOTAL_PROBES], 1168),
-	SEGMENT(totals[TOTAL_TURNS], 1176), SEGMENT(totals[TOTAL_LIMITED], 1184),
-	SEGMENT(totals[TOTAL_FIRSTS], 1192), SEGMENT(totals[TOTAL_DENIED], 1216),
-	SEGMENT(totals[TOTAL_THROTTLED], 1224), SEGMENT(totals[TOTAL_GAVE_UP], 1240),
-	SEGMENT(window, 1248), SEGMENT(fleet.lease, 1736), SEGMENT(fleet.denied, 1744),
-	SEGMENT(fleet.offset, 1760), SEGMENT(fleet.silence, 1784), SEGMENT(fleet.alone, 1792),
-	SEGMENT(fleet.told, 2280), SEGMENT(fleet.counted, 2304)
+	{ HEADER(slice, 16) }, { HEADER(base, 24) }, { HEADER(boot, 32) }, { HEADER(length, 72) },
+	{ HEADER(key, 76) }, { HEADER(clock, 1100) }, { SEGMENT(terms, 1104) },
+	{ SEGMENT(breaker, 1112) }, { SEGMENT(breaker.rate, 1128) }, { SEGMENT(cooldown, 1136) },
+	{ SEGMENT(waiting, 1144) }, { SEGMENT(guarded, 1152) }, { SEGMENT(hold, 1160) },
+	{ SEGMENT(totals[TOTAL_PROBES], 1168) }, { SEGMENT(totals[TOTAL_TURNS], 1176) },
+	{ SEGMENT(totals[TOTAL_LIMITED], 1184) }, { SEGMENT(totals[TOTAL_FIRSTS], 1192) },
+	{ SEGMENT(totals[TOTAL_DENIED], 1216) }, { SEGMENT(totals[TOTAL_THROTTLED], 1224) },
+	{ SEGMENT(totals[TOTAL_GAVE_UP], 1240) }, { SEGMENT(window, 1248) },
+	{ SEGMENT(fleet.lease, 1736) }, { SEGMENT(fleet.denied, 1744) },
+	{ SEGMENT(fleet.offset, 1760) }, { SEGMENT(fleet.silence, 1784) },
+	{ SEGMENT(fleet.alone, 1792) }, { SEGMENT(fleet.told, 2280) },
+	{ SEGMENT(fleet.counted, 2304) }
 };
 
 TEST(layout) {

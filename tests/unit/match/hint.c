@@ -41,8 +41,8 @@ static void check(const char *pattern, const char *stream, nanos want) {
 }
 
 #define NONE (-1)
-#define SECONDS(n) ((n)*NANOS_SECOND)
-#define MS(n) ((n)*NANOS_MS)
+#define SECONDS(n) (NANOS_SECOND * (n))
+#define MS(n) (NANOS_MS * (n))
 
 /* What follows "in ", by the time that it says. */
 static const struct {

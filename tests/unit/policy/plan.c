@@ -612,8 +612,7 @@ TEST_ROWS(plans) {
 			outcome = read_outcome(&script, &policy.watches);
 			repeat = 0;
 			late = 0;
-			for (; !script_is(&script, ",") && !script_is(&script, "->");
-			     script_next(&script))
+			while (!script_is(&script, ",") && !script_is(&script, "->")) {
 				if (script_is(&script, "late"))
 					late = script_span(&script);
 				else if (script_is(&script, "never"))
@@ -627,6 +626,8 @@ TEST_ROWS(plans) {
 									      : ADMISSION_BUDGET;
 					denied.next = script_span(&script);
 				}
+				script_next(&script);
+			}
 		}
 		EQUAL(row, step.at, now + step.delay);
 		EQUAL(row, step.reason, REASON_NONE);

@@ -13,8 +13,7 @@ static char **words_of(const char *text) {
 	while ((word = strsep(&rest, " ")) != NULL && count < 15) {
 		if (word[0] != '\0')
 			argv[count++] = word;
-		for (; (word = strchr(word, '~')) != NULL; *word = ' ')
-			;
+		while ((word = strchr(word, '~')) != NULL) *word = ' ';
 	}
 	argv[count] = NULL;
 	return argv;
