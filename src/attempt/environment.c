@@ -27,14 +27,13 @@ static const char written[][24] = { "RETRY_ATTEMPT=", "RETRY_MAX_ATTEMPTS=",
 static bool
 is_alive(const char *identity)
 {
-	size_t length = strcspn(identity, ".");
-	const char *since = identity + length + 1;
+	const char *dot = strchr(identity, '.');
 	struct procfs proc;
 	int64_t number, instant;
 
-	if (identity[length] != '.' ||
-	    !number_whole(identity, length, &number) ||
-	    !number_whole(since, strlen(since), &instant) || number <= 0 ||
+	if (dot == NULL ||
+	    !number_whole(identity, (size_t)(dot - identity), &number) ||
+	    !number_whole(dot + 1, strlen(dot + 1), &instant) || number <= 0 ||
 	    number > INT_MAX || instant > sys_now(CLOCK_BOOTTIME))
 		return false;
 	return procfs_is_ours() &&

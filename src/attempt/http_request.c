@@ -95,7 +95,7 @@ static bool
 amend(struct http_request *request, char **from, size_t first, bool dumps)
 {
 	static char dump_header[] = "--dump-header", config[] = "--config";
-	size_t count = 0, at = 1, done = 0;
+	size_t count = first, at = 1, done = 0;
 	char **to;
 
 	while (from[count] != NULL)

@@ -95,6 +95,7 @@ struct option {
 	char argument[16]; /* as --help shows it; "": it takes none */
 	char help[144]; /* its lines after the first are indented too */
 	enum option_type type;
+	enum option_special special;
 	bool command_line; /* no file may have the option */
 	bool is_path; /* const char *: the name of a file or a directory */
 	char heading[24]; /* the line above it in --help */
@@ -102,7 +103,6 @@ struct option {
 	int64_t least, most; /* most 0: no upper bound */
 	char choices[48]; /* by value of the enum: "a, b or c" */
 	char refusal[40]; /* what is wrong with another bad argument */
-	enum option_special special;
 	/* The argument where no word, or an option, follows, or where this word
 	 * does: these very bytes, not a copy; "": an error. */
 	char implied[8];

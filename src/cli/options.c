@@ -551,13 +551,14 @@ take_presets(const struct argument *argument, struct policy *policy)
 		return;
 	}
 	for (;; text++) {
-		size_t length = strcspn(text, ",");
+		const char *end = strchrnul(text, ',');
+		size_t length = (size_t)(end - text);
 
 		one.text = "auto";
 		if (length != 4 || strncmp(text, "auto", 4) != 0)
 			one.text = find_preset(argument, text, length).name;
 		note(&one, policy);
-		text += length;
+		text = end;
 		if (*text == '\0')
 			break;
 	}

@@ -33,9 +33,9 @@ relay_add(struct relay *relay, int fd, bool both, bool *midline)
 		.both = both,
 		.output = nonblock_open(fd),
 		.sink = -1,
-		.bytes = malloc(ROOM + RELAY_TAIL),
 	};
 	stream->output.midline = midline;
+	stream->bytes = malloc(ROOM + RELAY_TAIL);
 	if (stream->bytes == NULL)
 		return false;
 	relay->count++;
