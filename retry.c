@@ -26,12 +26,13 @@ static int
 gather(struct run *run)
 {
 	struct event_loop *loop = &run->loop;
-	const struct input *input = loop->streams.inputs;
+	const struct input *input;
 	bool required = run->policy->budget.required, calm;
 
 	if (!streams_open(&loop->streams, run->policy, &loop->log.midline))
 		return run_without_output(run);
-	if (input->unreplayed != NULL)
+	input = loop->streams.inputs;
+	if (input->unreplayed != NULL && loop->streams.input_count == 1)
 		log_warn(&loop->log,
 		    STRINGS("--replay-stdin: ", input->name, " is ",
 			input->unreplayed, ", which cannot be read again"));

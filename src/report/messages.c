@@ -425,6 +425,10 @@ add_consumed(struct message *message)
 {
 	const struct input *lost = message->loop->streams.lost;
 
+	if (lost == NULL) {
+		put(message, "more pipes are named than can be watched");
+		return;
+	}
 	put(message, "%s was already consumed", lost->name);
 	put(message, "%s",
 	    message->policy->replay        ? ", and cannot be read again"

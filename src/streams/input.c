@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -11,6 +12,7 @@
 #include "streams/tempfile.h"
 #include "sys/procfs.h"
 #include "sys/sys.h"
+#include "text/number.h"
 
 /* The most reads in one call: meanwhile no signal is handled. */
 #define TURNS 16
@@ -116,15 +118,22 @@ classify(struct input *input, bool replay)
 	return INPUT_UNKNOWN;
 }
 
+static void
+name(struct input *input, int fd)
+{
+	input->fd = fd;
+	if (fd == STDIN_FILENO)
+		stpcpy(input->name, "standard input");
+	else
+		number_put(stpcpy(input->name, "/dev/fd/"), fd);
+}
+
 void
-input_open(
-    struct input *input, int fd, const char *name, const struct policy *policy)
+input_open(struct input *input, int fd, const struct policy *policy)
 {
 	bool replay = policy->replay;
 
 	*input = (struct input){
-		.fd = fd,
-		.name = name,
 		.from = -1,
 		.file = -1,
 		.sink = -1,
@@ -132,6 +141,7 @@ input_open(
 		.inotify = -1,
 		.waiting.bytes = -1,
 	};
+	name(input, fd);
 	/* If there is only one attempt, no other can miss what it reads. */
 	if (!replay && policy->attempts == 1)
 		return;
@@ -148,6 +158,14 @@ input_open(
 		input->error = errno;
 	else
 		input->from = fd;
+}
+
+void
+input_share(struct input *input, int fd, const struct input *pipe)
+{
+	*input = *pipe;
+	input->from = -1;
+	name(input, fd);
 }
 
 struct pollfd

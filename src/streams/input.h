@@ -38,7 +38,7 @@ enum input_kind {
 struct input {
 	enum input_kind kind;
 	int fd; /* its number in retry and in the command */
-	const char *name; /* "standard input", or the path of the word */
+	char name[24]; /* "standard input", or "/dev/fd/63" */
 	bool socket;
 	const char *unreplayed; /* what it is, if --replay-stdin is in vain */
 	off_t start; /* of a file: the offset before the first attempt; or -1 */
@@ -66,8 +66,10 @@ struct input {
  * call or three, and none if there is only one attempt. If error is set
  * afterwards, nothing may be run, whatever the kind.
  */
-void input_open(
-    struct input *input, int fd, const char *name, const struct policy *policy);
+void input_open(struct input *input, int fd, const struct policy *policy);
+
+/* Makes fd another descriptor of the pipe that is an input already. */
+void input_share(struct input *input, int fd, const struct input *pipe);
 
 /* What poll(2) should wait for: fd is -1 if there is nothing. */
 struct pollfd input_pollfd(const struct input *input);

@@ -2,12 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <string.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "sys/procfs.h"
 #include "text/number.h"
+#include "text/strview.h"
 
 /* The looks within one limit, and the bounds of the time between two looks. */
 #define LOOKS 8
@@ -106,57 +109,89 @@ look(struct streams *streams)
 }
 
 /*
- * The descriptor that a word of the command names, as <(...) of a shell does,
- * alone or behind @, = or the letter of an option: "/dev/fd/63", "@/dev/fd/63",
- * "--file=/dev/fd/63", "-f/dev/fd/63". -1 if it names none.
+ * The next descriptor that a word of the command names, as <(...) of a shell
+ * does: "/dev/fd/63", "@/dev/fd/63;type=text/csv", "-f/proc/self/fd/12". Moves
+ * *at behind it; -1 if there is none.
  */
 static int
-named_by(const char *word, const char **path)
+next_named(const char **at)
 {
-	for (size_t i = 0; word[i] != '\0'; i++) {
-		int fd = -1;
+	static const char mark[] = "/fd/";
+	const char *end;
+	int64_t number;
 
-		*path = word + i;
-		if (word[i] == '/' &&
-		    (i == 0 || word[i - 1] == '@' || word[i - 1] == '=' ||
-			(i == 2 && word[0] == '-')))
-			fd = procfs_descriptor(*path);
-		if (fd != -1)
-			return fd;
+	while ((end = strstr(*at, mark)) != NULL) {
+		size_t before = (size_t)(end - *at), digits;
+		bool named = (before >= 4 && memcmp(end - 4, "/dev", 4) == 0) ||
+		    (before >= 10 && memcmp(end - 10, "/proc/self", 10) == 0);
+
+		*at = end + sizeof mark - 1;
+		digits = strview_digits(strview_of(*at));
+		if (named && number_whole(*at, digits, &number) &&
+		    number <= INT_MAX)
+			return (int)number;
 	}
 	return -1;
 }
 
+/* The number of the first input that is the same pipe, or has this descriptor;
+ * input_count if there is none. */
+static size_t
+find_input(const struct streams *streams, int fd, const struct stat *pipe)
+{
+	size_t i = 0;
+
+	for (; i < streams->input_count; i++) {
+		const struct input *input = &streams->inputs[i];
+		struct stat stat;
+
+		if (input->fd == fd ||
+		    (fstat(input->fd, &stat) == 0 && S_ISFIFO(stat.st_mode) &&
+			stat.st_dev == pipe->st_dev &&
+			stat.st_ino == pipe->st_ino))
+			break;
+	}
+	return i;
+}
+
 /*
  * Opens the inputs: standard input, and each pipe that a word of the command
- * names. A file that is named is opened anew by each attempt, and a socket
- * cannot be opened by its name.
+ * names and that is open only for reading. A file that is named is opened anew
+ * by each attempt, and a socket cannot be opened by its name.
  */
 static void
 open_inputs(struct streams *streams, const struct policy *policy)
 {
-	struct input *inputs = streams->inputs;
-	const char *path;
+	static struct input list[STREAMS_INPUTS];
 
-	input_open(inputs, STDIN_FILENO, "standard input", policy);
+	streams->inputs = list;
+	input_open(list, STDIN_FILENO, policy);
 	streams->input_count = 1;
 	for (char **word = policy->command; *word != NULL; word++) {
-		int fd = named_by(*word, &path);
-		size_t known = 0;
-		struct stat stat;
+		const char *at = *word;
+		int fd;
 
-		/* What is close-on-exec is retry's own. */
-		if (fd <= STDERR_FILENO || fcntl(fd, F_GETFD) != 0 ||
-		    fstat(fd, &stat) == -1 || !S_ISFIFO(stat.st_mode))
-			continue;
-		while (known < streams->input_count && inputs[known].fd != fd)
-			known++;
-		if (known == STREAMS_INPUTS) {
-			streams->crowded = true;
-			return;
-		}
-		if (known == streams->input_count) {
-			input_open(&inputs[known], fd, path, policy);
+		while ((fd = next_named(&at)) != -1) {
+			struct input *input = &list[streams->input_count];
+			struct stat stat;
+			size_t same;
+
+			/* What is close-on-exec is retry's own. */
+			if (fd <= STDERR_FILENO || fcntl(fd, F_GETFD) != 0 ||
+			    (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY ||
+			    fstat(fd, &stat) == -1 || !S_ISFIFO(stat.st_mode))
+				continue;
+			same = find_input(streams, fd, &stat);
+			if (same < streams->input_count && list[same].fd == fd)
+				continue;
+			streams->crowded =
+			    streams->input_count == STREAMS_INPUTS;
+			if (streams->crowded)
+				return;
+			if (same == streams->input_count)
+				input_open(input, fd, policy);
+			else
+				input_share(input, fd, &list[same]);
 			streams->input_count++;
 		}
 	}
@@ -354,13 +389,11 @@ streams_lost(struct streams *streams)
 {
 	if (relay_failed(&streams->relay))
 		return REASON_INTERNAL;
-	for (size_t i = 0; i < streams->input_count; i++) {
-		bool last = i + 1 == STREAMS_INPUTS && streams->crowded;
-
-		if (input_lost(&streams->inputs[i]) || last) {
+	for (size_t i = 0; i < streams->input_count; i++)
+		if (input_lost(&streams->inputs[i])) {
 			streams->lost = &streams->inputs[i];
 			return REASON_INPUT_CONSUMED;
 		}
-	}
-	return REASON_NONE;
+	streams->lost = NULL;
+	return streams->crowded ? REASON_INPUT_CONSUMED : REASON_NONE;
 }

@@ -24,7 +24,7 @@
 #include "streams/relay.h"
 
 /* The most inputs: standard input, and pipes that words of the command name. */
-#define STREAMS_INPUTS 16
+#define STREAMS_INPUTS 64
 
 #define STREAMS_POLLED (STREAMS_INPUTS + 2 + RELAY_POLLED)
 
@@ -41,10 +41,12 @@ enum activity {
 };
 
 struct streams {
-	struct input inputs[STREAMS_INPUTS]; /* standard input is the first */
+	struct input *inputs; /* standard input is the first */
 	size_t input_count;
 	bool crowded; /* there are more, which are not watched */
-	const struct input *lost; /* what streams_lost() has found, or NULL */
+	const struct input
+	    *lost; /* found by streams_lost(); NULL: one of too many
+		    */
 	struct capture out, err;
 	struct relay relay;
 	/* For --idle-timeout: */

@@ -1211,7 +1211,7 @@ static const struct preset tools[] = {
 	{ .name = "terraform",
 	  .knows = "throttling, a held state lock",
 	  .programs = "terraform tofu terragrunt",
-	  .elsewhere = "apply",
+	  .elsewhere = "apply destroy",
 	  .err.fatal = NET_NEVER "|requires auth|No valid credential|"
 	    "InvalidClientTokenId|ExpiredToken|AccessDenied|"
 	    "UnauthorizedOperation|AuthFailure|Error: (Unsupported|Invalid|"
@@ -1396,6 +1396,8 @@ const char *
 preset_unfinished(const struct preset *preset, char *const command[])
 {
 	char *const *client = command + command_line_unwrap(command).command;
+	/* Of docker, subcommands of their own. */
+	static const char groups[] = "compose container";
 	const char *name = command_line_program(*client), *list = SLOW;
 	bool found;
 
@@ -1404,9 +1406,17 @@ preset_unfinished(const struct preset *preset, char *const command[])
 	if (!has_word(preset->programs, name))
 		name = preset->name;
 	found = has_word(preset->elsewhere, name);
-	for (char *const *word = client + 1; *word != NULL && !found; word++)
-		found = has_word(preset->elsewhere, *word) &&
-		    !has_word(preset->programs, *word);
+	/* The subcommand is the first word that is no option, and not certainly
+	 * another word; one behind an option may be its argument. */
+	for (char *const *word = client + 1; *word != NULL && !found; word++) {
+		bool option = **word == '-', behind = word[-1][0] == '-';
+
+		if (has_word(preset->programs, *word))
+			continue;
+		found = !option && has_word(preset->elsewhere, *word);
+		if (!option && !behind && !has_word(groups, *word))
+			break;
+	}
 	/* timeout(1) ends the client, too. */
 	for (; command < client; command++)
 		if (strcmp(command_line_program(*command), "timeout") == 0)

@@ -336,21 +336,25 @@ in_tmpfs=(unshare -Urm sh -c 'mount -t tmpfs -o size=64k none "$TMPDIR"; exec "$
 }
 
 @test "once an attempt has read from a pipe that its words name there is no other attempt" {
-	local gone='attempt 1/2 * giving up: /@(dev|proc/self)/fd/+([0-9]) was already consumed: use -I|*input-consumed'
-	local words=() n
-	mkfifo pipe
-	for n in {1..16}; do
-		exec {n}<>pipe
+	local gone='attempt 1/2 * giving up: /dev/fd/+([0-9]) was already consumed: use -I|*input-consumed'
+	local many="*giving up: more pipes are named than can be watched|*input-consumed" words=() n
+	mkdir pipes
+	mkfifo pipes/{1..64}
+	for n in pipes/*; do
+		exec 9<>"$n" {n}<"$n" 9>&-
 		words+=("/dev/fd/$n")
 	done
+	mkfifo log
 	table <<-'END'
 		try status=7 says="$gone" bash <(echo 'exit 7')
 		try status=1 out='a|b' says="$gone" "${all[@]}" <(echo a) <(echo b)
 		try status=1 out=b says="$gone" sh -c 'cat "$2"; exit 1' sh <(echo a) <(echo b)
 		try status=1 says="$gone" sh -c 'read x <"${1#*@}"; exit 1' sh data=1@<(echo a)
 		try status=1 says="$gone" sh -c 'read x <"${1#*=}"; exit 1' sh --file=<(echo a)
-		try status=1 says="$gone" sh -c 'read x <"${1#-f}"; exit 1' sh -f<(echo a)
-		try status=1 says="$gone" sh -c 'read x <&8; exit 1' sh /proc/self/fd/8 8< <(echo a)
+		try status=1 says="$gone" sh -c 'read x <"${1#-xf}"; exit 1' sh -xf<(echo a)
+		try status=1 says="$gone" sh -c 'read x <"${1#file://}"; exit 1' sh file://<(echo a)
+		try status=1 says="$gone" sh -c 'read x <&8; exit 1' sh 'f=@/dev/fd/8;type=x' 8< <(echo a)
+		try status=1 says="$gone" sh -c 'read x <&8; exit 1' sh /dev/fd/99,/proc/self/fd/8:x 8< <(echo a)
 		# Nobody has read, or there is nothing.
 		try status=1 says="$kept" false <(echo a)
 		try status=1 says="$kept" "${all[@]}" <(:)
@@ -358,10 +362,11 @@ in_tmpfs=(unshare -Urm sh -c 'mount -t tmpfs -o size=64k none "$TMPDIR"; exec "$
 		try status=1 says="$kept" sh -c 'echo a >"$1"; exit 1' sh >(exec cat >/dev/null)
 		try status=1 says="$kept" false /dev/fd/99 /dev/fd/2
 		try status=1 out='1|2|3|1|2|3' says="$kept" "${all[@]}" /dev/fd/8 8<"$in"
-		try status=1 says="$kept" sh -c 'read x <&8; exit 1' sh x/dev/fd/8 /dev/fd/8x 8< <(echo a)
+		try status=1 says="$kept" sh -c 'read x <&8; exit 1' sh /dev/fd/ /dev/fd/x8 /fd/8 8 8< <(echo a)
+		try status=1 says="$kept" sh -c 'echo x >&8; read x <&8; exit 1' sh /dev/fd/8 8<>log
 		# Of so many nobody knows.
 		try status=1 says="$kept" false "${words[@]:1}"
-		try status=1 says="$gone" false "${words[@]}"
+		try status=1 says="$many" false "${words[@]}"
 	END
 }
 
@@ -371,6 +376,11 @@ in_tmpfs=(unshare -Urm sh -c 'mount -t tmpfs -o size=64k none "$TMPDIR"; exec "$
 		try status=1 out='a|b|a|b' -I --fail-on 0 cat <(echo a) <(echo b)
 		try status=1 out='x|a|x|a' -I --fail-on 0 cat - <(echo a) < <(echo x)
 		try status=1 out='a|a' -I --fail-on 0 sh -c 'cat <&8' sh /dev/fd/8 8< <(echo a)
+		# One pipe by two numbers, and one that has no end.
+		try status=1 out='x|x|x|x' -I --fail-on 0 cat - /dev/fd/8 < <(echo x) 8<&0
+		try out='' -I sh -c 'echo hi >"$1"' sh /dev/fd/8 8<>log
+		# A terminal beside it is meant by nobody.
+		pty 0 -- bash -c '"$RETRY" -I cat <(echo a) 2>err' && [ ! -s err ]
 		try status=125 says='--stdin-max: more than 3 bytes on /dev/fd/+([0-9]); command not run' -I --stdin-max 3 touch ran <(echo 4567)
 		without try status=125 says="--replay-stdin: cannot copy /dev/fd/*: No such file or directory, in *" -I touch ran <(echo a)
 	END

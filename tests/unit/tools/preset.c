@@ -274,9 +274,13 @@ TEST(unfinished) {
 		    "docker docker,exec,c,timeout,5,make",
 		    /* Nobody knows what a script does. */
 		    "ssh ./deploy", "psql ./migrate" },
+		{ "timeout", "terraform terraform,-chdir=x,destroy",
+		    "docker docker,container,run,i" },
 		{ "timeout,124", "ssh timeout,5,ssh,h", "docker timeout,5,docker,exec,c",
 		    "psql sudo,timeout,5,psql", "psql timeout,5,nice,psql" },
-		{ "none", "git git,push", "scp scp,f,h:", "docker docker,pull,i", "docker ./build",
+		{ "none", "docker docker,pull,exec", "docker docker,build,-t,run,.",
+		    "kubectl kubectl,get,pod,exec", "terraform terraform,plan,-out,apply",
+		    "git git,push", "scp scp,f,h:", "docker docker,pull,i", "docker ./build",
 		    "kubectl kubectl,apply,-f,x", "psql pg_dump,psql", "mysql mysqldump,mysql",
 		    "terraform terraform,plan", "terraform ./apply" },
 	};
