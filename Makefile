@@ -83,7 +83,7 @@ run = $(if $(V),,@$(if $(SILENT),,echo '$(1)' && ))$(2)
 # What each program is made of. What every invocation runs is first, and so lies
 # together in memory: each 64 kB of the program that are used cost a page fault.
 FIRST = $(patsubst %.c,$(B)/%.o,$(wildcard $(patsubst %,src/%.c,* attempt/* \
-	sys/* streams/* output/* text/* policy/* report/messages cli/*)))
+	sys/* streams/* output/* text/* policy/* report/message* report/cause cli/*)))
 $(BIN): $(B)/retry.o $(FIRST) $(OBJS)
 
 # All of retry, main() included; what the fakes name is replaced.

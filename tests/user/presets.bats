@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers cli/options, streams/relay, report/messages.
+# Covers cli/options, streams/relay, report/cause.
 # --preset. A stub in ./bin has a tool's name, prints what a test says and exits
 # as it says; tests/unit/tools/preset.c judges captures of real tools.
 # shellcheck disable=SC2034 # the rows expand

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers report/report, report/messages, output/writer.
+# Covers report/report, report/cause, report/message, output/writer.
 # --report and --metrics, which are written at the end of an invocation.
 # shellcheck disable=SC2034 # the rows expand
 
