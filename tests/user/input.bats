@@ -471,11 +471,12 @@ reader_left() {
 	    bash -c 'trap "" INT QUIT
 	        while read -r line; do
 	            echo "$line" >>lines
-	            "$RETRY" -q -n 2 -d 0 sh -c "[ $line != 1 ] || { sleep .25; exit 1; }" &
+	            "$RETRY" -q -n 2 -d 0 sh -c "echo >>ran; [ $line != 1 ] || { sleep .25; exit 1; }" &
 	            sleep .1 </dev/null
 	        done <some
 	        wait' 3>&-
 	    holds lines 1 2 3 4 5 6 7 8
+	    [ "$(lines ran)" -ge 8 ]
 	a loop that does not wait for an attempt
 	    bash -mc 'while read -r line; do
 	            echo "$line" >>lines
