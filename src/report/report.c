@@ -251,6 +251,8 @@ put_limit(char room[REPORT_TEXT], const struct report *report)
 		by = &budget;
 	else if (reason == REASON_RETRY_AFTER && report->step->delay == 0)
 		by = &policy->max_retry_after_by;
+	else if (reason == REASON_INPUT_CONSUMED)
+		return verdict_reasons[reason].words;
 	else if (reason != REASON_DEADLINE && reason != REASON_RETRY_AFTER)
 		return "";
 	if (by->text == NULL)
@@ -283,8 +285,7 @@ put_why(struct writer *writer, const struct report *report)
 		limit = last->why;
 	else if (last != NULL)
 		cause = last->why;
-	if (last != NULL && cause[0] == '\0' &&
-	    (limit[0] != '\0' || reason == REASON_INPUT_CONSUMED)) {
+	if (last != NULL && cause[0] == '\0' && limit[0] != '\0') {
 		cause = verdict_put_end(end, &last->outcome);
 		if (last->outcome.http.code >= 400)
 			snprintf(end, sizeof end, "HTTP %d",

@@ -111,25 +111,33 @@ look(struct streams *streams)
 /*
  * The next descriptor that a word of the command names, as <(...) of a shell
  * does: "/dev/fd/63", "@/dev/fd/63;type=text/csv", "-f/proc/self/fd/12". Moves
- * *at behind it; -1 if there is none.
+ * *at behind it; -1 if there is none. A word with blanks may be a script, whose
+ * numbers are its own: there only what is behind @ or = counts.
  */
 static int
-next_named(const char **at)
+next_named(const char *word, const char **at)
 {
-	static const char mark[] = "/fd/";
-	const char *end;
-	int64_t number;
+	static const char dev[] = "/dev/fd/", proc[] = "/proc/self/fd/";
+	bool script = strpbrk(word, STRVIEW_BLANKS) != NULL;
 
-	while ((end = strstr(*at, mark)) != NULL) {
-		size_t before = (size_t)(end - *at), digits;
-		bool named = (before >= 4 && memcmp(end - 4, "/dev", 4) == 0) ||
-		    (before >= 10 && memcmp(end - 10, "/proc/self", 10) == 0);
+	for (; **at != '\0'; ++*at) {
+		size_t length = strncmp(*at, dev, sizeof dev - 1) == 0
+		    ? sizeof dev - 1
+		    : strncmp(*at, proc, sizeof proc - 1) == 0 ? sizeof proc - 1
+							       : 0;
+		size_t digits;
+		int64_t number;
 
-		*at = end + sizeof mark - 1;
-		digits = strview_digits(strview_of(*at));
-		if (named && number_whole(*at, digits, &number) &&
-		    number <= INT_MAX)
+		if (length == 0 ||
+		    (script &&
+			(*at == word || strchr("@=", (*at)[-1]) == NULL)))
+			continue;
+		digits = strview_digits(strview_of(*at + length));
+		if (number_whole(*at + length, digits, &number) &&
+		    number <= INT_MAX) {
+			*at += length + digits;
 			return (int)number;
+		}
 	}
 	return -1;
 }
@@ -171,7 +179,7 @@ open_inputs(struct streams *streams, const struct policy *policy)
 		const char *at = *word;
 		int fd;
 
-		while ((fd = next_named(&at)) != -1) {
+		while ((fd = next_named(*word, &at)) != -1) {
 			struct input *input = &list[streams->input_count];
 			struct stat stat;
 			size_t same;

@@ -117,7 +117,6 @@ procfs_look(struct procfs *proc, pid_t pid)
 	proc->start = stat_field(fields, 20);
 	/* If only the first thread has ended, the state is Z, too. */
 	proc->dead = *fields == 'Z' && stat_field(fields, 18) <= 1;
-	proc->asleep = *fields == 'S';
 	return PROCFS_SEEN;
 }
 
@@ -235,21 +234,33 @@ add_one(void *to, pid_t pid, pid_t parent)
 	++*(int *)to;
 }
 
+/* Whether a process waits for its only child. The kernel's name of the function
+ * in which it sleeps is hidden in some containers: then nobody knows. */
+static bool
+waits_for_child(pid_t pid)
+{
+	char sleeps_in[PATH_ROOM];
+	int children = 0;
+
+	return read_text(sleeps_in, sizeof sleeps_in,
+		   open_path(0, "/proc/%d/wchan", pid)) &&
+	    strcmp(sleeps_in, "do_wait") == 0 &&
+	    procfs_children(pid, add_one, &children) && children == 1;
+}
+
 /*
  * Whether a process is an ancestor that seems to wait for retry. A shell that
  * does not wait (for "retry ... &") gives retry a process group of its own,
  * which is not in the foreground; or, without job control, makes retry ignore
  * SIGINT and SIGQUIT (POSIX, XCU 2.11). If it ignores them itself, as a group
  * of commands in the background does in dash, zsh, and bash from 5.3 on, retry
- * may have that from it. Then it waits if it sleeps and has no other child: one
- * that starts retry in the background goes on, or waits for its next command.
+ * may have that from it: then it has to be seen waiting.
  */
 static bool
 waits(pid_t pid)
 {
 	struct procfs proc;
 	pid_t foreground;
-	int children = 0;
 
 	if (procfs_look(&proc, getpid()) != PROCFS_SEEN)
 		return false;
@@ -259,9 +270,7 @@ waits(pid_t pid)
 		    procfs_look(&proc, proc.parent) != PROCFS_SEEN)
 			return false;
 	if (ignores_keyboard(getpid()) &&
-	    (!ignores_keyboard(pid) || procfs_look(&proc, pid) != PROCFS_SEEN ||
-		!proc.asleep || !procfs_children(pid, add_one, &children) ||
-		children != 1))
+	    !(ignores_keyboard(pid) && waits_for_child(pid)))
 		return false;
 	/* Of a group outside of a PID namespace both are 0. */
 	return getpgid(pid) == getpgrp() ||

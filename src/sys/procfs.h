@@ -15,7 +15,6 @@ struct procfs {
 	pid_t foreground; /* group of its terminal; 0 or less: none is known */
 	int64_t start; /* in ticks since boot; with the pid, an identity */
 	bool dead; /* the process is a zombie */
-	bool asleep; /* it waits for something */
 };
 
 enum procfs_look {

@@ -791,7 +791,7 @@ static const struct preset tools[] = {
 	{ .name = "kubectl",
 	  .knows = "a server not reached or overloaded, a conflict",
 	  .programs = "kubectl oc",
-	  .elsewhere = "exec",
+	  .elsewhere = "exec rsh",
 	  .err.fatal = "^Error from server \\((Forbidden|NotFound|Unauthorized|"
 	    "Invalid|BadRequest|AlreadyExists|MethodNotAllowed)\\)|" GO_NEVER
 	    "|must be logged in to the server|^error: unknown (flag|command|"
@@ -1396,8 +1396,8 @@ const char *
 preset_unfinished(const struct preset *preset, char *const command[])
 {
 	char *const *client = command + command_line_unwrap(command).command;
-	/* Of docker, subcommands of their own. */
-	static const char groups[] = "compose container";
+	/* Of docker and terragrunt, they have subcommands of their own. */
+	static const char groups[] = "compose container run-all run";
 	const char *name = command_line_program(*client), *list = SLOW;
 	bool found;
 

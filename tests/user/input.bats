@@ -363,6 +363,9 @@ in_tmpfs=(unshare -Urm sh -c 'mount -t tmpfs -o size=64k none "$TMPDIR"; exec "$
 		try status=1 says="$kept" false /dev/fd/99 /dev/fd/2
 		try status=1 out='1|2|3|1|2|3' says="$kept" "${all[@]}" /dev/fd/8 8<"$in"
 		try status=1 says="$kept" sh -c 'read x <&8; exit 1' sh /dev/fd/ /dev/fd/x8 /fd/8 8 8< <(echo a)
+		# A script has numbers of its own.
+		try status=1 says="$kept" sh -c 'read x </dev/fd/8; exit 1' 8< <(echo a)
+		try status=1 says="$gone" sh -c 'read x <&8; exit 1' sh 'a file@/dev/fd/8;b' 8< <(echo a)
 		try status=1 says="$kept" sh -c 'echo x >&8; read x <&8; exit 1' sh /dev/fd/8 8<>log
 		# Of so many nobody knows.
 		try status=1 says="$kept" false "${words[@]:1}"
@@ -477,6 +480,21 @@ reader_left() {
 	        wait' 3>&-
 	    holds lines 1 2 3 4 5 6 7 8
 	    [ "$(lines ran)" -ge 8 ]
+	the same, where the loop sleeps without a process
+	    mkfifo never
+	    seq 3 8 >some
+	    bash -c 'trap "" INT QUIT
+	        exec 7<>never
+	        {
+	            read -r line
+	            echo "$line" >>lines
+	            "$RETRY" -q -n 2 -d 0 sh -c "echo >>ran; read -r x; exit 1" <&0 &
+	            read -rt .5 x <&7
+	            while read -r line; do echo "$line" >>lines; done
+	        } <some
+	        wait' 3>&-
+	    holds lines 3 5 6 7 8
+	    holds ran ''
 	a loop that does not wait for an attempt
 	    bash -mc 'while read -r line; do
 	            echo "$line" >>lines

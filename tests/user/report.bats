@@ -293,7 +293,7 @@ because() {
 		'HTTP 503; --limit 0:fail' --http-status an_hour --limit 0:fail
 	END
 	try status=7 --report r.json sh -c 'read -r _; exit 7' < <(echo x)
-	report 'why=exit 7'
+	report 'why=exit 7; input was already consumed'
 	try --consecutive 2 --report r.json true
 	report 'each.why=--consecutive 2,null'
 	try status=1 -n 1 -T 9 "$RETRY" -q --report r.json -d 60 -j none false

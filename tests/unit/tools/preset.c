@@ -275,7 +275,8 @@ TEST(unfinished) {
 		    /* Nobody knows what a script does. */
 		    "ssh ./deploy", "psql ./migrate" },
 		{ "timeout", "terraform terraform,-chdir=x,destroy",
-		    "docker docker,container,run,i" },
+		    "docker docker,container,run,i", "terraform terragrunt,run-all,apply",
+		    "terraform terragrunt,run,--all,--,apply" },
 		{ "timeout,124", "ssh timeout,5,ssh,h", "docker timeout,5,docker,exec,c",
 		    "psql sudo,timeout,5,psql", "psql timeout,5,nice,psql" },
 		{ "none", "docker docker,pull,exec", "docker docker,build,-t,run,.",
