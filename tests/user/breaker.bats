@@ -127,13 +127,13 @@ all_served() {
 	    tried 7 'attempt*' --breaker 1,2s --stop-on 7
 	    ran 3
 	a failure is told before --retry-if answers, which -t does not end
-	    opened_due --breaker 1,2s
-	    start "$RETRY" -q -B api --breaker 1,2s -n 2 -d 0 -t 1 \
+	    opened_due --breaker 1,500ms
+	    start "$RETRY" -q -B api --breaker 1,500ms -n 2 -d 0 -t 1 \
 	        --retry-if ': >asked; sleep 30; true' "${fails[@]}"
 	    reached [ -e asked ]
-	    open '2 consecutive failures, probe in *s' --breaker 1,2s
+	    open '2 consecutive failures, probe in *s' --breaker 1,500ms
 	    due
-	    succeed 1 --breaker 1,2s
+	    succeed 1 --breaker 1,500ms
 	    ended_by TERM
 	    ran 2
 	a success after a signal closes it
