@@ -339,13 +339,13 @@ void
 http_request_end(struct http_request *request, struct outcome *outcome)
 {
 	const struct policy *policy = request->policy;
+	bool failed = outcome->end != END_EXITED || outcome->code != 0;
 
 	outcome->http = read_status(request);
 	/* A later attempt may skip what this one has left of an error. */
-	if (outcome->end != END_EXITED || outcome->code != 0 ||
-	    outcome->http.code >= 400)
+	if (failed || outcome->http.code >= 400)
 		request->skips = false;
-	if (outcome->end != END_EXITED || outcome->code != 0)
+	if (failed)
 		return;
 	request->missing |=
 	    policy->http && outcome->http.code < 0 && !request->skips;

@@ -250,7 +250,6 @@ void
 log_put(struct log *log, const char *text)
 {
 	size_t length = strlen(text);
-
 	char *at = log->pending + log->length;
 
 	if (length > LOG_PENDING - log->length - log->held)

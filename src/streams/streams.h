@@ -44,9 +44,8 @@ struct streams {
 	struct input *inputs; /* standard input is the first */
 	size_t input_count;
 	bool crowded; /* there are more, which are not watched */
-	const struct input
-	    *lost; /* found by streams_lost(); NULL: one of too many
-		    */
+	/* What streams_lost() has found lost; NULL: one that is not watched. */
+	const struct input *lost;
 	struct capture out, err;
 	struct relay relay;
 	/* For --idle-timeout: */
