@@ -206,6 +206,7 @@ seek_admission(struct run *run, const struct step *planned)
 	    run->loop.budget.private)
 		return (struct step){ .status = EXIT_STATUS_NO_BUDGET,
 			.reason = REASON_INTERNAL };
+	run->history.paced = admission.paced;
 	if (admission.answer == ADMISSION_GRANTED)
 		return attempt(run);
 	now = sys_now(CLOCK_BOOTTIME);
@@ -216,8 +217,11 @@ seek_admission(struct run *run, const struct step *planned)
 	if (!step.again)
 		return step;
 	/* Each reason to wait is said once in a wait, in which the breaker and
-	 * the budget may deny the attempt in turn. */
-	reason = 1U << admission.answer;
+	 * the budget may deny the attempt in turn. A closed key and a pace are
+	 * the same reason: the server limits. */
+	reason =
+	    1U << (admission.answer == ADMISSION_CLOSED ? ADMISSION_PACE
+							: admission.answer);
 	if ((run->said & reason) == 0)
 		messages_step(
 		    &run->loop, &run->history, &step, false, run->report);

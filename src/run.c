@@ -64,7 +64,7 @@ open_parts(
 	static struct report report;
 	struct event_loop *loop = &run->loop;
 	const struct trace *trace = &run->environment.trace;
-	uint64_t random[7];
+	uint64_t random[8];
 	bool limited;
 
 	sys_random(random, sizeof random);
@@ -76,8 +76,8 @@ open_parts(
 	    run->history.deadline != NANOS_MAX;
 	log_open(&loop->log, policy, environment_id(&run->environment));
 	progress_open(&run->progress, policy, &loop->log);
-	budget_client_start(
-	    &loop->budget, &policy->budget, outer->admitted, &loop->log);
+	budget_client_start(&loop->budget, &policy->budget, &outer->budget,
+	    random[7], &loop->log);
 	if (!environment_open(&run->environment, policy, outer,
 		run->history.deadline, random + 2))
 		return "environment";

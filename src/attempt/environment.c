@@ -75,7 +75,8 @@ environment_outer(void)
 	outer.retrying = text != NULL && strcmp(text, "1") == 0;
 	text = getenv("RETRY_ID");
 	outer.id = text != NULL && is_uuid(text) ? text : NULL;
-	outer.admitted = getenv("RETRY_ADMITTED");
+	outer.budget.admitted = getenv("RETRY_ADMITTED");
+	outer.budget.key = getenv("RETRY_PACED");
 	return outer;
 }
 
@@ -149,7 +150,9 @@ environment_open(struct environment *environment, const struct policy *policy,
 	/* The key of the breaker that admits the attempts. */
 	const char *admitted = policy->budget.breaker.failures > 0
 	    ? policy->budget.key
-	    : outer->admitted;
+	    : outer->budget.admitted;
+	const char *paced =
+	    policy->budget.key != NULL ? policy->budget.key : outer->budget.key;
 	struct trace *trace = &environment->trace;
 	size_t count = 0, most;
 	char *none = NULL, **from = environ != NULL ? environ : &none;
@@ -178,6 +181,9 @@ environment_open(struct environment *environment, const struct policy *policy,
 			return false;
 	if (admitted != NULL &&
 	    !environment_set(environment, "RETRY_ADMITTED", admitted))
+		return false;
+	if (paced != NULL &&
+	    !environment_set(environment, "RETRY_PACED", paced))
 		return false;
 
 	put(environment, environment->id);

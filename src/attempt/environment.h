@@ -12,6 +12,7 @@
 #include "sys/sys.h"
 #include "policy/plan.h"
 #include "attempt/trace.h"
+#include "store/budget_client.h"
 
 /* What the outer retry wrote. */
 struct outer {
@@ -20,7 +21,7 @@ struct outer {
 	int64_t depth; /* the number of outer retries */
 	bool retrying; /* an outer retry is past its first attempt */
 	const char *id; /* RETRY_ID, or NULL */
-	const char *admitted; /* RETRY_ADMITTED, the key of a budget, or NULL */
+	struct budget_outer budget; /* RETRY_ADMITTED and RETRY_PACED */
 };
 
 /* Room for a variable that is a number, an id or a deadline. */

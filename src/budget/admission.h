@@ -3,15 +3,20 @@
  * ones.
  *
  * An invocation asks its budget before an attempt, and tells the budget how the
- * attempt ended. A hold and the breaker can deny any attempt, the window only a
- * retry.
+ * attempt ended. The pace, the breaker and --rate can deny any attempt, the
+ * window only a retry.
  *
  * A retry that the breaker itself limits, as its probe or as a turn of its
  * recovery, is not counted in the window and needs no permission of the window.
- * While a server has asked to be left alone, no attempt begins: that is the
- * hold. A server that limits its clients (429) is well. So a retry after such a
- * limit, which has waited for the hold, is not counted in the window and needs
- * no permission of it, and the limit tells the breaker nothing.
+ * A server that limits its clients (429) is well. So a retry after such a
+ * limit, which waits for the pace, is not counted in the window and needs no
+ * permission of it, and the limit tells the breaker nothing.
+ *
+ * The pace is asked first: nothing is counted for an attempt that waits for it.
+ * --rate is asked last, since its places are given to attempts that begin. An
+ * attempt takes its turn of the pace and its place at the same instant. If
+ * another process was faster then, what the breaker and the window have granted
+ * is given back.
  *
  * A retry that succeeds is paid back. So in any window the retries of all
  * processes that have not succeeded are at most the sum of
@@ -35,6 +40,8 @@
 #include <stdbool.h>
 #include "budget/breaker.h"
 #include "budget/fleet_host.h"
+#include "budget/pace.h"
+#include "budget/rate.h"
 #include "budget/segment.h"
 #include "budget/window.h"
 
@@ -52,14 +59,17 @@ struct budget_config {
 	nanos wait; /* for admission, if denied; NANOS_MAX: no limit */
 	nanos cooldown; /* after a denial; 0: none */
 	struct breaker_config breaker;
+	struct rate_terms rate;
 	bool required; /* do not run without the budget */
 };
 
 enum admission_answer {
 	ADMISSION_GRANTED,
-	ADMISSION_HOLD, /* no: a server asked to be left alone until next */
+	ADMISSION_CLOSED, /* no: the server limits, and has asked to wait */
+	ADMISSION_PACE, /* no: no turn is free at the pace of the server */
 	ADMISSION_BREAKER, /* no: the breaker is open, or has no turn left */
 	ADMISSION_BUDGET, /* no: the budget or its fleet denies the retry */
+	ADMISSION_RATE, /* no: --rate has no place free until next */
 	ADMISSION_PENDING, /* the fleet has to be asked, or waited for */
 };
 
@@ -67,7 +77,11 @@ enum admission_answer {
 struct admission {
 	enum admission_answer answer;
 	nanos next; /* if not: how long until it may be admitted; NANOS_MAX:
-		       only after a success */
+		       only after a success; by the pace about so long */
+	nanos nap; /* if not: when to ask again */
+	bool paced; /* the server limits: the key is closed, or has a pace */
+	struct pace_view pace; /* if the server limits */
+	struct rate_terms rate; /* in force */
 	bool never; /* the limits never allow a retry */
 	bool cooling; /* the pause after a denial is not over */
 	struct terms terms; /* in force */
@@ -85,8 +99,14 @@ struct caller {
 	struct fleet_caller *fleet; /* NULL: no fleet shares the budget */
 	bool uses_breaker; /* asks the breaker, and tells it results */
 	bool counted; /* its first attempt has been counted */
-	bool limited; /* its last attempt met a limit, and made a hold */
-	bool held; /* a hold was the answer to its last question */
+	bool nested; /* a part of an attempt with the same key, which has begun
+			with its first attempt */
+	bool limited; /* its last attempt met a limit */
+	bool throttled; /* its attempt has waited for the pace or --rate */
+	bool outpaced; /* others have asked for a smaller --rate */
+	struct rate_terms rate; /* which is in force then */
+	struct pace_attempt attempt;
+	uint64_t random;
 	bool waits; /* the answer to its last question was no */
 	bool lost_lease; /* its attempt was the probe until it lost the lease:
 			    the breaker is not told how it ends */
@@ -114,8 +134,9 @@ struct attempt_end {
 	enum attempt_result result;
 	bool completed; /* the invocation has succeeded with it */
 	bool rescued; /* it has, after an attempt that failed */
-	nanos hold; /* how long the server wants to be left alone; 0: it said
-		       nothing */
+	enum pace_event_kind pace; /* what the server said */
+	nanos wait; /* how long it wants to be left alone; 0: it did not say */
+	nanos own; /* how long the command itself waits now */
 	nanos delay; /* of the retry that is planned; -1: none is, or it is not
 			certain yet */
 };
@@ -128,8 +149,8 @@ struct admission
 admission_ask(const struct visit *visit, bool retry, bool granted);
 
 /*
- * Counts the end of an attempt, pays back a retry that has succeeded, and
- * extends the hold. Returns what admission_foresee() says of the retry that is
+ * Counts the end of an attempt, pays back a retry that has succeeded, and tells
+ * the pace. Returns what admission_foresee() says of the retry that is
  * planned.
  */
 struct admission

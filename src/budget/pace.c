@@ -163,8 +163,12 @@ nanos
 pace_nap(struct looks *looks, nanos now, nanos next, nanos least, double turns,
     uint64_t *random)
 {
-	double mean, gap = (double)number_greater(now - looks->last, 0);
+	double mean, gap;
 	nanos interval, nap;
+
+	if (looks->last < 0 || looks->nap < 0 || looks->nap > NAP_MOST)
+		*looks = (struct looks){ .last = now };
+	gap = (double)number_greater(now - looks->last, 0);
 
 	/* By Little's law: so many wait as look in the mean time of a nap. */
 	looks->waiting *= (double)looks->nap / ((double)looks->nap + gap + 1);
@@ -180,6 +184,16 @@ pace_nap(struct looks *looks, nanos now, nanos next, nanos least, double turns,
 	looks->last = now;
 	looks->nap += (nap - looks->nap) / NAPS;
 	return nap;
+}
+
+/* Whether nobody has asked and nothing has ended for long. */
+static bool
+is_over(const struct pace *pace, nanos now)
+{
+	nanos quiet =
+	    number_greater(number_multiply(wait_of(pace), 2), FORGOTTEN);
+
+	return now - pace->seen > quiet && now >= pace->until;
 }
 
 /* Forgets all but that a pace was suspected to be of no use. */
@@ -301,10 +315,7 @@ open(struct pace *pace, nanos now, bool by_clock)
 static void
 tick(struct pace *pace, nanos now)
 {
-	nanos quiet =
-	    number_greater(number_multiply(wait_of(pace), 2), FORGOTTEN);
-
-	if (now - pace->seen > quiet && now >= pace->until)
+	if (is_over(pace, now))
 		forget(pace);
 	if (pace->closed && pace->until != 0 && now >= pace->until)
 		open(pace, now, true);
@@ -593,7 +604,12 @@ pace_is_corrupt(const struct pace *pace, nanos now)
 struct pace_view
 pace_look(const struct pace *pace, nanos now)
 {
-	struct pace_view view = { .closed = pace->closed, .rate = pace->rate };
+	struct pace_view view = { .closed = false };
+
+	if (is_over(pace, now))
+		return view;
+	view.closed = pace->closed;
+	view.rate = pace->rate;
 
 	if (pace->closed && pace->until > now)
 		view.held = pace->until - now;

@@ -1,9 +1,51 @@
 #include "budget/rate.h"
 
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
-#include "text/number.h"
+#include "text/strview.h"
 
 #define WORDS (RATE_SLICES + 1)
+
+const char *
+rate_parse(const char *text, struct rate_terms *terms)
+{
+	const char *time = strchr(text, '/');
+	size_t length;
+
+	*terms = (struct rate_terms){ .number = 0 };
+	if (*text == '\0')
+		return NULL;
+	if (time == NULL)
+		return "not N/DUR, as in 10/s";
+	if (!number_whole(text, (size_t)(time - text), &terms->number) ||
+	    terms->number < 1 || terms->number > RATE_NUMBER_MOST)
+		return "not a number from 1 to 1000000, and a time";
+	time++;
+	length = strlen(time);
+	/* One of a unit: its number may be left out. */
+	if (isalpha((unsigned char)*time))
+		terms->time = duration_unit((struct strview){ time, length });
+	else if (!duration_parse(time, length, &terms->time))
+		terms->time = 0;
+	return terms->time < RATE_TIME_LEAST || terms->time > RATE_TIME_MOST
+	    ? "not a number and a time from 1ms to 24h"
+	    : NULL;
+}
+
+char *
+rate_put(char room[RATE_ROOM], const struct rate_terms *terms)
+{
+	char span[DURATION_ROOM];
+	const char *time = duration_format(span, terms->time);
+
+	if (time[0] == '1' && isalpha((unsigned char)time[1]) &&
+	    strpbrk(time + 1, "0123456789") == NULL)
+		time++;
+	snprintf(room, RATE_ROOM, "%" PRId64 "/%s", terms->number, time);
+	return room;
+}
 
 /* Rounded up, so that the slices together are no shorter than the time. */
 static nanos
@@ -85,6 +127,17 @@ rate_take(struct rate *rate, nanos now)
 			break;
 	}
 	return number_greater((oldest + WORDS) * slice_of(rate) - now, 1);
+}
+
+int64_t
+rate_used(const struct rate *rate, nanos now)
+{
+	struct rate copy = *rate;
+
+	if (rate->terms.number == 0)
+		return 0;
+	advance(&copy, now);
+	return begun(&copy);
 }
 
 bool

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "text/duration.h"
+#include "text/number.h"
 
 #define RATE_SLICES 60
 
@@ -37,6 +38,18 @@ struct rate {
 	uint32_t unused;
 };
 
+/* Room for terms, as people write them. */
+#define RATE_ROOM (NUMBER_ROOM + DURATION_ROOM)
+
+/*
+ * Reads terms as people write them: "10/s", "40/5s", "5000/h"; "": no limit.
+ * Returns NULL, or what is wrong.
+ */
+const char *rate_parse(const char *text, struct rate_terms *terms);
+
+/* Writes them so into room, and returns it. */
+char *rate_put(char room[RATE_ROOM], const struct rate_terms *terms);
+
 /*
  * Makes the limit the smaller of those that have been asked for: the one that
  * admits fewer attempts in the long run. What has begun under another limit
@@ -47,6 +60,9 @@ bool rate_agree(struct rate *rate, const struct rate_terms *terms, nanos now);
 
 /* How long until an attempt may begin; 0: it may, and is counted. */
 nanos rate_take(struct rate *rate, nanos now);
+
+/* How many places are taken. */
+int64_t rate_used(const struct rate *rate, nanos now);
 
 /* Whether no process can have written this at such an age. */
 bool rate_is_corrupt(const struct rate *rate, nanos now);

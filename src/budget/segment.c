@@ -9,10 +9,13 @@
 #include "text/number.h"
 
 /* The first bytes of a segment. */
-#define MAGIC "retry-v5"
+#define MAGIC "retry-v6"
 
 #define SLICE_LEAST (SEGMENT_WINDOW_LEAST / WINDOW_SLICES)
 #define SLICE_MOST (SEGMENT_WINDOW_MOST / WINDOW_SLICES)
+
+/* The longest pause after a denial. */
+#define COOLDOWN_MOST NANOS_DAY
 
 /* By how much a process may have read the clock before the maker read it, and
  * was stopped since: this, and some slices. */
@@ -40,7 +43,11 @@ static_assert(LOCK_FREE, "a word of 64 bits needs an atomic compare-and-swap");
 
 /* Programs of 32 and of 64 bits share segments. The units have the offsets. */
 static_assert(sizeof(struct header) == 1104, "header");
-static_assert(sizeof(struct segment) == 2312, "no holes in a segment");
+static_assert(sizeof(struct traffic) == 552, "no holes in what is shared");
+static_assert(
+    sizeof(struct traffic) / sizeof(uint32_t) <= RECORD_WORDS, "room");
+static_assert(sizeof(struct segment) == 2304 + sizeof(struct record),
+    "no holes in a segment");
 
 char *
 segment_name(char room[SEGMENT_NAME], int64_t uid, const char *key)
@@ -190,6 +197,63 @@ segment_agree(struct segment *segment, const struct header *header,
 	return agreed;
 }
 
+/* What is left until an instant that another process has written. */
+static nanos
+left_of(uint64_t until, nanos age)
+{
+	uint64_t now = (uint64_t)age;
+
+	return until > now && until - now <= COOLDOWN_MOST + CLOCK_BEHIND
+	    ? (nanos)(until - now)
+	    : 0;
+}
+
+nanos
+segment_cooldown(const struct segment *segment, nanos age)
+{
+	return left_of(atomic_load(&segment->cooldown), age);
+}
+
+void
+segment_cool(struct segment *segment, nanos pause, nanos age)
+{
+	uint64_t until = atomic_load(&segment->cooldown);
+
+	pause = number_lesser(pause, COOLDOWN_MOST);
+	while (left_of(until, age) < pause &&
+	    !atomic_compare_exchange_strong(
+		&segment->cooldown, &until, (uint64_t)number_add(age, pause)))
+		;
+}
+
+#define WORDS(bytes) ((bytes) / sizeof(uint32_t))
+
+uint64_t
+segment_read(const struct segment *segment, nanos age, struct traffic *traffic)
+{
+	uint32_t words[WORDS(sizeof *traffic)];
+	uint64_t change =
+	    record_read(&segment->record, words, WORDS(sizeof words));
+
+	memcpy(traffic, words, sizeof *traffic);
+	if (pace_is_corrupt(&traffic->pace, age) ||
+	    rate_is_corrupt(&traffic->rate, age))
+		memset(traffic, 0, sizeof *traffic);
+	return change;
+}
+
+bool
+segment_replace(
+    struct segment *segment, uint64_t change, const struct traffic *traffic)
+{
+	uint32_t words[WORDS(sizeof *traffic)];
+	bool limited = traffic->rate.terms.number > 0;
+
+	memcpy(words, traffic, sizeof words);
+	return record_publish(&segment->record, change, words,
+	    WORDS(limited ? sizeof *traffic : offsetof(struct traffic, rate)));
+}
+
 void
 segment_count(struct segment *segment, enum total total)
 {
@@ -240,6 +304,32 @@ take_totals(struct snapshot *snapshot, const struct segment *segment)
 	}
 }
 
+/* A number for reports, or NONE for 0. */
+static int64_t
+or_none(int64_t number)
+{
+	return number != 0 ? number : SNAPSHOT_NONE;
+}
+
+/* Takes what is known of the server's limit, and of the user's. */
+static void
+look_at_server(
+    struct snapshot *snapshot, const struct segment *segment, nanos age)
+{
+	struct traffic traffic;
+	struct pace_view view;
+
+	segment_read(segment, age, &traffic);
+	view = pace_look(&traffic.pace, age);
+	snapshot->held = view.held;
+	snapshot->pace = or_none((int64_t)(view.rate * WINDOW_RATIO_ONE + 0.5));
+	snapshot->quota = or_none(view.quota);
+	snapshot->period = or_none(view.period);
+	snapshot->rate_number = or_none(traffic.rate.terms.number);
+	snapshot->rate_time = or_none(traffic.rate.terms.time);
+	snapshot->rate_used = rate_used(&traffic.rate, age);
+}
+
 bool
 segment_look(struct snapshot *snapshot, const struct segment *segment,
     const struct header *header, nanos now)
@@ -263,8 +353,8 @@ segment_look(struct snapshot *snapshot, const struct segment *segment,
 	snapshot->limit = window_limit(&terms, sums.successes);
 	snapshot->left = number_greater(snapshot->limit - sums.retries, 0);
 	snapshot->window = terms.window;
-	snapshot->cooldown = hold_left(&segment->cooldown, age);
-	snapshot->held = hold_left(&segment->hold, age);
+	snapshot->cooldown = segment_cooldown(segment, age);
+	look_at_server(snapshot, segment, age);
 	if (snapshot->next == NANOS_MAX)
 		snapshot->next = SNAPSHOT_NONE;
 	else
@@ -290,6 +380,7 @@ segment_look(struct snapshot *snapshot, const struct segment *segment,
 	    breaker_look(&segment->breaker, age - BREAKER_PAUSE_MOST).next == 0;
 	snapshot->idle = snapshot->retries == 0 && snapshot->successes == 0 &&
 	    snapshot->cooldown == 0 && snapshot->held == 0 &&
+	    snapshot->pace == SNAPSHOT_NONE && snapshot->rate_used == 0 &&
 	    snapshot->fleet.denied == 0 && snapshot->fleet.down == 0 &&
 	    snapshot->fleet.alone == 0 &&
 	    (snapshot->breaker == BREAKER_CLOSED || abandoned);

@@ -2,9 +2,9 @@
  * segment: the layout of a budget's file, and its name.
  *
  * A segment is a header that never changes, followed by words that processes
- * change by compare-and-swap: the limits, the breaker, the hold, the window,
- * counters, and what is known of a fleet. Without --fleet nobody uses the words
- * of a fleet.
+ * change by compare-and-swap: the limits, the breaker, the window, counters,
+ * what is known of a fleet, and what is known of the server's limit. Without
+ * --fleet nobody uses the words of a fleet.
  */
 #ifndef SEGMENT_H
 #define SEGMENT_H
@@ -15,7 +15,9 @@
 #include "text/duration.h"
 #include "budget/breaker.h"
 #include "budget/fleet_host.h"
-#include "budget/hold.h"
+#include "budget/pace.h"
+#include "budget/rate.h"
+#include "budget/record.h"
 #include "budget/window.h"
 
 /* The longest key. */
@@ -31,7 +33,7 @@
 #define SEGMENT_DIRECTORY "/dev/shm"
 
 /* The start of each file name; a uid and a key follow. */
-#define SEGMENT_PREFIX "retry-v5."
+#define SEGMENT_PREFIX "retry-v6."
 
 /* The bounds of struct terms. */
 #define SEGMENT_RATIO_MOST (1000 * INT64_C(1000000))
@@ -72,24 +74,33 @@ enum total {
 	TOTAL_SUCCESSES,
 	TOTAL_RETRIES, /* granted by the window */
 	TOTAL_DENIED, /* attempts, each counted once */
-	TOTAL_THROTTLED, /* attempts that waited for a hold */
+	TOTAL_THROTTLED, /* attempts that waited for the pace or --rate */
 	TOTAL_RESCUED, /* invocations that a retry made succeed */
 	TOTAL_GAVE_UP, /* invocations that wanted another attempt */
 	TOTALS,
+};
+
+/* What the commands with a key know together of their server, and of how many
+ * of them wait. It is replaced as a whole. */
+struct traffic {
+	struct pace pace;
+	struct looks looks;
+	struct rate rate; /* the last: without a limit it is not stored */
 };
 
 struct segment {
 	struct header header;
 	_Atomic uint64_t terms; /* [ratio:32 | min:32]; never gets laxer */
 	struct breaker breaker;
-	struct hold cooldown; /* of retries, after a denial */
+	_Atomic uint64_t cooldown; /* until then no retries, after a denial: ns
+				      since base; 0: none */
 	_Atomic uint64_t waiting; /* when a retry that waits for the breaker
 				     last asked: ns since base; 0: never */
 	_Atomic uint64_t guarded; /* 1: a process has asked the breaker */
-	struct hold hold; /* of all attempts: a server asked for it */
 	_Atomic uint64_t totals[TOTALS];
 	struct window window;
 	struct fleet_host fleet;
+	struct record record; /* struct traffic */
 };
 
 /*
@@ -136,6 +147,23 @@ void segment_count(struct segment *segment, enum total total);
 struct terms segment_agree(struct segment *segment, const struct header *header,
     const struct terms *terms, bool *differs);
 
+/* What is left of the pause after a denial. One that ends later than the
+ * longest possible one is corrupt, and counts as over. */
+nanos segment_cooldown(const struct segment *segment, nanos age);
+
+/* Begins such a pause, of NANOS_DAY at most, unless a longer one has begun. */
+void segment_cool(struct segment *segment, nanos pause, nanos age);
+
+/*
+ * Copies what is known, all zero if it is corrupt, and returns of which change
+ * it is. With that segment_replace() replaces it; false: another process has
+ * been faster.
+ */
+uint64_t
+segment_read(const struct segment *segment, nanos age, struct traffic *traffic);
+bool segment_replace(
+    struct segment *segment, uint64_t change, const struct traffic *traffic);
+
 /* Stands for a number that does not exist at present. */
 #define SNAPSHOT_NONE (-1)
 
@@ -154,7 +182,13 @@ struct snapshot {
 	nanos next; /* until a retry is allowed; NONE: only after a success */
 	nanos window;
 	nanos cooldown; /* what is left of the pause after a denial */
-	nanos held; /* what is left of a server's hold */
+	nanos held; /* how long a server wants to be left alone */
+	int64_t pace; /* attempts in a second, in millionths; or NONE */
+	int64_t quota; /* of the server, in each period; or NONE */
+	nanos period;
+	int64_t rate_number; /* of --rate, in each rate_time; or NONE */
+	nanos rate_time;
+	int64_t rate_used; /* places */
 	int64_t ratio, min; /* as in struct terms */
 	int64_t totals[TOTALS];
 	int64_t attempts; /* firsts, and retries of all kinds */

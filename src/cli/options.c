@@ -224,6 +224,9 @@ static const struct option table[] = {
 	    "after a denial allow no retry for this long", .type = OPTION_SPAN,
 	    AT(budget.cooldown), .most = NANOS_DAY,
 	    .refusal = "not a time up to 24h", .needs = "budget" },
+	{ "rate", '\0', "N/DUR",
+	    "begin at most N attempts in any DUR (10/s, 5000/h)",
+	    SPECIAL(SPECIAL_RATE), .needs = "budget" },
 	{ "budget-dir", '\0', "DIR", "directory of budgets (default /dev/shm)",
 	    FILE_NAME(budget.directory, NO_FILE),
 	    .variable = "RETRY_BUDGET_DIR" },
@@ -628,7 +631,7 @@ store(const struct argument *argument, struct policy *policy,
 	static const char token[] =
 	    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-	const char *text = argument->text;
+	const char *text = argument->text, *why;
 
 	switch (argument->option->special) {
 	case SPECIAL_HELP:
@@ -674,6 +677,11 @@ store(const struct argument *argument, struct policy *policy,
 		break;
 	case SPECIAL_BREAKER:
 		take_breaker(argument, &policy->budget.breaker);
+		break;
+	case SPECIAL_RATE:
+		why = rate_parse(text, &policy->budget.rate);
+		if (why != NULL)
+			option_refuse(argument, "%s", why);
 		break;
 	case SPECIAL_FLEET:
 		take_fleet(argument, &policy->fleet);
@@ -1108,6 +1116,9 @@ complete(struct policy *policy, struct argument given[])
 	}
 	if (backoff->cap < backoff->floor)
 		refuse(given, "max-delay", "below --min-delay", "");
+
+	backoff->given = given_of(given, "delay")->text != NULL ||
+	    given_of(given, "min-delay")->text != NULL;
 
 	exclude(given, "chronic", "hold-stdout");
 	if (policy->chronic)

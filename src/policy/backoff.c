@@ -152,6 +152,14 @@ backoff_after(const struct backoff *backoff, struct schedule *schedule,
 }
 
 nanos
+backoff_paced(struct schedule *schedule, nanos wait)
+{
+	nanos above = wait > 0 ? wait / 10 : NANOS_SECOND;
+
+	return number_add(wait, uniform(&schedule->random, 0, above));
+}
+
+nanos
 backoff_splay(struct schedule *schedule, nanos most)
 {
 	return uniform(&schedule->random, 0, most);

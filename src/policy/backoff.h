@@ -8,6 +8,7 @@
 #ifndef BACKOFF_H
 #define BACKOFF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "text/duration.h"
 
@@ -42,6 +43,7 @@ struct backoff {
 	int64_t factor; /* in millionths, at least BACKOFF_FACTOR_ONE */
 	struct spans delays; /* 1 or more */
 	nanos floor, cap; /* floor <= cap */
+	bool given; /* the user has set delays or floor */
 };
 
 /* How far one series of retries has got. */
@@ -94,6 +96,13 @@ nanos backoff_next(
  */
 nanos backoff_after(const struct backoff *backoff, struct schedule *schedule,
     nanos delay, nanos wait, nanos left);
+
+/*
+ * The delay after a limit of a server whose pace the budget knows, which
+ * decides when the next attempt begins: the wait that was named and a tenth of
+ * it at most; of no named wait (0) a random part of a second.
+ */
+nanos backoff_paced(struct schedule *schedule, nanos wait);
 
 /* A wait uniform in [0, most]; most >= 0. */
 nanos backoff_splay(struct schedule *schedule, nanos most);

@@ -4,42 +4,19 @@
 #include "policy/backoff.h"
 #include "text/number.h"
 
-/* The least and the most time before retry asks for admission again. */
+/* So short before the deadline retry does not ask for admission again. */
 #define ASK_LEAST (20 * NANOS_MS)
-#define ASK_MOST NANOS_SECOND
-
-/*
- * While a breaker recovers, it admits one attempt at a time, and a thousand
- * processes may wait for admission. So a process does not ask for each turn,
- * but after this time or, if the user's wait is shorter, a part of the wait.
- */
-#define ASK_RECOVERING (500 * NANOS_MS)
-#define ASK_PARTS 4
-
-/* How long a process that waits for a hold sleeps at most before it looks at it
- * again: the budget may have been reset. */
-#define HOLD_LOOK (5 * NANOS_SECOND)
-
-/*
- * The most that it waits at random beyond the hold; half of a short hold, and
- * half of the time from there to the deadline, so that the attempt has the
- * rest. If all came back at once, a fixed window of the server would refuse as
- * many as without the hold. But after the first refusal the others wait again.
- */
-#define HOLD_SPREAD (2 * NANOS_SECOND)
-
-_Static_assert(ASK_MOST + ASK_MOST / 2 < ADMISSION_WAITING,
-    "a retry that waits asks again while it counts as one");
 
 struct step
 plan_end(const struct history *history, enum reason reason)
 {
+	enum admission_answer answer = history->admission.answer;
 	const struct outcome *last = &history->last;
 	struct step step = { .reason = reason };
 
 	if (history->made == 0) {
-		step.status = history->admission.answer == ADMISSION_BREAKER ||
-			history->admission.answer == ADMISSION_HOLD
+		step.status =
+		    answer != ADMISSION_GRANTED && answer != ADMISSION_PENDING
 		    ? EXIT_STATUS_HELD
 		    : EXIT_STATUS_TIMEOUT;
 		return step;
@@ -196,7 +173,12 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 		return end_before(history, REASON_RETRY_AFTER, wait);
 	delay = backoff_next(backoff, schedule, left);
 	/* A 429 need not have a Retry-After (RFC 6585). */
-	if (wait >= 0)
+	if (history->paced && !backoff->given &&
+	    backoff->jitter != JITTER_NONE &&
+	    verdict_pace(&policy->rules, &history->judgement, outcome) ==
+		PACE_REFUSED)
+		delay = backoff_paced(schedule, number_greater(wait, 0));
+	else if (wait >= 0)
 		delay = backoff_after(backoff, schedule, delay, wait, left);
 	else if (outcome->http.code == VERDICT_TOO_MANY_REQUESTS)
 		delay = number_greater(delay, backoff_base(backoff));
@@ -222,8 +204,14 @@ plan_refused(struct history *history)
 struct step
 plan_wake(struct history *history, const struct step *step, nanos now)
 {
-	return time_left(history, now) > 0 ? *step
-					   : plan_end(history, REASON_DEADLINE);
+	enum admission_answer answer = history->admission.answer;
+
+	if (time_left(history, now) > 0)
+		return *step;
+	return plan_end(history,
+	    answer == ADMISSION_CLOSED     ? REASON_RETRY_AFTER
+		: answer == ADMISSION_RATE ? REASON_RATE
+					   : REASON_DEADLINE);
 }
 
 struct attempt_end
@@ -235,16 +223,15 @@ plan_tell(const struct policy *policy, const struct history *history,
 	struct attempt_end end = {
 		.result = verdict_result(&policy->rules, judgement, last),
 		.completed = judgement->verdict == VERDICT_DONE,
+		.pace = verdict_pace(&policy->rules, judgement, last),
+		.wait =
+		    number_lesser(verdict_wait(last), policy->max_retry_after),
+		.own = step->again ? step->delay : 0,
 		.delay = -1,
 	};
 
+	end.wait = number_greater(end.wait, 0);
 	end.rescued = end.completed && history->made > history->successes;
-	if (end.result == RESULT_SUCCESS)
-		return end;
-	end.hold = verdict_wait(last);
-	if (end.result == RESULT_LIMIT && end.hold < 0 && step->again)
-		end.hold = step->delay;
-	end.hold = number_lesser(end.hold, policy->max_retry_after);
 	return end;
 }
 
@@ -258,55 +245,48 @@ plan_gives_up(const struct history *history, const struct step *step)
 		history->judgement.verdict == VERDICT_REPEAT);
 }
 
-/* What happens while a server's hold lasts. */
-static struct step
-wait_for_hold(
-    const struct policy *policy, struct history *history, nanos hold, nanos now)
+/* Whether an attempt has waited for a closed key for as long as the user
+ * allows. If not, adds the nap, and cuts it off there. */
+static bool
+is_closed_too_long(const struct policy *policy, struct history *history,
+    const struct admission *admission, nanos left, nanos *nap)
 {
-	nanos left = time_left(history, now), most = policy->max_retry_after;
-	nanos spread =
-	    number_lesser(number_lesser(hold, left - hold) / 2, HOLD_SPREAD);
+	nanos most = policy->max_retry_after;
 	bool endless =
 	    left != NANOS_MAX || policy->attempts == POLICY_UNLIMITED;
 
-	if (history->held_since == 0)
-		history->held_since = now;
-	if (hold > most ||
-	    (!endless && now - history->held_since > most - hold))
-		return plan_end(history, REASON_RETRY_AFTER);
-	if (hold >= left)
-		return end_before(history, REASON_RETRY_AFTER, hold);
-	/* The last look is so early that what is left is spread widely. */
-	if (hold > HOLD_LOOK + HOLD_SPREAD)
-		return again(now, HOLD_LOOK);
-	return again(now, hold + backoff_splay(&history->schedule, spread));
+	if (endless && admission->pace.held <= most)
+		return false;
+	if (history->held >= most)
+		return true;
+	*nap = number_lesser(*nap, most - history->held);
+	history->held += *nap;
+	return false;
 }
 
 struct step
 plan_denied(const struct policy *policy, struct history *history,
     const struct admission *admission, nanos now)
 {
-	nanos left = time_left(history, now), least = ASK_LEAST, nap;
+	nanos left = time_left(history, now), nap = admission->nap;
+	bool budget = admission->answer == ADMISSION_BREAKER ||
+	    admission->answer == ADMISSION_BUDGET;
 
 	history->admission = *admission;
-	if (admission->answer == ADMISSION_HOLD)
-		return wait_for_hold(policy, history, admission->next, now);
+	if (admission->answer == ADMISSION_CLOSED &&
+	    is_closed_too_long(policy, history, admission, left, &nap))
+		return plan_end(history, REASON_RETRY_AFTER);
+	if (admission->answer == ADMISSION_RATE && admission->next >= left)
+		return end_before(history, REASON_RATE, admission->next);
+	if (!budget)
+		return again(now, number_lesser(nap, left));
 	if (history->waits_until == 0)
 		history->waits_until = number_add(now, policy->budget.wait);
 	if (now >= history->waits_until || admission->never)
 		return plan_end(history,
 		    admission->answer == ADMISSION_BREAKER ? REASON_BREAKER
 							   : REASON_BUDGET);
-	if (admission->answer == ADMISSION_BREAKER &&
-	    admission->breaker.state == BREAKER_RECOVERING)
-		least = number_greater(least,
-		    number_lesser(
-			policy->budget.wait / ASK_PARTS, ASK_RECOVERING));
-	nap = number_lesser(number_greater(admission->next, least), ASK_MOST);
-	/* Random from half to one and a half times nap: the mean is nap. */
-	nap = nap / 2 + backoff_splay(&history->schedule, nap);
-	if (nap > history->waits_until - now)
-		nap = history->waits_until - now;
+	nap = number_lesser(nap, history->waits_until - now);
 	if (nap >= left) {
 		if (left <= ASK_LEAST)
 			return plan_end(history, REASON_DEADLINE);
@@ -336,6 +316,6 @@ void
 plan_begin(struct history *history)
 {
 	history->made++;
-	history->waits_until = history->held_since = 0;
+	history->waits_until = history->held = 0;
 	history->admission.answer = ADMISSION_GRANTED;
 }

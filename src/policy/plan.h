@@ -25,7 +25,8 @@ struct history {
 	int64_t limited[POLICY_LIMITS]; /* retries after what each names */
 	const struct limit *limit; /* that allows no more, or NULL */
 	nanos waits_until; /* for admission; 0: not waiting */
-	nanos held_since; /* waits for a hold; 0: does not */
+	nanos held; /* how long it has waited for a closed key */
+	bool paced; /* the budget knew of a limit when the attempt began */
 	struct admission admission; /* while waiting: why it was denied */
 	struct schedule schedule;
 };
@@ -83,8 +84,7 @@ struct step
 plan_wake(struct history *history, const struct step *step, nanos now);
 
 /*
- * What the budget is told of the last attempt, which this step follows. A limit
- * of the server without a time holds for the delay of the step.
+ * What the budget is told of the last attempt, which this step follows.
  */
 struct attempt_end plan_tell(const struct policy *policy,
     const struct history *history, const struct step *step);
@@ -97,14 +97,13 @@ struct attempt_end plan_tell(const struct policy *policy,
 bool plan_gives_up(const struct history *history, const struct step *step);
 
 /*
- * What happens when the budget denies the next attempt: retry asks the budget
- * again after a random time, so that waiting processes do not all ask together.
- * When the policy's wait is over, this is the end. A hold is waited for without
- * such a wait, and a random time longer, of which half of the time left to the
- * deadline is the most; but it is the end if the hold is longer than
- * max_retry_after, or ends after the deadline. Without a deadline, and with a
- * limit of attempts, so are holds that together last longer than
- * max_retry_after before one attempt.
+ * What happens when the budget denies the next attempt: retry asks again after
+ * the nap of the admission. If the breaker or the budget has denied it, this is
+ * the end when the policy's wait is over. A closed key, a pace and --rate are
+ * waited for without such a wait, up to the deadline, but for these: a place at
+ * --rate that is free only after the deadline; and what is waited for a closed
+ * key before one attempt, if it adds up to max_retry_after, and the server has
+ * named a longer wait, or there is a limit of attempts and no deadline.
  */
 struct step plan_denied(const struct policy *policy, struct history *history,
     const struct admission *admission, nanos now);

@@ -8,6 +8,9 @@
 #include "text/number.h"
 #include "text/signame.h"
 
+/* The HTTP status of a request that came too slowly (RFC 9110). */
+#define REQUEST_TIMEOUT 408
+
 /* Text within the rows needs no relocations at start-up. */
 const struct verdict_text verdict_reasons[] = {
 	[REASON_NONE] = { "none", "none" },
@@ -27,6 +30,7 @@ const struct verdict_text verdict_reasons[] = {
 	[REASON_RETRY_IF] = { "retry-if", "--retry-if said no" },
 	[REASON_BREAKER] = { "breaker", "breaker open" },
 	[REASON_BUDGET] = { "budget", "budget exhausted" },
+	[REASON_RATE] = { "rate", "no place at --rate" },
 };
 
 const char verdict_names[][8] = {
@@ -246,11 +250,32 @@ verdict_result(const struct rules *rules, const struct judgement *judgement,
 	    outcome->interrupted != 0 ||
 	    (reason == REASON_NOT_RETRYABLE && is_meant(outcome)))
 		return RESULT_IGNORED;
-	if (reason == REASON_STOP_RULE || reason == REASON_NOT_RETRYABLE)
-		return RESULT_HEALTHY;
-	return judgement->verdict == VERDICT_RETRY && is_limit(rules, outcome)
-	    ? RESULT_LIMIT
+	if (is_limit(rules, outcome))
+		return RESULT_LIMIT;
+	return reason == REASON_STOP_RULE || reason == REASON_NOT_RETRYABLE
+	    ? RESULT_HEALTHY
 	    : RESULT_FAILURE;
+}
+
+enum pace_event_kind
+verdict_pace(const struct rules *rules, const struct judgement *judgement,
+    const struct outcome *outcome)
+{
+	enum attempt_result result = verdict_result(rules, judgement, outcome);
+	bool waits = verdict_wait(outcome) > 0;
+	int code = outcome->http.code;
+
+	if (result == RESULT_SUCCESS)
+		return PACE_SERVED;
+	if (result == RESULT_IGNORED || outcome->end != END_EXITED)
+		return PACE_UNKNOWN;
+	if (result == RESULT_LIMIT ||
+	    (waits && (result == RESULT_FAILURE || code >= 500)))
+		return PACE_REFUSED;
+	if (result == RESULT_HEALTHY ||
+	    (code > 0 && code < 500 && code != REQUEST_TIMEOUT))
+		return PACE_SERVED;
+	return PACE_UNKNOWN;
 }
 
 int

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include "budget/breaker.h"
+#include "budget/pace.h"
 #include "policy/conditions.h"
 #include "text/duration.h"
 #include "http/http_status.h"
@@ -45,6 +46,7 @@ enum reason {
 	REASON_RETRY_IF,
 	REASON_BREAKER,
 	REASON_BUDGET,
+	REASON_RATE,
 };
 
 /* What is known of the HTTP request that each attempt makes. */
@@ -141,6 +143,15 @@ verdict_fails_by(const struct conditions *set, const struct outcome *outcome);
 
 /* What an outcome that is judged so says about the dependency. */
 enum attempt_result verdict_result(const struct rules *rules,
+    const struct judgement *judgement, const struct outcome *outcome);
+
+/*
+ * What an outcome that is judged so says of the server's limit: it is refused
+ * by a limit, or by a failure of the server that names a wait; it is served,
+ * whatever it is, if the server has answered without a limit; or nothing is
+ * known. A limit counts whether the command goes on or not.
+ */
+enum pace_event_kind verdict_pace(const struct rules *rules,
     const struct judgement *judgement, const struct outcome *outcome);
 
 /*

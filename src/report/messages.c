@@ -239,6 +239,26 @@ add_budget(struct message *message, const char *window)
 		message_put(message, "in about ");
 }
 
+/* Adds how the server limits its clients, and begins to say what retry does. */
+static void
+add_pace(struct message *message)
+{
+	const struct pace_view *pace = &message->history->admission.pace;
+	char number[NUMBER_ROOM], span[DURATION_ROOM];
+
+	if (pace->quota > 0)
+		message_put(message, "the server limits: %" PRId64 " in %s",
+		    pace->quota, duration_format(span, pace->period));
+	else if (pace->rate > 0)
+		message_put(message, "the server limits: about %s a second",
+		    number_put_decimal(
+			number, (int64_t)(pace->rate * 10 + 0.5), 10));
+	else
+		message_put(message, "the server limits");
+	if (message->step->again)
+		message_put(message, "; waiting ");
+}
+
 /* Says why the next attempt may not begin, and what retry does now. */
 static void
 say_denied(struct message *message, bool attempted)
@@ -247,7 +267,7 @@ say_denied(struct message *message, bool attempted)
 	const struct admission *admission = &message->history->admission;
 	bool fleet = admission->fleet.decision == HOST_DENIED;
 	const char *then = "; giving up", *next;
-	char window[NUMBER_ROOM], span[DURATION_ROOM];
+	char window[NUMBER_ROOM], span[DURATION_ROOM], rate[RATE_ROOM];
 
 	if (message->step->again)
 		then = "; waiting";
@@ -267,8 +287,17 @@ say_denied(struct message *message, bool attempted)
 		    policy->budget.key);
 		message_put(message, "': ");
 	}
-	if (admission->answer == ADMISSION_HOLD) {
-		message_put(message, "the server asked to wait ");
+	if (admission->answer == ADMISSION_CLOSED ||
+	    admission->answer == ADMISSION_PACE) {
+		add_pace(message);
+		next = "";
+		if (message->step->again) {
+			next = duration_format(span, admission->next);
+			then = "";
+		}
+	} else if (admission->answer == ADMISSION_RATE) {
+		message_put(message, "a place at --rate %s in ",
+		    rate_put(rate, &admission->rate));
 	} else if (admission->answer == ADMISSION_BREAKER) {
 		add_breaker(message);
 	} else if (fleet) {
@@ -293,10 +322,10 @@ messages_step(struct event_loop *loop, const struct history *history,
 	static char text[MESSAGE_TEXT + 1];
 	const struct policy *policy = loop->log.policy;
 	const struct outcome *last = &history->last;
-	bool held = history->admission.answer == ADMISSION_HOLD;
-	bool denied = step->again
-	    ? !attempted
-	    : step->reason == REASON_BREAKER || step->reason == REASON_BUDGET ||
+	bool held = history->admission.answer == ADMISSION_CLOSED;
+	bool denied = step->again ? !attempted
+				  : step->reason == REASON_BREAKER ||
+		step->reason == REASON_BUDGET || step->reason == REASON_RATE ||
 		(step->reason == REASON_RETRY_AFTER && held);
 	struct message message = { .loop = loop,
 		.policy = policy,

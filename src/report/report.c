@@ -103,7 +103,9 @@ report_admission(struct report *report, const struct admission *admission)
 		return;
 	if (admission->answer == ADMISSION_BUDGET)
 		entry->budget_exhausted = true;
-	if (admission->answer == ADMISSION_HOLD)
+	if (admission->answer == ADMISSION_CLOSED ||
+	    admission->answer == ADMISSION_PACE ||
+	    admission->answer == ADMISSION_RATE)
 		entry->throttled = true;
 	if (decision == entry->fleet ||
 	    (decision != HOST_DENIED &&

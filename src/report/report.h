@@ -32,7 +32,7 @@ struct entry {
 	    planned; /* the delay before the next attempt; -1: there is none */
 	nanos slept; /* the real delay, with admission; -1: not over */
 	bool budget_exhausted; /* the budget denied the next attempt */
-	bool throttled; /* a server's hold delayed or prevented it */
+	bool throttled; /* the pace or --rate delayed or prevented it */
 	enum host_decision fleet; /* about the next attempt, up to HOST_ALONE */
 	int64_t failed; /* attempts that failed in a row directly before it */
 	uint64_t span; /* the id of its span, if it is traced */

@@ -17,15 +17,24 @@
 #define WAITS 8
 #define FIRST_WAIT NANOS_MS
 
+/* Whether a key of an outer retry is that of this one. */
+static bool
+is_key(const struct budget_config *config, const char *key)
+{
+	return key != NULL && config->key != NULL &&
+	    strcmp(key, config->key) == 0;
+}
+
 void
 budget_client_start(struct budget_client *budget,
-    const struct budget_config *config, const char *admitted, struct log *log)
+    const struct budget_config *config, const struct budget_outer *outer,
+    uint64_t seed, struct log *log)
 {
-	budget->caller = (struct caller){ .config = config };
-	budget->caller.uses_breaker = admitted == NULL || config->key == NULL ||
-	    strcmp(admitted, config->key) != 0;
+	budget->caller = (struct caller){ .config = config, .random = seed };
+	budget->caller.uses_breaker = !is_key(config, outer->admitted);
+	budget->caller.nested = is_key(config, outer->key);
 	budget->log = log;
-	budget->private = budget->said_terms = false;
+	budget->private = budget->said_terms = budget->said_rate = false;
 	budget->waits = 0;
 	budget->store = (struct segment_store){ .fd = -1 };
 }
@@ -97,6 +106,21 @@ say_terms(struct budget_client *budget, const struct terms *terms)
 		number_put_decimal(window, terms->window, NANOS_SECOND), "s"));
 }
 
+/* Says once that a smaller --rate is in force than the user's. */
+static void
+say_rate(struct budget_client *budget)
+{
+	char room[RATE_ROOM];
+
+	if (budget->said_rate)
+		return;
+	budget->said_rate = true;
+	log_warn(budget->log,
+	    STRINGS("budget '", budget->caller.config->key,
+		"': already in use with another --rate; using ",
+		rate_put(room, &budget->caller.rate)));
+}
+
 /*
  * Acts on the segment. Returns why that means nothing, or NULL: the segment was
  * removed, and what was done to the caller is undone; or it is corrupt.
@@ -138,6 +162,8 @@ act_once(struct budget_client *budget, nanos now, budget_act *act, void *with)
 		return "segment is corrupt";
 	if (differs)
 		say_terms(budget, &visit.terms);
+	if (caller->outpaced)
+		say_rate(budget);
 	return NULL;
 }
 

@@ -14,12 +14,19 @@
 #include "budget/admission.h"
 #include "store/segment_store.h"
 
+/* The keys of an outer retry, or NULL: of the breaker that has admitted its
+ * attempt, and of its budget. */
+struct budget_outer {
+	const char *admitted, *key;
+};
+
 struct budget_client {
 	struct log *log;
 	struct caller caller; /* without a budget its config has no key */
 	bool private; /* no other process uses the segment */
 	int waits; /* how often this process has waited for another one */
 	bool said_terms; /* that others are in force than the user's */
+	bool said_rate;
 	struct segment_store store;
 };
 
@@ -27,13 +34,15 @@ struct budget_client {
 typedef void budget_act(const struct visit *visit, void *with);
 
 /*
- * Opens no segment yet. admitted: the key of the breaker that admitted the
- * attempt of an outer retry of which this invocation is a part, or NULL. With
- * the same key the breaker is not asked again: the attempts here are parts of
- * the outer retry's probe, and the breaker would hold them back.
+ * Opens no segment yet. outer: of the retry of which attempt this invocation is
+ * a part. If its breaker has the same key, the breaker is not asked again: the
+ * attempts here are parts of the outer retry's probe, and the breaker would
+ * hold them back. If its budget has the same key, then the first attempt here
+ * has its turn and its place already. seed: for random times.
  */
 void budget_client_start(struct budget_client *budget,
-    const struct budget_config *config, const char *admitted, struct log *log);
+    const struct budget_config *config, const struct budget_outer *outer,
+    uint64_t seed, struct log *log);
 
 /*
  * Opens the segment. Returns 0, or how long to wait before the next call,
