@@ -14,6 +14,7 @@
 # make faults          signals and errors at every call
 # make fuzz            libFuzzer on all parsers
 # make storm simulate  thousands of clients, real ones or in virtual time
+# make pace            servers with limits, and real clients that share a key
 # make bench           time and memory
 # make portable        the tests on other machines
 # make dist            the tarball
@@ -104,10 +105,14 @@ $(B)/simulate: $(patsubst %,$(B)/measure/%.o,simulate \
 	model tally figure scenario) \
 	$(B)/tests/fleet/twin.o $(OBJS)
 $(B)/storm/driver: $(patsubst %,$(B)/measure/%.o,driver crowd child \
-	redis scenario tally figure witness) \
+	redis scenario limiter tally figure witness) \
+	$(OBJS)
+$(B)/storm/pace: $(patsubst %,$(B)/measure/%.o,pace crowd child \
+	redis scenario limiter tally figure witness) \
 	$(OBJS)
 $(B)/storm/client: $(B)/measure/client.o
-$(B)/storm/check: $(patsubst %,$(B)/measure/%.o,check scenario tally witness) \
+$(B)/storm/check: $(patsubst %,$(B)/measure/%.o,check scenario limiter tally \
+	witness) \
 	$(patsubst %,$(B)/tests/unit/%.o,main unit) $(OBJS)
 
 $(FUZZERS:%=$(B)/fuzz-%): $(B)/fuzz-%: $(B)/tests/fuzz/%.o $(OBJS)
@@ -140,7 +145,7 @@ $(APART): FORCE
 	@cp $(B)/apart/unit_attempt $@
 
 $(filter-out $(APART),$(BIN) $(addprefix $(B)/,$(UNITS) $(CHECKS) $(MEASURES) \
-		simulate storm/driver storm/client storm/check \
+		simulate $(addprefix storm/,driver pace client check) \
 		$(FUZZERS:%=fuzz-%))):
 	@mkdir -p $(@D)
 	$(call run,$(notdir $(CC)) -o $@,$(LINK) $(WRAP) -o $@ $^ $(LDLIBS))
@@ -420,6 +425,14 @@ storm: $(BIN) $(B)/storm/driver $(B)/storm/client $(B)/storm/check
 		"$${RETRY:-./$(BIN)}" $(STORM_CLIENT) $(B)/storm $(STORM) \
 		$(if $(VARIANT),'$(VARIANT)')
 
+# Each server of a limit takes a minute or so for each program. PACE=ms is one of
+# them, RUNS=3 shows medians, and OLD=PROGRAM is an older one, to compare with.
+pace: $(BIN) $(B)/storm/pace $(B)/storm/client $(B)/storm/check
+	@$(B)/storm/check
+	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s $(STORM_CLIENT); fi
+	@OLD='$(OLD)' RUNS='$(RUNS)' $(B)/storm/pace "$${RETRY:-./$(BIN)}" \
+		$(STORM_CLIENT) $(B)/storm $(if $(PACE),'$(PACE)')
+
 bench: $(BIN) $(MEASURES:%=$(B)/%)
 	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s retry-static build/static/floor; fi
 	@measure/bench/run
@@ -430,4 +443,4 @@ clean:
 FORCE:
 .PHONY: all help static check-static portable install uninstall dist deb rpm arch \
 	release $(CHECK_PACKAGES) check lint san fuzz faults simulate storm \
-	bench clean FORCE
+	pace bench clean FORCE

@@ -41,9 +41,9 @@ enum { ARGS = SCENARIO_OPTIONS + 9, ROOM = 64 };
 /* The targets of a build, and what make exits with if one of them fails. */
 enum { TARGETS = 200, MAKE_FAILED = 2 };
 
-/* How many connections may wait for the server, and after how many requests it
- * ends. */
-enum { WAITING = 4096, REQUESTS = 1 << 18 };
+/* How many connections may wait for the server, how many for its answer, and
+ * after how many requests it ends. */
+enum { WAITING = 4096, PENDING = 4096, REQUESTS = 1 << 18 };
 
 /* How many holds it notes, and of how many hosts; and how often it looks, in
  * milliseconds. */
@@ -53,8 +53,15 @@ enum { HOLDS = 1 << 14, HELD_HOSTS = 8, LOOK = 5 };
 struct record {
 	nanos start; /* when the storm begins */
 	size_t count, held;
+	size_t at_once; /* most that have waited for an answer */
 	struct request requests[REQUESTS];
 	struct held holds[HOLDS];
+};
+
+/* An answer that is not due yet. */
+struct pending {
+	int connection, status;
+	nanos wait, due;
 };
 
 struct client {
@@ -204,6 +211,77 @@ look_at_peer(const struct crowd *crowd, int connection, struct request *request)
 	request->delay = delay;
 }
 
+/* A wait that is no whole number of seconds is named in milliseconds. */
+static void
+send_answer(const struct pending *answer)
+{
+	bool whole = answer->wait % NANOS_SECOND == 0;
+	char head[2 * ROOM];
+	int size;
+
+	size = snprintf(head, sizeof head, "HTTP/1.1 %d \r\n", answer->status);
+	if (answer->wait > 0)
+		size += snprintf(head + size, sizeof head - (size_t)size,
+		    "%s: %" PRId64 "\r\n",
+		    whole ? "Retry-After" : "retry-after-ms",
+		    answer->wait / (whole ? NANOS_SECOND : NANOS_MS));
+	size += snprintf(head + size, sizeof head - (size_t)size, "\r\n");
+	/* A client that has gone needs no answer. */
+	(void)send(answer->connection, head, (size_t)size,
+	    MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(answer->connection);
+}
+
+/* The request is answered at once, or when that is due. */
+static struct pending
+answer_request(const struct crowd *crowd, struct limiter_state *state,
+    struct load *load, struct request *request)
+{
+	const struct scenario *scenario = crowd->scenario;
+	struct pending answer = { .due = request->at };
+
+	if (scenario->limiter != NULL) {
+		struct limiter_answer limited = limiter_begin(
+		    scenario->limiter, state, request->at, request->by);
+
+		request->status = limited.status;
+		request->wait = limited.wait;
+		answer.due += limited.takes;
+	} else {
+		request->status =
+		    capacity_answer(&scenario->capacity, load, request->at);
+		if (request->status == 429)
+			request->wait =
+			    capacity_wait(&scenario->capacity, request->at);
+	}
+	answer.status = request->status;
+	answer.wait = request->wait;
+	return answer;
+}
+
+/* Answers those that are due. Returns the milliseconds until the next one is,
+ * or most. */
+static int
+answer_due(struct pending *pending, size_t *count, struct limiter_state *state,
+    nanos now, int most)
+{
+	nanos next = NANOS_MAX;
+
+	for (size_t i = 0; i < *count;) {
+		if (pending[i].due > now) {
+			next = number_lesser(next, pending[i++].due);
+			continue;
+		}
+		if (pending[i].status == 200)
+			limiter_end(state);
+		send_answer(&pending[i]);
+		pending[i] = pending[--*count];
+	}
+	if (next == NANOS_MAX)
+		return most;
+	return (int)((next - now) / NANOS_MS) + 1;
+}
+
 /*
  * Answers each connection, a request, by the head of a response until nobody
  * has the second end of life open, or the record is full. It is an abstract
@@ -214,10 +292,13 @@ look_at_peer(const struct crowd *crowd, int connection, struct request *request)
 static void
 serve(struct crowd *crowd, int listener)
 {
+	static struct pending pending[PENDING];
 	struct record *record = crowd->record;
-	const struct capacity *capacity = &crowd->scenario->capacity;
-	bool watches = capacity->quota > 0 && has_budget(crowd->variant);
+	bool watches =
+	    crowd->scenario->capacity.quota > 0 && has_budget(crowd->variant);
+	struct limiter_state state = { .chance = (uint64_t)clock_now() };
 	struct load load = { 0 };
+	size_t waiting = 0;
 	struct pollfd events[] = {
 		{ .fd = listener, .events = POLLIN },
 		{ .fd = crowd->life[0], .events = POLLIN },
@@ -227,43 +308,34 @@ serve(struct crowd *crowd, int listener)
 		struct request *request = &record->requests[record->count];
 		struct sockaddr_un peer = { 0 };
 		socklen_t length = sizeof peer;
-		char head[2 * ROOM];
-		int client, attempt = 0, size;
+		int client, attempt = 0, nap, ready;
 
-		int ready = poll(events, 2, watches ? LOOK : -1);
-
+		nap = answer_due(pending, &waiting, &state,
+		    clock_now() - record->start, watches ? LOOK : -1);
+		ready = poll(events, 2, nap);
 		if (watches)
 			watch_holds(crowd);
 		if (ready <= 0)
 			continue;
 		if (events[1].revents != 0)
 			return;
-		client = accept4(
-		    listener, (struct sockaddr *)&peer, &length, SOCK_CLOEXEC);
+		client = waiting == PENDING
+		    ? -1
+		    : accept4(listener, (struct sockaddr *)&peer, &length,
+			  SOCK_CLOEXEC);
 		if (client == -1)
 			continue;
 		sscanf(peer.sun_path + 1, CHILD_NAME, &request->by, &attempt);
 		request->again = attempt > 1;
 		request->at = clock_now() - record->start;
-		request->status = capacity_answer(capacity, &load, request->at);
 		if (watches)
 			look_at_peer(crowd, client, request);
-		if (request->status == 429)
-			request->wait = capacity_wait(capacity, request->at);
+		pending[waiting] =
+		    answer_request(crowd, &state, &load, request);
+		pending[waiting++].connection = client;
+		record->at_once =
+		    waiting > record->at_once ? waiting : record->at_once;
 		record->count++;
-		size = snprintf(
-		    head, sizeof head, "HTTP/1.1 %d \r\n", request->status);
-		if (request->wait > 0)
-			size +=
-			    snprintf(head + size, sizeof head - (size_t)size,
-				"Retry-After: %" PRId64 "\r\n",
-				request->wait / NANOS_SECOND);
-		size +=
-		    snprintf(head + size, sizeof head - (size_t)size, "\r\n");
-		/* A client that has gone needs no answer. */
-		(void)send(
-		    client, head, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
-		close(client);
 	}
 }
 
@@ -660,6 +732,8 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 	cost->elapsed += clock_now() - began;
 	cost->cpu += child_cpu(RUSAGE_SELF) + child_cpu(RUSAGE_CHILDREN) - cpu;
 	count_requests(&crowd);
+	if (crowd.record->at_once > cost->at_once)
+		cost->at_once = crowd.record->at_once;
 	munmap(crowd.record, sizeof *crowd.record);
 	free(crowd.clients);
 	sigprocmask(SIG_SETMASK, &crowd.before, NULL);

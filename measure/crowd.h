@@ -27,6 +27,7 @@ struct cost {
 	/* What broke the promises of a budget (witness.h), and how many holds
 	 * were seen. */
 	size_t early, excess, holds;
+	size_t at_once; /* most requests that a limited server had at a time */
 	int64_t odd; /* invocations that ended neither well nor by giving up */
 	int odd_status; /* how the last of them did, as of wait */
 	int64_t questions; /* that the fleet's server was asked */

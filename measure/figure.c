@@ -8,12 +8,8 @@
 
 enum { COLUMNS = 24, HEADINGS = 2, TEXTS = 32, ROOM = 32 };
 
-/*
- * Prints a text, cells with tabs between them, as columns: the first one
- * aligned to the left, and one that has nothing but its heading left out.
- */
-static void
-put_columns(const char *text)
+void
+figure_columns(const char *text)
 {
 	int widths[COLUMNS] = { 0 };
 	bool used[COLUMNS] = { true };
@@ -116,7 +112,7 @@ figure_table(const struct result *results, size_t count)
 		    at->asked.cpu > 0 ? figure_time(at->asked.cpu) : "");
 	}
 	fclose(out);
-	put_columns(text);
+	figure_columns(text);
 	free(text);
 }
 

@@ -28,6 +28,13 @@ struct result {
 	} asked;
 };
 
+/*
+ * Prints a text, cells with tabs between them, as columns: the first one
+ * aligned to the left, and one that has nothing but its two lines of heading
+ * left out.
+ */
+void figure_columns(const char *text);
+
 /* A row for each result. */
 void figure_table(const struct result *results, size_t count);
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "text/duration.h"
+#include "limiter.h"
 #include "redis.h"
 
 /* How much a server can do, and when it is down, since the storm began. */
@@ -82,6 +83,8 @@ struct scenario {
 	int64_t scouts;
 	nanos lead;
 	struct capacity capacity;
+	const struct limiter
+	    *limiter; /* in place of the capacity; NULL: none */
 	nanos width; /* of the bins in which requests are counted */
 	nanos most; /* who has not ended by then is counted as lost */
 	/* The last has no name. */
