@@ -1,8 +1,10 @@
 /*
  * check: whether what the storms are counted with is right: the tally, what the
- * server can do, and what its log shows. It runs before the storms.
+ * servers can do and their limits, and what the log shows. It runs before the
+ * storms.
  */
 #include "unit.h"
+#include "limiter.h"
 #include "scenario.h"
 #include "tally.h"
 #include "witness.h"
@@ -122,6 +124,141 @@ TEST(capacity)
 	HOLDS("a fifth fails", failed > 150 && failed < 250);
 	EQUAL("a whole window", capacity_wait(&quota, 6 * S), 3 * S);
 	EQUAL("whole seconds", capacity_wait(&quota, 4001 * MS), 2 * S);
+}
+
+#define TEN .kind = LIMITER_BUCKET, .rate = 10
+
+/* Requests of a client at so many milliseconds, each with its status and what
+ * it is told to wait, or the end of one that was served. */
+TEST(limiters)
+{
+	static const struct {
+		const char *row;
+		struct limiter limiter;
+		const char *asked;
+	} rows[] = {
+		{ "a window names its rest",
+		    { .kind = LIMITER_WINDOW, .quota = 2, .period = 5 * S },
+		    "0=200 1=200 2=429+5000 3999=429+2000 4999=429+1000 "
+		    "5000=200" },
+		{ "or nothing",
+		    { .kind = LIMITER_WINDOW,
+			.quota = 1,
+			.period = 5 * S,
+			.says = LIMITER_SILENT },
+		    "0=200 1=429" },
+		{ "or always the same",
+		    { .kind = LIMITER_WINDOW,
+			.quota = 1,
+			.period = 5 * S,
+			.says = S },
+		    "0=200 1=429+1000 4999=429+1000" },
+		{ "two windows: the longer one is named",
+		    { .kind = LIMITER_WINDOW,
+			.quota = 1,
+			.period = S,
+			.wide = 2,
+			.breadth = 5 * S },
+		    "0=200 1=429+1000 1000=200 1001=429+4000 5000=200" },
+		{ "a sliding window counts what it served",
+		    { .kind = LIMITER_SLIDING, .quota = 2, .period = 5 * S },
+		    "0=200 3000=200 4000=429+1000 5000=200 5001=429+3000" },
+		{ "refusals make it longer, by half of it from now",
+		    { .kind = LIMITER_PENALTY, .quota = 1, .period = 4 * S },
+		    "0=200 1000=429+3000 3500=429+2000 5400=429+2000 "
+		    "7400=200" },
+		{ "at once", { .kind = LIMITER_AT_ONCE, .quota = 1, .says = S },
+		    "0=200 1=429+1000 2=end 3=200" },
+		{ "a bucket is full at first", { TEN, .burst = 2, .says = S },
+		    "0=200 0=200 0=429+1000 99=429+1000 100=200 101=429+1000" },
+		{ "and never fuller", { TEN, .burst = 1, .says = S },
+		    "9000=200 9001=429+1000" },
+		{ "it may tell when there is a token", { TEN, .burst = 1 },
+		    "0=200 0=429+100 40=429+60 100=200" },
+		{ "half the rate", { TEN, .burst = 1, .halves = S },
+		    "0=200 100=200 1000=200 1100=429+100 1200=200" },
+		{ "another status",
+		    { TEN, .burst = 1, .status = 403, .says = 5 * S },
+		    "0=200 1=403+5000" },
+		{ "a queue has two places",
+		    { .kind = LIMITER_QUEUE,
+			.rate = 1,
+			.period = S,
+			.says = LIMITER_SILENT },
+		    "0=200 0=200 0=429 999=429 1000=200" },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *text = rows[i].asked;
+		struct limiter_state state = { 0 };
+		char wanted[16], got[16];
+		int ms, length;
+
+		while (sscanf(text, "%d=%15s%n", &ms, wanted, &length) == 2) {
+			struct limiter_answer answer;
+
+			text += length;
+			if (strcmp(wanted, "end") == 0) {
+				limiter_end(&state);
+				continue;
+			}
+			answer =
+			    limiter_begin(&rows[i].limiter, &state, ms * MS, 1);
+			snprintf(got, sizeof got,
+			    answer.wait > 0 ? "%d+%d" : "%d", answer.status,
+			    (int)(answer.wait / MS));
+			SAME(rows[i].row, got, wanted);
+		}
+		SAME(rows[i].row, text, "");
+	}
+}
+
+/* How many of a thousand requests, of ten clients in turns, are served. */
+static int
+count_served(const struct limiter *limiter)
+{
+	struct limiter_state state = { 0 };
+	int served = 0;
+
+	for (int i = 0; i < 1000; i++)
+		served +=
+		    limiter_begin(limiter, &state, 0, i % 10).status == 200;
+	return served;
+}
+
+TEST(limits_by_chance)
+{
+	int served = count_served(
+	    &(struct limiter){ .kind = LIMITER_CHANCE, .percent = 20 });
+
+	HOLDS("four of five", served > 750 && served < 850);
+	EQUAL("one for each backend",
+	    count_served(&(struct limiter){ TEN, .burst = 1, .backends = 2 }),
+	    2);
+	EQUAL("but one client, after its first requests are known",
+	    count_served(&(struct limiter){ .kind = LIMITER_ONE, .client = 4 }),
+	    900);
+}
+
+TEST(limited_requests_take_time)
+{
+	static const struct limiter queue = {
+		.kind = LIMITER_QUEUE, .rate = 2, .period = S
+	};
+	static const struct limiter at_once = {
+		.kind = LIMITER_AT_ONCE, .quota = 1, .takes = S
+	};
+	struct limiter_state state = { 0 };
+	nanos takes;
+
+	limiter_begin(&queue, &state, 0, 1);
+	EQUAL("the second one waits for its place",
+	    limiter_begin(&queue, &state, 0, 1).takes, S / 2);
+	state = (struct limiter_state){ 0 };
+	takes = limiter_begin(&at_once, &state, 0, 1).takes;
+	HOLDS("a second", takes >= S / 2 && takes < 3 * S / 2);
+	HOLDS(
+	    "a refusal", limiter_begin(&at_once, &state, 0, 1).takes < 45 * MS);
 }
 
 #define ASKED .at = 2, .status = 429, .wait = 2 * S, .again = true

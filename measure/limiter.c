@@ -12,13 +12,17 @@ draw(struct limiter_state *state)
 	return (double)(hash_draw(&state->chance) >> 11) * 0x1p-53;
 }
 
+static nanos
+round_up(nanos time, nanos unit)
+{
+	return (time + unit - 1) / unit * unit;
+}
+
 /* In whole seconds, and one of them at least. */
 static nanos
 whole(nanos rest)
 {
-	nanos seconds = (rest + NANOS_SECOND - 1) / NANOS_SECOND;
-
-	return number_greater(seconds, 1) * NANOS_SECOND;
+	return number_greater(round_up(rest, NANOS_SECOND), NANOS_SECOND);
 }
 
 /* Each function says whether a request is served now. If not, the wait is what
@@ -89,7 +93,7 @@ ask_bucket(const struct limiter *limiter, struct limiter_state *state,
 	    : 0;
 	bool half = limiter->halves > 0 && now >= limiter->halves;
 	int64_t rate = half ? limiter->rate / 2 : limiter->rate, *used;
-	nanos lacks;
+	int64_t lacks;
 
 	/* Of a token a nanosecond gives rate parts in NANOS_SECOND. */
 	used = &state->buckets[which].used;
@@ -97,9 +101,10 @@ ask_bucket(const struct limiter *limiter, struct limiter_state *state,
 	*used = number_greater(*used, 0);
 	state->buckets[which].at = now;
 	lacks = *used - (limiter->burst - 1) * NANOS_SECOND;
-	*wait = (lacks / rate / NANOS_MS + 1) * NANOS_MS;
-	if (lacks > 0)
+	if (lacks > 0) {
+		*wait = round_up((lacks + rate - 1) / rate, NANOS_MS);
 		return false;
+	}
 	*used += NANOS_SECOND;
 	return true;
 }

@@ -17,12 +17,11 @@ enum limiter_kind {
 	LIMITER_SLIDING, /* quota served in any period */
 	LIMITER_PENALTY, /* a window that each refused request makes longer */
 	LIMITER_AT_ONCE, /* quota requests at the same time */
-	LIMITER_BUCKET, /* of tokens: rate a second, and burst of them at most
-			 */
+	LIMITER_BUCKET, /* rate tokens a second, and burst of them at most */
 	LIMITER_QUEUE, /* rate a second; who comes early waits for up to a
 			period, and is refused if that is too short */
 	LIMITER_CHANCE, /* percent of the requests are refused */
-	LIMITER_ONE, /* each request of one client is refused, with 503 */
+	LIMITER_ONE, /* each request of one client is refused */
 };
 
 enum { LIMITER_BACKENDS = 2, LIMITER_LOG = 128 };
