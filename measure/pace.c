@@ -38,19 +38,20 @@ struct kind {
 	int64_t items, at_once;
 	double ideal; /* seconds until all are served */
 	const char *options; /* of all commands; NULL: none of their own */
-	/* The bars, in percent, 0 for none: the time in ideals and in those
-	 * without a key, the refusals in those without a key; and how much
-	 * longer the older program takes at least. */
+	/* The bars, in percent, 0 for none: the time, of the ideal and of that
+	 * without a key; the refusals, of those without a key; and the time of
+	 * the older program at least. */
 	int64_t most_time, most_beside, most_refused, least_faster;
-	int64_t most_lost;
+	int64_t most_lost; /* -1: any */
 };
 
 /* What came out of one run, or of several. */
 struct outcome {
-	double seconds; /* until the last one was served; the limit: not all
-			   have ended by then */
-	double refused, lost, at_once;
-	bool over;
+	size_t runs;
+	double seconds; /* until the last one was served */
+	double refused, lost;
+	double at_once; /* most requests that the server had at a time */
+	bool over; /* it was cut short: not all had ended */
 };
 
 #define S NANOS_SECOND
@@ -142,7 +143,7 @@ static const struct kind kinds[] = {
 	/* Who is refused is lost. */
 	{ "once", "`-n 1`, bucket of 10 a second, burst 5",
 	    { BUCKET(10, 5, S) }, QUEUE(500, 32, 49.5), .options = "-n 1 ",
-	    .most_refused = 15, .most_lost = INT64_MAX },
+	    .most_refused = 15, .most_lost = -1 },
 
 	/* Without bars but that nobody is lost: what else there is. */
 	{ "two-windows", "10 in each second and 60 in each 15 s",
@@ -214,7 +215,6 @@ run_once(const struct driver *driver, const struct kind *kind, enum asker asker,
 	struct totals totals;
 	struct tally tally;
 
-	fprintf(stderr, "%s: %s\n", kind->name, variant.name);
 	snprintf(options, sizeof options, "--http -T 120 %s%s",
 	    kind->options != NULL ? kind->options : "",
 	    asker == ALONE ? "" : "-B storm ");
@@ -226,6 +226,7 @@ run_once(const struct driver *driver, const struct kind *kind, enum asker asker,
 	}
 	totals = tally_sum(&tally, 0);
 	*outcome = (struct outcome){
+		.runs = 1,
 		.seconds = tally.clients > 0
 		    ? figure_seconds(tally.latencies[tally.clients - 1])
 		    : 0,
@@ -236,6 +237,8 @@ run_once(const struct driver *driver, const struct kind *kind, enum asker asker,
 	};
 	if (outcome->over)
 		outcome->seconds = figure_seconds(most);
+	fprintf(stderr, "%s: %s: %.1f s, %.0f refused, %.0f lost\n", kind->name,
+	    variant.name, outcome->seconds, outcome->refused, outcome->lost);
 	tally_end(&tally);
 }
 
@@ -252,7 +255,8 @@ static struct outcome
 median(const struct outcome *all, size_t count)
 {
 	double seconds[RUNS_MOST], refused[RUNS_MOST];
-	struct outcome made = { .over = false };
+	struct outcome made = { .runs = count };
+	size_t over = 0;
 
 	for (size_t i = 0; i < count; i++) {
 		seconds[i] = all[i].seconds;
@@ -261,42 +265,67 @@ median(const struct outcome *all, size_t count)
 			made.lost = all[i].lost;
 		if (all[i].at_once > made.at_once)
 			made.at_once = all[i].at_once;
-		made.over = made.over || all[i].over;
+		over += all[i].over;
 	}
 	qsort(seconds, count, sizeof *seconds, ascending);
 	qsort(refused, count, sizeof *refused, ascending);
+	made.over = over > count / 2;
 	made.seconds = seconds[count / 2];
 	made.refused = refused[count / 2];
 	return made;
 }
 
-/* Cells for a person, or for Markdown. */
+/* A row of the table that is printed. */
 static void
-put_row(
-    FILE *out, const struct outcome *outcomes, bool old, const char *between)
+put_row(FILE *out, const struct kind *kind, const struct outcome *outcomes)
 {
-	for (enum asker asker = ALONE; asker < ASKERS; asker++) {
-		const struct outcome *at = &outcomes[asker];
+	const struct outcome *alone = &outcomes[ALONE], *key = &outcomes[KEY];
 
-		if (asker == OLD && !old) {
-			fprintf(out, "%s%s%s", between, between, between);
-			continue;
-		}
-		fprintf(out, "%s%s%.1f%s%.0f%s", between,
-		    at->over ? "over " : "", at->seconds, between, at->refused,
-		    between);
+	fprintf(out, "%s\t%g", kind->name, kind->ideal);
+	for (const struct outcome *at = outcomes; at < outcomes + ASKERS;
+	     at++) {
+		fputc('\t', out);
+		if (at->runs > 0)
+			fprintf(out, "%s%.1f\t%.0f\t", at->over ? "over " : "",
+			    at->seconds, at->refused);
+		else
+			fputs("\t\t", out);
 		if (at->lost > 0)
 			fprintf(out, "%.0f", at->lost);
 	}
+	fprintf(out, "\t%.2f\t", key->seconds / kind->ideal);
+	if (alone->refused > 0)
+		fprintf(out, "%.2f", key->refused / alone->refused);
+	fprintf(out, "\t%.0f\n", key->at_once);
+}
+
+/* A row of a table in Markdown. */
+static void
+put_markdown(FILE *out, const struct kind *kind, const struct outcome *outcomes)
+{
+	fprintf(out, "| %s; %" PRId64 ", %" PRId64 " | %g |", kind->title,
+	    kind->items, kind->at_once, kind->ideal);
+	for (const struct outcome *at = outcomes; at < outcomes + ASKERS;
+	     at++) {
+		if (at->runs > 0)
+			fprintf(out, " %s%.1f, %.0f", at->over ? "over " : "",
+			    at->seconds, at->refused);
+		if (at->lost > 0)
+			fprintf(out, ", %.0f lost", at->lost);
+		fputs(" |", out);
+	}
+	fputc('\n', out);
+	fflush(out);
 }
 
 static bool
-judge(const struct kind *kind, const struct outcome *outcomes, bool old)
+judge(const struct kind *kind, const struct outcome *outcomes)
 {
 	const struct outcome *alone = &outcomes[ALONE], *key = &outcomes[KEY];
+	const struct outcome *old = &outcomes[OLD];
 	const struct {
 		const char *what;
-		double value, most; /* of all, unless they are not numbers */
+		double value, most; /* NAN: there is no bar */
 	} bars[] = {
 		{ "seconds", key->seconds,
 		    kind->most_time > 0
@@ -311,17 +340,19 @@ judge(const struct kind *kind, const struct outcome *outcomes, bool old)
 			? alone->refused * (double)kind->most_refused / 100
 			: (double)NAN },
 		{ "seconds beside the old one", key->seconds,
-		    old && kind->least_faster > 0 ? outcomes[OLD].seconds *
-			    100 / (double)kind->least_faster
-						  : (double)NAN },
-		{ "lost", key->lost, (double)kind->most_lost },
+		    old->runs > 0 && kind->least_faster > 0
+			? old->seconds * 100 / (double)kind->least_faster
+			: (double)NAN },
+		{ "lost", key->lost,
+		    kind->most_lost >= 0 ? (double)kind->most_lost
+					 : (double)NAN },
 	};
 	bool well = true;
 
 	for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
 		bool good = bars[i].value <= bars[i].most;
 
-		if (isnan(bars[i].most) || isinf(bars[i].most))
+		if (isnan(bars[i].most))
 			continue;
 		printf("%s: %s: %s %.4g, at most %.4g\n",
 		    good ? "ok" : "MISSED", kind->name, bars[i].what,
@@ -334,7 +365,8 @@ judge(const struct kind *kind, const struct outcome *outcomes, bool old)
 static void
 run_kind(struct driver *driver, const struct kind *kind)
 {
-	struct outcome runs[ASKERS][RUNS_MOST], outcomes[ASKERS] = { 0 };
+	struct outcome runs[ASKERS][RUNS_MOST];
+	struct outcome outcomes[ASKERS] = { 0 };
 	bool old = driver->old != NULL;
 
 	for (int64_t n = 0; n < driver->runs; n++)
@@ -345,20 +377,9 @@ run_kind(struct driver *driver, const struct kind *kind)
 		if (asker != OLD || old)
 			outcomes[asker] =
 			    median(runs[asker], (size_t)driver->runs);
-	fprintf(driver->out, "%s\t%g", kind->name, kind->ideal);
-	put_row(driver->out, outcomes, old, "\t");
-	fprintf(driver->out, "\t%.2f\t", outcomes[KEY].seconds / kind->ideal);
-	if (outcomes[ALONE].refused > 0)
-		fprintf(driver->out, "%.2f",
-		    outcomes[KEY].refused / outcomes[ALONE].refused);
-	fprintf(driver->out, "\t%.0f\n", outcomes[KEY].at_once);
-	fprintf(driver->rows,
-	    "| %s, %" PRId64 " items, %" PRId64 " at a time | %g s",
-	    kind->title, kind->items, kind->at_once, kind->ideal);
-	put_row(driver->rows, outcomes, old, " | ");
-	fprintf(driver->rows, " |\n");
-	fflush(driver->rows);
-	if (!judge(kind, outcomes, old))
+	put_row(driver->out, kind, outcomes);
+	put_markdown(driver->rows, kind, outcomes);
+	if (!judge(kind, outcomes))
 		driver->failed = true;
 	fflush(stdout);
 }
