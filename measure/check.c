@@ -265,36 +265,10 @@ TEST(limited_requests_take_time)
 #define SERVED .at = 2, .status = 200
 #define FAILED(time) .at = (time), .status = 503, .again = true
 
-/* Whether a request is early while a hold that was seen after a second lasts
- * for another one; and whether the last one of some requests is more than a
- * budget of one retry and one for each second success allows. */
+/* Whether the last one of some requests is more than a budget of one retry and
+ * one for each second success allows. */
 TEST(witness)
 {
-	static const struct held hold = { 0, S, 2 * S };
-	static const struct {
-		const char *row;
-		struct request request;
-		bool early;
-	} attempts[] = {
-		{ "meanwhile", { .began = 1500 * MS }, true },
-		{ "before it", { .began = 900 * MS }, false },
-		{ "a moment later", { .began = 1050 * MS }, false },
-		{ "after it", { .began = 2 * S }, false },
-		{ "long after it looked",
-		    { .began = 1500 * MS, .delay = S / 2 }, false },
-		{ "in its last tick", { .began = 1995 * MS }, false },
-		{ "of another host", { .began = 1500 * MS, .host = 1 }, false },
-		{ "of a process that just went on",
-		    { .began = 1500 * MS, .hurt = 1, .resumed = 1450 * MS },
-		    false },
-		{ "of one that went on before",
-		    { .began = 1500 * MS, .hurt = 1, .resumed = S }, true },
-		{ "of one that was stopped later",
-		    { .began = 1500 * MS,
-			.hurt = 1600 * MS,
-			.resumed = NANOS_MAX },
-		    true },
-	};
 	static const struct terms limits = { WINDOW_RATIO_ONE / 2, 1, 10 * S };
 	static const struct {
 		const char *row;
@@ -319,11 +293,6 @@ TEST(witness)
 		    0 },
 	};
 
-	for (size_t i = 0; i < LENGTH(attempts); i++)
-		EQUAL(attempts[i].row,
-		    (int64_t)witness_early(
-			&attempts[i].request, 1, &hold, 1, 0),
-		    attempts[i].early);
 	for (size_t i = 0; i < LENGTH(rows); i++) {
 		size_t count = LENGTH(rows[i].seen);
 

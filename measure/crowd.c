@@ -45,17 +45,12 @@ enum { TARGETS = 200, MAKE_FAILED = 2 };
  * after how many requests it ends. */
 enum { WAITING = 4096, PENDING = 4096, REQUESTS = 1 << 18 };
 
-/* How many holds it notes, and of how many hosts; and how often it looks, in
- * milliseconds. */
-enum { HOLDS = 1 << 14, HELD_HOSTS = 8, LOOK = 5 };
-
 /* What the server has seen, in memory that it shares with the driver. */
-struct record {
+struct seen {
 	nanos start; /* when the storm begins */
-	size_t count, held;
+	size_t count;
 	size_t at_once; /* most that have waited for an answer */
 	struct request requests[REQUESTS];
-	struct held holds[HOLDS];
 };
 
 /* An answer that is not due yet. */
@@ -91,7 +86,7 @@ struct crowd {
 	int64_t begun, ended;
 	bool ending; /* those who are still there have been told to end */
 	sigset_t signals, before; /* that it waits for; blocked by others */
-	struct record *record;
+	struct seen *seen;
 };
 
 static bool
@@ -117,98 +112,6 @@ place(struct crowd *crowd, int64_t client)
 	}
 	snprintf(crowd->variable, sizeof crowd->variable, "RETRY_BUDGET_DIR=%s",
 	    crowd->budgets);
-}
-
-static nanos
-boot_time(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (nanos)now.tv_sec * NANOS_SECOND + now.tv_nsec;
-}
-
-/* Notes the holds in the segments of all hosts. */
-static void
-watch_holds(struct crowd *crowd)
-{
-	static const struct segment *segments[HELD_HOSTS];
-	static nanos latest[HELD_HOSTS];
-	struct record *record = crowd->record;
-	char name[SEGMENT_NAME], path[SEGMENT_NAME + 2 * ROOM];
-	nanos now = clock_now() - record->start;
-
-	segment_name(name, getuid(), "storm");
-	for (int64_t i = 0; i < HELD_HOSTS; i++) {
-		nanos left;
-
-		if (segments[i] == NULL) {
-			int file;
-			void *at;
-
-			if (i >= number_greater(crowd->scenario->hosts, 1))
-				return;
-			place(crowd, i);
-			snprintf(
-			    path, sizeof path, "%s/%s", crowd->budgets, name);
-			file = open(path, O_RDONLY | O_CLOEXEC);
-			if (file == -1)
-				continue;
-			at = mmap(NULL, sizeof *segments[i], PROT_READ,
-			    MAP_SHARED, file, 0);
-			close(file);
-			if (at == MAP_FAILED)
-				continue;
-			segments[i] = at;
-		}
-		left = hold_left(&segments[i]->hold,
-		    segment_age(&segments[i]->header, boot_time()));
-		if (now + left <= latest[i] + NANOS_MS || left == 0 ||
-		    record->held == HOLDS)
-			continue;
-		latest[i] = now + left;
-		record->holds[record->held++] =
-		    (struct held){ i, now, now + left };
-	}
-}
-
-/* Reads a number from a file of a process, after so many words. False: there is
- * none, and the process may have ended. */
-static bool
-read_number(int pid, const char *name, int skipped, long long *number)
-{
-	char path[ROOM], word[ROOM];
-	bool found = true;
-	FILE *file;
-
-	snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return false;
-	while (found && skipped-- > 0)
-		found = fscanf(file, "%63s", word) == 1;
-	found = found && fscanf(file, "%lld", number) == 1;
-	fclose(file);
-	return found;
-}
-
-/* Notes when the process at the other end began, and how often its retry had to
- * wait before. */
-static void
-look_at_peer(const struct crowd *crowd, int connection, struct request *request)
-{
-	struct ucred peer;
-	socklen_t length = sizeof peer;
-	long long ticks, delay = 0;
-
-	if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) ==
-		-1 ||
-	    !read_number((int)peer.pid, "stat", 21, &ticks))
-		return;
-	request->began = ticks * WITNESS_TICK - (boot_time() - clock_now()) -
-	    crowd->record->start;
-	read_number(request->by, "schedstat", 1, &delay);
-	request->delay = delay;
 }
 
 /* A wait that is no whole number of seconds is named in milliseconds. */
@@ -260,10 +163,10 @@ answer_request(const struct crowd *crowd, struct limiter_state *state,
 }
 
 /* Answers those that are due. Returns the milliseconds until the next one is,
- * or most. */
+ * or -1. */
 static int
 answer_due(struct pending *pending, size_t *count, struct limiter_state *state,
-    nanos now, int most)
+    nanos now)
 {
 	nanos next = NANOS_MAX;
 
@@ -278,13 +181,13 @@ answer_due(struct pending *pending, size_t *count, struct limiter_state *state,
 		pending[i] = pending[--*count];
 	}
 	if (next == NANOS_MAX)
-		return most;
+		return -1;
 	return (int)((next - now) / NANOS_MS) + 1;
 }
 
 /*
  * Answers each connection, a request, by the head of a response until nobody
- * has the second end of life open, or the record is full. It is an abstract
+ * has the second end of life open, or there is no more room. It is an abstract
  * unix socket: there is no file to leave behind, no port that lingers in
  * TIME_WAIT after each of tens of thousands of connections, and connecting
  * takes less of the machine that a thousand processes share.
@@ -293,9 +196,7 @@ static void
 serve(struct crowd *crowd, int listener)
 {
 	static struct pending pending[PENDING];
-	struct record *record = crowd->record;
-	bool watches =
-	    crowd->scenario->capacity.quota > 0 && has_budget(crowd->variant);
+	struct seen *seen = crowd->seen;
 	struct limiter_state state = { .chance = (uint64_t)clock_now() };
 	struct load load = { 0 };
 	size_t waiting = 0;
@@ -304,17 +205,15 @@ serve(struct crowd *crowd, int listener)
 		{ .fd = crowd->life[0], .events = POLLIN },
 	};
 
-	while (record->count < REQUESTS) {
-		struct request *request = &record->requests[record->count];
+	while (seen->count < REQUESTS) {
+		struct request *request = &seen->requests[seen->count];
 		struct sockaddr_un peer = { 0 };
 		socklen_t length = sizeof peer;
 		int client, attempt = 0, nap, ready;
 
-		nap = answer_due(pending, &waiting, &state,
-		    clock_now() - record->start, watches ? LOOK : -1);
+		nap = answer_due(
+		    pending, &waiting, &state, clock_now() - seen->start);
 		ready = poll(events, 2, nap);
-		if (watches)
-			watch_holds(crowd);
 		if (ready <= 0)
 			continue;
 		if (events[1].revents != 0)
@@ -327,15 +226,13 @@ serve(struct crowd *crowd, int listener)
 			continue;
 		sscanf(peer.sun_path + 1, CHILD_NAME, &request->by, &attempt);
 		request->again = attempt > 1;
-		request->at = clock_now() - record->start;
-		if (watches)
-			look_at_peer(crowd, client, request);
+		request->at = clock_now() - seen->start;
 		pending[waiting] =
 		    answer_request(crowd, &state, &load, request);
 		pending[waiting++].connection = client;
-		record->at_once =
-		    waiting > record->at_once ? waiting : record->at_once;
-		record->count++;
+		seen->at_once =
+		    waiting > seen->at_once ? waiting : seen->at_once;
+		seen->count++;
 	}
 }
 
@@ -426,10 +323,9 @@ prepare(struct crowd *crowd, const struct programs *programs,
 
 	crowd->clients =
 	    calloc((size_t)crowd->scenario->clients, sizeof(struct client));
-	crowd->record =
-	    mmap(NULL, sizeof *crowd->record, PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (crowd->clients == NULL || crowd->record == MAP_FAILED)
+	crowd->seen = mmap(NULL, sizeof *crowd->seen, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (crowd->clients == NULL || crowd->seen == MAP_FAILED)
 		err(1, "memory");
 	snprintf(crowd->socket, sizeof crowd->socket, "retry-storm-%d",
 	    (int)getpid());
@@ -477,10 +373,8 @@ static void
 start_client(struct crowd *crowd)
 {
 	pid_t child;
-	nanos began;
 
 	place(crowd, crowd->begun);
-	began = clock_now();
 	child = child_fork(SIGTERM);
 	if (child == 0) {
 		sigprocmask(SIG_SETMASK, &crowd->before, NULL);
@@ -493,8 +387,6 @@ start_client(struct crowd *crowd)
 	}
 	crowd->clients[crowd->begun++].pid = child;
 	crowd->cost->started = clock_now() - crowd->start;
-	crowd->cost->fork =
-	    number_greater(crowd->cost->fork, clock_now() - began);
 }
 
 static void
@@ -654,8 +546,8 @@ find_clients(struct crowd *crowd)
 {
 	int64_t hosts = number_greater(crowd->scenario->hosts, 1);
 
-	for (size_t i = 0; i < crowd->record->count; i++) {
-		struct request *request = &crowd->record->requests[i];
+	for (size_t i = 0; i < crowd->seen->count; i++) {
+		struct request *request = &crowd->seen->requests[i];
 
 		request->host = -1;
 		for (int64_t n = 0; n < crowd->begun; n++) {
@@ -676,8 +568,8 @@ count_requests(struct crowd *crowd)
 {
 	static const struct terms limits = { SEGMENT_RATIO, SEGMENT_MIN,
 		SEGMENT_WINDOW };
-	const struct request *requests = crowd->record->requests;
-	size_t count = crowd->record->count;
+	const struct request *requests = crowd->seen->requests;
+	size_t count = crowd->seen->count;
 
 	for (size_t i = 0; i < count; i++) {
 		bool served = requests[i].status == 200;
@@ -688,9 +580,6 @@ count_requests(struct crowd *crowd)
 	if (!has_budget(crowd->variant))
 		return;
 	find_clients(crowd);
-	crowd->cost->early += witness_early(requests, count,
-	    crowd->record->holds, crowd->record->held, crowd->cost->fork);
-	crowd->cost->holds += crowd->record->held;
 	/* What a breaker lets in, or a fleet, no window of a host counts. */
 	if (strstr(crowd->variant->options, "--breaker") == NULL &&
 	    !scenario_has_fleet(crowd->variant))
@@ -714,7 +603,7 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 	cpu = child_cpu(RUSAGE_SELF) + child_cpu(RUSAGE_CHILDREN);
 	if (scenario_has_fleet(variant))
 		redis_start(&crowd.redis, programs->redis);
-	crowd.start = crowd.record->start = clock_now();
+	crowd.start = crowd.seen->start = clock_now();
 	redis_begin(&crowd.redis, crowd.start);
 	if (variant->hurt) {
 		crowd.hurts = crowd.start;
@@ -732,9 +621,9 @@ crowd_run(const struct programs *programs, const struct scenario *scenario,
 	cost->elapsed += clock_now() - began;
 	cost->cpu += child_cpu(RUSAGE_SELF) + child_cpu(RUSAGE_CHILDREN) - cpu;
 	count_requests(&crowd);
-	if (crowd.record->at_once > cost->at_once)
-		cost->at_once = crowd.record->at_once;
-	munmap(crowd.record, sizeof *crowd.record);
+	if (crowd.seen->at_once > cost->at_once)
+		cost->at_once = crowd.seen->at_once;
+	munmap(crowd.seen, sizeof *crowd.seen);
 	free(crowd.clients);
 	sigprocmask(SIG_SETMASK, &crowd.before, NULL);
 }

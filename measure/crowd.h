@@ -21,12 +21,9 @@ struct programs {
 struct cost {
 	nanos elapsed, cpu; /* of the driver and all of its processes */
 	nanos started; /* after so long the last client was there */
-	nanos fork; /* that its slowest fork took */
 	int64_t late; /* invocations that had to be ended */
 	int64_t killed, stopped; /* invocations, while they ran */
-	/* What broke the promises of a budget (witness.h), and how many holds
-	 * were seen. */
-	size_t early, excess, holds;
+	size_t excess; /* retries that broke the promise of a budget */
 	size_t at_once; /* most requests that a limited server had at a time */
 	int64_t odd; /* invocations that ended neither well nor by giving up */
 	int odd_status; /* how the last of them did, as of wait */

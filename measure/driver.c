@@ -60,7 +60,6 @@ check_cost(const struct result *result, const struct cost *cost)
 		    "more ended with status 0 than were served" },
 		{ variant->fault != REDIS_SOUND && cost->failed == 0,
 		    "server of a fleet that did not fail" },
-		{ (int64_t)cost->early, "attempts began while a hold lasted" },
 		{ (int64_t)cost->excess,
 		    "retries failed that the budget does not allow" },
 	};
@@ -206,10 +205,6 @@ run_scenario(struct driver *driver, const struct scenario *scenario)
 			printf("; %" PRId64 " were killed, and %" PRId64
 			       " stopped",
 			    cost->killed, cost->stopped);
-		if (cost->holds > 0)
-			printf("; %zu holds were seen, and %zu attempts began "
-			       "meanwhile; the slowest fork took %s",
-			    cost->holds, cost->early, figure_time(cost->fork));
 		puts("");
 	}
 	write_picture(driver, &runs);

@@ -224,12 +224,9 @@ const struct scenario scenarios[] = {
 			    .most_max = 120, .slow = true },
 		},
 	},
-	/*
-	 * Each host is a trial: what the server asks of one of its commands
-	 * holds for all, whichever of them are killed or stopped.
-	 */
+	/* Whichever of them are killed or stopped, nobody waits for these. */
 	{
-		.name = "holds",
+		.name = "limits",
 		.title = "64 commands at once on each of 8 hosts, a server of "
 			 "40 in each 2 s",
 		.clients = 512,

@@ -10,28 +10,6 @@ was_hurt(const struct request *request, nanos first, nanos last)
 }
 
 size_t
-witness_early(const struct request *requests, size_t count,
-    const struct held *holds, size_t number, nanos fork)
-{
-	size_t early = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct request *one = &requests[i];
-		nanos looked = one->began - one->delay - fork - WITNESS_SLACK;
-		bool held = false;
-
-		for (size_t n = 0; n < number; n++)
-			held = held ||
-			    (holds[n].host == one->host &&
-				holds[n].at <= looked &&
-				holds[n].until > one->began + WITNESS_TICK);
-		early +=
-		    held && !was_hurt(one, looked, one->began + WITNESS_TICK);
-	}
-	return early;
-}
-
-size_t
 witness_excess(
     const struct request *requests, size_t count, const struct terms *limits)
 {

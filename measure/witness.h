@@ -12,18 +12,13 @@
 #include <stddef.h>
 #include "budget/window.h"
 
-/* So much later than it looked at the budget a process may begin its attempt,
- * if it need not wait for a processor. */
+/* So much later than it looked at the budget a process may begin its attempt.
+ */
 #define WITNESS_SLACK (100 * NANOS_MS)
-
-/* The unit of began. */
-#define WITNESS_TICK (10 * NANOS_MS)
 
 /* A request, since the storm began. */
 struct request {
 	nanos at;
-	nanos began; /* its process did, within the WITNESS_TICK that follows */
-	nanos delay; /* for so long its retry has waited for a processor */
 	int status; /* of HTTP */
 	nanos wait; /* that was asked for; 0: none */
 	bool again; /* it is a retry */
@@ -33,21 +28,6 @@ struct request {
 	 * NANOS_MAX: never. */
 	nanos hurt, resumed;
 };
-
-/* A hold in the segment of a host: it was seen at this instant, and lasts until
- * that one. */
-struct held {
-	int64_t host;
-	nanos at, until;
-};
-
-/*
- * How many began while a hold of their host lasted, and was no news. Without
- * those whose retry had gone on a moment before. fork: how long the slowest one
- * took.
- */
-size_t witness_early(const struct request *requests, size_t count,
-    const struct held *holds, size_t number, nanos fork);
 
 /*
  * How many retries failed that are more than a budget for each host allows in
