@@ -197,7 +197,7 @@ serve(struct crowd *crowd, int listener)
 {
 	static struct pending pending[PENDING];
 	struct seen *seen = crowd->seen;
-	struct limiter_state state = { .chance = (uint64_t)clock_now() };
+	struct limiter_state state = { .chance = crowd->scenario->chance };
 	struct load load = { 0 };
 	size_t waiting = 0;
 	struct pollfd events[] = {

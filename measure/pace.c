@@ -192,9 +192,10 @@ struct driver {
 	bool failed;
 };
 
+/* All askers of a run have the same chance. */
 static void
 run_once(const struct driver *driver, const struct kind *kind, enum asker asker,
-    struct outcome *outcome)
+    int64_t run, struct outcome *outcome)
 {
 	static const char *const names[] = { "without a key", "the old one",
 		"with a key" };
@@ -210,6 +211,7 @@ run_once(const struct driver *driver, const struct kind *kind, enum asker asker,
 		.clients = kind->items,
 		.at_once = kind->at_once,
 		.limiter = &kind->limiter,
+		.chance = (uint64_t)run,
 		.most = most };
 	struct cost cost = { .signal = 0 };
 	struct totals totals;
@@ -231,7 +233,7 @@ run_once(const struct driver *driver, const struct kind *kind, enum asker asker,
 		    ? figure_seconds(tally.latencies[tally.clients - 1])
 		    : 0,
 		.refused = (double)totals.wasted,
-		.lost = (double)tally.lost,
+		.lost = (double)(kind->items - (int64_t)tally.clients),
 		.at_once = (double)cost.at_once,
 		.over = cost.late > 0,
 	};
@@ -372,7 +374,8 @@ run_kind(struct driver *driver, const struct kind *kind)
 	for (int64_t n = 0; n < driver->runs; n++)
 		for (enum asker asker = ALONE; asker < ASKERS; asker++)
 			if (asker != OLD || old)
-				run_once(driver, kind, asker, &runs[asker][n]);
+				run_once(
+				    driver, kind, asker, n, &runs[asker][n]);
 	for (enum asker asker = ALONE; asker < ASKERS; asker++)
 		if (asker != OLD || old)
 			outcomes[asker] =

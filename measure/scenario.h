@@ -83,8 +83,8 @@ struct scenario {
 	int64_t scouts;
 	nanos lead;
 	struct capacity capacity;
-	const struct limiter
-	    *limiter; /* in place of the capacity; NULL: none */
+	const struct limiter *limiter; /* the server has it; NULL: a capacity */
+	uint64_t chance; /* of the limiter */
 	nanos width; /* of the bins in which requests are counted */
 	nanos most; /* who has not ended by then is counted as lost */
 	/* The last has no name. */
