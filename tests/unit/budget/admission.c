@@ -164,18 +164,20 @@ static bool acts(struct world *world, struct script *script) {
 		enum attempt_result result;
 		bool completed;
 		bool rescued;
-		nanos hold;
+		enum pace_event_kind pace;
+		nanos wait;
 	} ends[] = {
-		{ "succeeds", RESULT_SUCCESS, true, false, 0 },
-		{ "is-rescued", RESULT_SUCCESS, true, true, 0 },
-		{ "repeats", RESULT_SUCCESS, false, false, 0 },
-		{ "answers", RESULT_HEALTHY, false, false, 0 },
-		{ "fails", RESULT_FAILURE, false, false, 0 },
-		{ "aborts", RESULT_IGNORED, false, false, 0 },
-		/* A 503 and a 429 with a Retry-After, and one that is short. */
-		{ "is-put-off", RESULT_FAILURE, false, false, SECONDS(5) },
-		{ "is-limited", RESULT_LIMIT, false, false, SECONDS(5) },
-		{ "is-slowed", RESULT_LIMIT, false, false, NANOS_SECOND - 1 },
+		{ "succeeds", RESULT_SUCCESS, true, false, PACE_SERVED, 0 },
+		{ "is-rescued", RESULT_SUCCESS, true, true, PACE_SERVED, 0 },
+		{ "repeats", RESULT_SUCCESS, false, false, PACE_SERVED, 0 },
+		{ "answers", RESULT_HEALTHY, false, false, PACE_SERVED, 0 },
+		{ "fails", RESULT_FAILURE, false, false, PACE_UNKNOWN, 0 },
+		{ "aborts", RESULT_IGNORED, false, false, PACE_UNKNOWN, 0 },
+		/* A 503 and a 429 with a Retry-After, one that is short, and one without. */
+		{ "is-put-off", RESULT_FAILURE, false, false, PACE_REFUSED, SECONDS(5) },
+		{ "is-limited", RESULT_LIMIT, false, false, PACE_REFUSED, SECONDS(5) },
+		{ "is-slowed", RESULT_LIMIT, false, false, PACE_REFUSED, NANOS_SECOND / 10 },
+		{ "is-refused", RESULT_LIMIT, false, false, PACE_REFUSED, 0 },
 	};
 	struct caller *caller = world->caller;
 	struct visit here = visit_of(world, caller);
@@ -183,11 +185,16 @@ static bool acts(struct world *world, struct script *script) {
 
 	for (size_t i = 0; i < LENGTH(ends); i++)
 		if (script_is(script, ends[i].word)) {
+			/* An attempt of which the scene does not tell the begin. */
+			if (caller->attempt.began == 0)
+				caller->attempt.began = here.age + 1;
 			foreseen = admission_tell(&here,
 			    &(struct attempt_end){ .result = ends[i].result,
 				.completed = ends[i].completed,
 				.rescued = ends[i].rescued,
-				.hold = ends[i].hold,
+				.pace = ends[i].pace,
+				.wait = ends[i].wait,
+				.own = ends[i].wait,
 				.delay = ends[i].result == RESULT_LIMIT ? 0 : -1 });
 			/* The server has invited a retry after its limit. */
 			EQUAL(script->rest, foreseen.answer, ADMISSION_GRANTED);
@@ -197,7 +204,9 @@ static bool acts(struct world *world, struct script *script) {
 		static const char answers[][10] = {
 			[ADMISSION_GRANTED] = "granted",
 			[ADMISSION_BREAKER] = "held",
-			[ADMISSION_HOLD] = "throttled",
+			[ADMISSION_CLOSED] = "throttled",
+			[ADMISSION_PACE] = "paced",
+			[ADMISSION_RATE] = "crowded",
 			[ADMISSION_BUDGET] = "denied",
 			[ADMISSION_PENDING] = "open",
 		};
@@ -245,7 +254,7 @@ static bool disturbs(struct world *world, struct script *script) {
 			    &(struct attempt_end){ .result = RESULT_FAILURE, .delay = -1 });
 		}
 	else if (script_is(script, "pauses"))
-		segment->cooldown.until = (uint64_t)(world->now + SECONDS(2));
+		segment->cooldown = (uint64_t)(world->now + SECONDS(2));
 	else if (script_is(script, "used"))
 		world->used = (int64_t)segment->totals[TOTAL_RETRIES];
 	else if (script_is(script, "loses-lease"))
@@ -253,7 +262,7 @@ static bool disturbs(struct world *world, struct script *script) {
 	else if (script_is(script, "has-old-lease"))
 		world->caller->lease = 7;
 	else if (script_is(script, "paused-until"))
-		segment->cooldown.until = (uint64_t)script_span(script);
+		segment->cooldown = (uint64_t)script_span(script);
 	else if (script_is(script, "waited-at"))
 		segment->waiting = (uint64_t)script_span(script);
 	else if (script_is(script, "others-retry"))
@@ -304,7 +313,7 @@ static void check_fact(struct world *world, struct script *script) {
 		FACT("successes", (int64_t)segment->totals[TOTAL_SUCCESSES]),
 		FACT("probes", (int64_t)segment->totals[TOTAL_PROBES]),
 		FACT("turns", (int64_t)segment->totals[TOTAL_TURNS]),
-		FACT("pause", (int64_t)segment->cooldown.until),
+		FACT("pause", (int64_t)segment->cooldown),
 		FACT("waiting", (int64_t)segment->waiting), FACT("failures", view.failures),
 		FACT("next", view.next), { "state", view.state, STATES },
 		/* The words of the breaker, which other versions of the program read. */
@@ -565,12 +574,20 @@ static const char *const scenes[] = {
 
 	/* What the end of an attempt counts as. */
 	"Y fails, A succeeds firsts=1 successes=1 paid=1 failures=0 window=60s !differs",
-	/* While a hold lasts no attempt begins, and nothing is counted for it;
-	 * the longer hold counts. */
-	"0/1: U is-put-off, 1s u first throttled 4s throttled=1 firsts=1, a retry throttled 4s "
-	"!leased throttled=2 refused=0 retries=0, U retry throttled, U retry throttled "
-	"throttled=2, 2s v is-put-off, 5s U retry throttled 2s throttled=2, 7s U retry granted "
-	"retries=1, u first granted, u retry denied refused=1",
+	/* While the key is closed no attempt begins but probes, and nothing is counted for those
+	 * that wait; at the named instant it opens. */
+	"0/1: 0.001s U is-put-off, 0.011s u first throttled 4.99s throttled=1 firsts=1, a retry "
+	"throttled "
+	"4.99s !leased throttled=2 refused=0 retries=0, V retry throttled, V retry throttled "
+	"throttled=3, 0.03s V retry granted retries=1 throttled=3, V is-put-off, 5.1s u first "
+	"granted, "
+	"u retry denied refused=1",
+	/* What is served opens it. The pace is what was accepted: three in a quarter of a second,
+	 * and then a fifth more. */
+	"u first granted, u succeeds, u first granted, u succeeds, U first granted, U is-limited, "
+	"0.05s V first granted, V is-limited, 0.2s U retry granted limited=1, U succeeds, 0.21s U "
+	"first "
+	"paced 0.128888888s !waits, 1s U first granted",
 	/* A retry after a limit is not counted, and needs no permission; also
 	 * not that of a fleet. The limit tells the breaker nothing. */
 	"0/0: Y fails, A is-limited failures=1, 5s A retry granted limited=1 "
@@ -588,9 +605,10 @@ static const char *const scenes[] = {
 	"0/0: q fails x4, Q retry denied state=closed, Q fails failures=5, U retry denied "
 	"state=closed, q succeeds, Q retry denied state=closed, q fails x5, Q retry denied "
 	"state=open failures=5, q first held, 10s Q retry granted leased",
-	/* A hold of less than a second is none, and then a limit is a failure;
-	 * so is what is put off. */
-	"0/0: Y fails, A is-slowed failures=2, A retry denied limited=0",
+	/* However short the wait is, or without one, a limit is no failure; what is put off is one.
+	 */
+	"0/0: Y fails, A is-slowed failures=1, 1s A retry granted limited=1",
+	"0/0: Y fails, A is-refused failures=1, 1s A retry granted limited=1",
 	"0/0: Y fails, A is-put-off failures=2, 5s A retry denied limited=0",
 	"U is-rescued rescued=1 successes=1, u succeeds rescued=1",
 

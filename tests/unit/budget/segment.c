@@ -15,7 +15,7 @@ static const struct origin origin = { .base = MADE, .boot = BOOT, .clock = CLOCK
 
 #define TEN(c) c c c c c c c c c c
 #define HUNDRED(c) TEN(TEN(c))
-/* As many bytes as fit after "retry-v5.1000." */
+/* As many bytes as fit after "retry-v6.1000." */
 #define LONGEST HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") TEN("k") TEN("k") "k"
 /* As many as fit before "~" and the hash. */
 #define CUT HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkkk"
@@ -23,22 +23,22 @@ static const struct origin origin = { .base = MADE, .boot = BOOT, .clock = CLOCK
 static const struct {
 	int64_t uid;
 	const char *key, *name;
-} names[] = { { 0, "api", "retry-v5.0.api" }, { 4294967294, "api", "retry-v5.4294967294.api" },
-	{ -1, "api", "retry-v5.api" }, { 7, "", "retry-v5.7." },
-	{ 7, "AZaz09_-.", "retry-v5.7.AZaz09_-." }, { 7, "..", "retry-v5.7..." },
-	{ 7, "/", "retry-v5.7.%2F" },
-	{ 7, "../../etc/passwd", "retry-v5.7...%2F..%2Fetc%2Fpasswd" },
-	{ 7, "a b\n\t", "retry-v5.7.a%20b%0A%09" }, { 7, "~tmp", "retry-v5.7.%7Etmp" },
-	{ 7, "~0123456789ABCDEF", "retry-v5.7.%7E0123456789ABCDEF" },
-	{ 7, "\x01\x7f\x80\xff", "retry-v5.7.%01%7F%80%FF" },
-	{ 7, "gr\xc3\xbc\xc3\x9f", "retry-v5.7.gr%C3%BC%C3%9F" },
-	{ 7, "@[`{/:", "retry-v5.7.%40%5B%60%7B%2F%3A" },
-	{ 1000, LONGEST, "retry-v5.1000." LONGEST },
+} names[] = { { 0, "api", "retry-v6.0.api" }, { 4294967294, "api", "retry-v6.4294967294.api" },
+	{ -1, "api", "retry-v6.api" }, { 7, "", "retry-v6.7." },
+	{ 7, "AZaz09_-.", "retry-v6.7.AZaz09_-." }, { 7, "..", "retry-v6.7..." },
+	{ 7, "/", "retry-v6.7.%2F" },
+	{ 7, "../../etc/passwd", "retry-v6.7...%2F..%2Fetc%2Fpasswd" },
+	{ 7, "a b\n\t", "retry-v6.7.a%20b%0A%09" }, { 7, "~tmp", "retry-v6.7.%7Etmp" },
+	{ 7, "~0123456789ABCDEF", "retry-v6.7.%7E0123456789ABCDEF" },
+	{ 7, "\x01\x7f\x80\xff", "retry-v6.7.%01%7F%80%FF" },
+	{ 7, "gr\xc3\xbc\xc3\x9f", "retry-v6.7.gr%C3%BC%C3%9F" },
+	{ 7, "@[`{/:", "retry-v6.7.%40%5B%60%7B%2F%3A" },
+	{ 1000, LONGEST, "retry-v6.1000." LONGEST },
 	/* FNV-1a of 242 k, as another implementation has it. */
-	{ 1000, LONGEST "k", "retry-v5.1000." CUT "~015EEDD66CEC6B03" },
+	{ 1000, LONGEST "k", "retry-v6.1000." CUT "~015EEDD66CEC6B03" },
 	/* A %XX is never cut in two. */
 	{ 1000, HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkk/" TEN("/"),
-	    "retry-v5.1000." HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkk~03FD2ADED6506F2F" } };
+	    "retry-v6.1000." HUNDRED("k") HUNDRED("k") TEN("k") TEN("k") "kkk~03FD2ADED6506F2F" } };
 
 TEST(names) {
 	char room[SEGMENT_NAME];
@@ -319,19 +319,19 @@ static const struct {
 } layout[] = {
 #define HEADER(field, at) #field, offsetof(struct header, field), at
 #define SEGMENT(field, at) #field, offsetof(struct segment, field), at
-	{ "segment", sizeof(struct segment), 2312 }, { "header", sizeof(struct header), 1104 },
-	{ HEADER(slice, 16) }, { HEADER(base, 24) }, { HEADER(boot, 32) }, { HEADER(length, 72) },
-	{ HEADER(key, 76) }, { HEADER(clock, 1100) }, { SEGMENT(terms, 1104) },
-	{ SEGMENT(breaker, 1112) }, { SEGMENT(breaker.rate, 1128) }, { SEGMENT(cooldown, 1136) },
-	{ SEGMENT(waiting, 1144) }, { SEGMENT(guarded, 1152) }, { SEGMENT(hold, 1160) },
-	{ SEGMENT(totals[TOTAL_PROBES], 1168) }, { SEGMENT(totals[TOTAL_TURNS], 1176) },
-	{ SEGMENT(totals[TOTAL_LIMITED], 1184) }, { SEGMENT(totals[TOTAL_FIRSTS], 1192) },
-	{ SEGMENT(totals[TOTAL_DENIED], 1216) }, { SEGMENT(totals[TOTAL_THROTTLED], 1224) },
-	{ SEGMENT(totals[TOTAL_GAVE_UP], 1240) }, { SEGMENT(window, 1248) },
-	{ SEGMENT(fleet.lease, 1736) }, { SEGMENT(fleet.denied, 1744) },
-	{ SEGMENT(fleet.offset, 1760) }, { SEGMENT(fleet.silence, 1784) },
-	{ SEGMENT(fleet.alone, 1792) }, { SEGMENT(fleet.told, 2280) },
-	{ SEGMENT(fleet.counted, 2304) }
+	{ "segment", sizeof(struct segment), 2304 + 8 + 8 * 6 * 192 },
+	{ "header", sizeof(struct header), 1104 }, { HEADER(slice, 16) }, { HEADER(base, 24) },
+	{ HEADER(boot, 32) }, { HEADER(length, 72) }, { HEADER(key, 76) }, { HEADER(clock, 1100) },
+	{ SEGMENT(terms, 1104) }, { SEGMENT(breaker, 1112) }, { SEGMENT(breaker.rate, 1128) },
+	{ SEGMENT(cooldown, 1136) }, { SEGMENT(waiting, 1144) }, { SEGMENT(guarded, 1152) },
+	{ SEGMENT(totals[TOTAL_PROBES], 1160) }, { SEGMENT(totals[TOTAL_TURNS], 1168) },
+	{ SEGMENT(totals[TOTAL_LIMITED], 1176) }, { SEGMENT(totals[TOTAL_FIRSTS], 1184) },
+	{ SEGMENT(totals[TOTAL_DENIED], 1208) }, { SEGMENT(totals[TOTAL_THROTTLED], 1216) },
+	{ SEGMENT(totals[TOTAL_GAVE_UP], 1232) }, { SEGMENT(window, 1240) },
+	{ SEGMENT(fleet.lease, 1728) }, { SEGMENT(fleet.denied, 1736) },
+	{ SEGMENT(fleet.offset, 1752) }, { SEGMENT(fleet.silence, 1776) },
+	{ SEGMENT(fleet.alone, 1784) }, { SEGMENT(fleet.told, 2272) },
+	{ SEGMENT(fleet.counted, 2296) }, { SEGMENT(record, 2304) }, { SEGMENT(record.slots, 2312) }
 };
 
 TEST(layout) {

@@ -95,7 +95,7 @@ act(struct script *script, struct segment *segment, struct fleet_caller *caller,
 		WORD("firsts", totals[TOTAL_FIRSTS], NUMBER),
 		WORD("retries", totals[TOTAL_RETRIES], NUMBER),
 		WORD("probes", totals[TOTAL_PROBES], NUMBER),
-		WORD("turns", totals[TOTAL_TURNS], NUMBER), WORD("cooldown", cooldown.until, SPAN)
+		WORD("turns", totals[TOTAL_TURNS], NUMBER), WORD("cooldown", cooldown, SPAN)
 	};
 	bool differs;
 	struct terms terms =
@@ -217,7 +217,7 @@ TEST(garbage) {
 		HOLDS("limit", a.left >= 0 && a.left <= a.limit);
 		HOLDS("next", a.next >= SNAPSHOT_NONE);
 		HOLDS("ratio", a.ratio >= 0 && a.min >= 0);
-		HOLDS("cooldown", a.cooldown >= 0 && a.cooldown <= HOLD_MOST + HOLD_BEHIND);
+		HOLDS("cooldown", a.cooldown >= 0 && a.cooldown <= NANOS_DAY + NANOS_MINUTE);
 		HOLDS("totals",
 		    a.totals[TOTAL_FIRSTS] >= 0 && a.totals[TOTAL_RETRIES] >= 0 &&
 			a.totals[TOTAL_DENIED] >= 0 && a.totals[TOTAL_SUCCESSES] >= 0);

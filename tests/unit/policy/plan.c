@@ -21,11 +21,13 @@
 
 /* Of the outcome that was read last. */
 static struct request request;
+static bool paced; /* the budget knew of a limit */
 
 /* What follows from the outcome of an attempt. */
 static struct step next_step(const struct policy *policy, struct history *history,
     const struct outcome *outcome, nanos now) {
 	history->request = request;
+	history->paced = paced;
 	plan_judge(policy, history, outcome);
 	return plan_next(policy, history, now);
 }
@@ -52,9 +54,9 @@ static int errno_of(struct script *script) {
 
 /*
  * An outcome, up to a comma, "->", the end, or what follows the attempt ("x7", "late", "denied",
- * "held" or "throttled", see plans): how it ended, with a status that is only seen behind a limit
- * of time ("timeout 7"); what else is known, such as "http 503" and "ran 4.9s". Unsaid: exit
- * status 22, as of curl --fail.
+ * "held", "throttled", "paced" or "crowded", see plans): how it ended, with a status that is only
+ * seen behind a limit of time ("timeout 7"); what else is known, such as "http 503" and "ran 4.9s".
+ * Unsaid: exit status 22, as of curl --fail.
  */
 static struct outcome read_outcome(struct script *script, const struct watches *watches) {
 	static const char ends[][16] = {
@@ -73,9 +75,11 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 	struct outcome outcome = { .end = END_EXITED, .code = 22 };
 
 	request = (struct request){ .method = NULL };
+	paced = false;
 	while (script_next(script) && !script_is(script, "->") && !script_is(script, ",") &&
 	    script->word[0] != 'x' && !script_is(script, "late") && !script_is(script, "denied") &&
-	    !script_is(script, "held") && !script_is(script, "throttled"))
+	    !script_is(script, "held") && !script_is(script, "throttled") &&
+	    !script_is(script, "paced") && !script_is(script, "crowded"))
 		if (script_read(script, fields, LENGTH(fields), &outcome))
 			continue;
 		else if (script_is(script, "killed")) {
@@ -91,6 +95,8 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 			request.method = "POST";
 		else if (script_is(script, "curl"))
 			request.curl = true;
+		else if (script_is(script, "limits"))
+			paced = true;
 		else if (script_is(script, "several"))
 			request.several = true;
 		else if (script_is(script, "interrupted"))
@@ -98,7 +104,7 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 		else if (script_is(script, "lost")) {
 			script_next(script);
 			outcome.lost = (enum reason)script_name(script, verdict_reasons,
-			    sizeof verdict_reasons[0], REASON_BUDGET + 1);
+			    sizeof verdict_reasons[0], REASON_RATE + 1);
 		} else if (script_is(script, "http") || script_is(script, "unknown-http")) {
 			bool known = script_is(script, "http");
 			int code = (int)script_number(script);
@@ -560,10 +566,17 @@ static const char *const plans[] = {
 	/* A first attempt that the breaker held: EX_TEMPFAIL. */
 	"budget-wait=ever deadline=5s | none held 7s -> 0 within 5s, deadline, 75",
 	"budget-wait=ever deadline=5s | none held 7s late 6s -> 0 in 6s, deadline, 75",
-	/* A hold that ends too late; --budget-wait is not asked. */
-	"max-retry-after=9s | none throttled 10s -> 0, retry-after, 75",
-	"max-retry-after=9s deadline=60s | 7 throttled 10s -> 1, retry-after, 7",
-	"max-retry-after=90s deadline=5s | none throttled 5s -> 0, retry-after, 75",
+	/* A closed key is waited for; --budget-wait is not asked. */
+	"max-retry-after=9s | none throttled 10s -> 0 in 9s, retry-after, 75",
+	"max-retry-after=9s attempts=5 | none throttled 1s -> 0 in 9s, retry-after, 75",
+	"max-retry-after=9s deadline=60s | 7 throttled 10s -> 1 in 9s, retry-after, 7",
+	"max-retry-after=90s deadline=5s | none throttled 50s -> 0 in 5s, retry-after, 75",
+	/* A pace as well, but not without end if the deadline is near. */
+	"max-retry-after=1s deadline=60s | none paced 2s -> 0 in 60s, deadline, 75",
+	/* So is a place at --rate that is free in time. */
+	"max-retry-after=1s deadline=60s | none crowded 60s -> 0, rate, 75",
+	"deadline=60s | 7 crowded 60s -> 1, rate, 7",
+	"deadline=60s | none crowded 59s -> 0 in 1s, rate, 75",
 };
 
 /* Asks the budget until it ends. */
@@ -581,10 +594,18 @@ static struct step play_denials(const char *row, const struct policy *policy,
 		*now = late > 0 ? *now + late : step.at;
 		step = plan_wake(history, &step, *now);
 	}
-	/* About once a second; near the end a few times more. */
-	HOLDS(row, (asked - 20) * NANOS_SECOND < (denied->next > 0 ? 2 : 60) * (*now - began));
+	/* After each nap; near the end a few times more. */
+	HOLDS(row, (asked - 20) * denied->nap <= *now - began);
 	return step;
 }
+
+static const char denials[][10] = {
+	[ADMISSION_CLOSED] = "throttled",
+	[ADMISSION_PACE] = "paced",
+	[ADMISSION_BREAKER] = "held",
+	[ADMISSION_BUDGET] = "denied",
+	[ADMISSION_RATE] = "crowded",
+};
 
 /* Plays an invocation as the main loop would, with a clock of its own. */
 TEST_ROWS(plans) {
@@ -620,11 +641,12 @@ TEST_ROWS(plans) {
 				else if (script.word[0] == 'x')
 					repeat = atoi(script.word + 1) - 1;
 				else {
-					denied.answer = script_is(&script, "held")
-					    ? ADMISSION_BREAKER
-					    : script_is(&script, "throttled") ? ADMISSION_HOLD
-									      : ADMISSION_BUDGET;
+					denied.answer = SCRIPT_NAME(&script, denials);
 					denied.next = script_span(&script);
+					denied.pace.held = denied.next;
+					denied.nap = number_lesser(number_greater(denied.next,
+								       NANOS_SECOND / 50),
+					    NANOS_SECOND);
 				}
 				script_next(&script);
 			}
@@ -680,8 +702,7 @@ TEST_ROWS(plans) {
 }
 
 /*
- * From which delay to which one retry waits after an outcome; or first, without an outcome; or if
- * the breaker denies an attempt, and when it is worth to ask again.
+ * From which delay to which one retry waits after an outcome; or first, without an outcome.
  */
 static const char *const drawn[] = {
 	/* Never earlier than the server asked; the jitter comes on top. */
@@ -698,56 +719,35 @@ static const char *const drawn[] = {
 	"splay=2000ns deadline=4000ns -> 0s to 2000ns",
 	"splay=ever deadline=4000ns -> 0s to 2000ns",
 	"splay=10000ns deadline=1ns -> 0s to 0s",
-	/* Those who wait for the same budget do not ask at the same time. */
-	"budget-wait=30s open 0.4s -> 0.2s to 0.6s",
-	"budget-wait=30s open 0.001s -> 0.01s to 0.03s",
-	"budget-wait=30s open 7s -> 0.5s to 1.5s",
-	/* Nor each time that the breaker lets one in. */
-	"budget-wait=30s recovering 0.01s -> 0.25s to 0.75s",
-	"budget-wait=1s recovering 0.01s -> 0.125s to 0.375s",
-	/* A hold is waited for, and half of it or 2 s at most, at random; half of what is left
-	 * is for the attempt. */
-	"max-retry-after=90s throttled 1s -> 1s to 1.5s",
-	"max-retry-after=90s throttled 6s -> 6s to 8s",
-	"max-retry-after=90s deadline=10s throttled 6s -> 6s to 8s",
-	"max-retry-after=90s deadline=7s throttled 6s -> 6s to 6.5s",
-	"max-retry-after=90s deadline=3.9s throttled 3s -> 3s to 3.45s",
-	"max-retry-after=90s deadline=6s throttled 5999999999ns -> 5999999999ns to 5999999999ns",
-	/* Of a long one only a part, since the budget may be reset. */
-	"max-retry-after=90s throttled 60s -> 5s to 5s",
+	/* While the budget knows of a limit, its pace decides, and the growth of the delay does
+	 * not: but the user's own delay is the least. */
+	"jitter=full | limits http 429 -> 0s to 1s",
+	"jitter=full | limits http 429 wait 0 -> 0s to 1s",
+	"jitter=full | limits http 429 wait 10s -> 10s to 11s",
+	"jitter=full | limits http 503 wait 10s -> 10s to 11s",
+	"jitter=full | limits http 503 -> 0s to 1s",
+	"min-delay=3s jitter=full | limits http 429 wait 1s -> 3s to 4s",
+	"jitter=none | limits http 429 -> 1s to 1s",
 	/* The end tells which delay would not end before the deadline. */
 	"deadline=3s delay=4s jitter=none | 7 -> 4s to 4s",
 	"deadline=9s | http 503 wait 9s -> 9s to 9s",
-	"deadline=9s max-retry-after=90s throttled 10s -> 10s to 10s",
 };
 
 TEST_ROWS(drawn) {
-	struct admission held = { .answer = ADMISSION_BREAKER };
 	struct script script = script_of(row);
 	struct policy policy = script_policy(&script);
 	nanos least = NANOS_MAX, most = 0, low, high, tenth;
 	struct outcome outcome = { .code = 0 };
-	bool ends, asks;
+	bool ends;
 
 	script_next(&script);
 	ends = script_is(&script, "|");
-	asks = !ends && !script_is(&script, "->");
 	if (ends)
 		outcome = read_outcome(&script, NULL);
-	if (asks) {
-		if (script_is(&script, "throttled"))
-			held.answer = ADMISSION_HOLD;
-		held.breaker.state =
-		    script_is(&script, "recovering") ? BREAKER_RECOVERING : BREAKER_OPEN;
-		held.next = script_span(&script);
-		script_next(&script);
-	}
 	for (uint64_t seed = 0; seed < 1000; seed++) {
 		struct history history = plan_start(&policy, BEGAN, NANOS_MAX, seed);
 		struct step step = plan_first(&policy, &history, BEGAN);
 
-		if (asks)
-			step = plan_denied(&policy, &history, &held, BEGAN);
 		if (ends) {
 			plan_begin(&history);
 			step = next_step(&policy, &history, &outcome, BEGAN);
@@ -811,21 +811,32 @@ TEST(timeouts) {
 	EQUAL("behind it", plan_timeout(&policy, 9), 5);
 }
 
-/* How an attempt ended, and what the budget is told: the result, and for how
- * long the server wants to be left alone. */
-static const char *const tells[] = { "| 0 -> success", "| 0 interrupted -> success",
-	"consecutive=2 | 0 -> success", "| 7 -> failure", "| timeout -> failure",
-	"attempts=1 | 7 -> failure", "stop=64 | 64 -> healthy", "retry=7 | killed SEGV -> healthy",
+/* How an attempt ended, and what the budget is told: the result, what it says of the server's
+ * limit, and for how long the server wants to be left alone. */
+static const char *const tells[] = { "| 0 -> success served", "| 0 interrupted -> success served",
+	"consecutive=2 | 0 -> success served", "| 7 -> failure", "| timeout -> failure",
+	"attempts=1 | 7 -> failure", "stop=64 | 64 -> healthy served",
+	"retry=7 | killed SEGV -> healthy",
 	/* Of a keyboard, of a reader that has gone, of retry, and of what never ran. */
 	"| killed INT -> ignored", "| killed PIPE -> ignored", "deadline=5s | deadline -> ignored",
 	"| no-exec ENOENT -> ignored", "| no-fork EAGAIN -> ignored",
-	"stop=7 | 7 interrupted -> ignored", "| http 429 wait 5s -> limit 5s",
-	"max-retry-after=3s | http 429 wait 5s -> limit 3s",
-	"attempts=1 | http 429 wait 5s -> limit 5s", "| http 503 wait 5s -> failure 5s",
-	"| http 404 wait 5s -> healthy 5s", "| http 403 wait 5s -> limit 5s",
-	/* Without a time, the delay that follows. */
-	"jitter=none | http 429 -> limit 1s", "jitter=none | http 503 -> failure",
-	"attempts=1 | http 429 -> limit" };
+	"stop=7 | 7 interrupted -> ignored",
+	/* A limit, whether the command goes on or not, and never longer than the user allows. */
+	"| http 429 wait 5s -> limit refused 5s",
+	"max-retry-after=3s | http 429 wait 5s -> limit refused 3s",
+	"attempts=1 | http 429 wait 5s -> limit refused 5s",
+	"stop=http:429 | http 429 wait 0.2s -> limit refused 0.2s",
+	"| once http 429 wait 5s -> limit refused 5s", "| http 403 wait 5s -> limit refused 5s",
+	"| http 429 wait 0 -> limit refused", "| http 429 -> limit refused",
+	"success=http:429 | http 429 wait 5s -> success served",
+	"| http 429 interrupted -> ignored",
+	/* A failure that names a wait, but nothing else that does. */
+	"| http 503 wait 5s -> failure refused 5s", "| http 529 wait 5s -> failure refused 5s",
+	"stop=http:503 | http 503 wait 5s -> healthy refused 5s", "| http 503 -> failure",
+	"retry=http:409 | http 409 wait 5s -> failure refused 5s",
+	"retry=http:409 | http 409 -> failure served", "| http 404 wait 5s -> healthy served",
+	"| http 404 -> healthy served", "| http 403 -> healthy served", "| http 408 -> failure",
+	"| http 503 timeout wait 5s -> failure" };
 
 TEST_ROWS(tells) {
 	static const char *const results[] = { "success", "healthy", "failure", "limit",
@@ -836,7 +847,9 @@ TEST_ROWS(tells) {
 	struct outcome outcome;
 	struct attempt_end end;
 	struct step step;
-	nanos hold;
+	static const char says[][8] = { [PACE_SERVED] = "served", [PACE_REFUSED] = "refused" };
+	enum pace_event_kind pace = PACE_UNKNOWN;
+	nanos wait = 0;
 
 	history = plan_start(&policy, BEGAN, NANOS_MAX, 1);
 	outcome = read_outcome(&script, NULL);
@@ -848,18 +861,25 @@ TEST_ROWS(tells) {
 			script_refuse(&script);
 	script_next(&script);
 	SAME(row, results[end.result], script.word);
-	script_next(&script);
-	if (!duration_parse(script.word, strlen(script.word), &hold))
-		hold = 0;
-	EQUAL(row, number_greater(end.hold, 0), hold);
+	if (script_next(&script))
+		pace = SCRIPT_NAME(&script, says);
+	EQUAL(row, end.pace, pace);
+	if (script_next(&script))
+		duration_parse(script.word, strlen(script.word), &wait);
+	if (pace == PACE_REFUSED)
+		EQUAL(row, end.wait, wait);
+	EQUAL(row, end.own, step.again ? step.delay : 0);
 	EQUAL(row, end.completed, end.result == RESULT_SUCCESS && policy.consecutive == 1);
 	HOLDS(row, !end.rescued);
 }
 
-/* Holds before one attempt are waited for up to max_retry_after in all, unless
+/* A closed key before one attempt is waited for up to max_retry_after in all, unless
  * there is a deadline, or no limit of attempts. */
-TEST(many_holds) {
-	static const struct admission held = { .answer = ADMISSION_HOLD, .next = SECONDS(8) };
+TEST(closed_keys) {
+	static const struct admission held = { .answer = ADMISSION_CLOSED,
+		.next = SECONDS(8),
+		.nap = SECONDS(3),
+		.pace = { .held = SECONDS(8) } };
 	struct policy policy = script_policy_of("attempts=5 max-retry-after=20s");
 	struct history history;
 	struct step step;
@@ -867,7 +887,7 @@ TEST(many_holds) {
 
 	history = plan_start(&policy, now, NANOS_MAX, 1);
 	while ((step = plan_denied(&policy, &history, &held, now)).again) now = step.at;
-	HOLDS("ends", now - BEGAN > SECONDS(12) && now - BEGAN < SECONDS(20));
+	EQUAL("ends", now - BEGAN, SECONDS(20));
 	SAME("ends", verdict_reasons[step.reason].name, "retry-after");
 	HOLDS("gives up", plan_gives_up(&history, &step));
 	policy.attempts = POLICY_UNLIMITED;
@@ -876,5 +896,5 @@ TEST(many_holds) {
 	history.deadline = now + SECONDS(60);
 	HOLDS("a deadline", plan_denied(&policy, &history, &held, now).again);
 	plan_begin(&history);
-	EQUAL("anew", history.held_since, 0);
+	EQUAL("anew", history.held, 0);
 }
