@@ -254,6 +254,29 @@ segment_replace(
 	    WORDS(limited ? sizeof *traffic : offsetof(struct traffic, rate)));
 }
 
+nanos
+segment_seen(const struct segment *segment)
+{
+	struct traffic traffic;
+
+	segment_read(segment, NANOS_MAX / 2, &traffic);
+	return traffic.pace.seen;
+}
+
+void
+segment_forget(struct segment *segment)
+{
+	struct traffic none = { .looks = { .waiting = 0 } };
+	uint64_t change;
+
+	do {
+		struct traffic traffic;
+
+		change = segment_read(segment, NANOS_MAX / 2, &traffic);
+		none.rate.terms = traffic.rate.terms;
+	} while (!segment_replace(segment, change, &none));
+}
+
 void
 segment_count(struct segment *segment, enum total total)
 {

@@ -164,6 +164,11 @@ segment_read(const struct segment *segment, nanos age, struct traffic *traffic);
 bool segment_replace(
     struct segment *segment, uint64_t change, const struct traffic *traffic);
 
+/* When something was last known of the server, as an age; 0: never. Then what
+ * is known of it is forgotten. */
+nanos segment_seen(const struct segment *segment);
+void segment_forget(struct segment *segment);
+
 /* Stands for a number that does not exist at present. */
 #define SNAPSHOT_NONE (-1)
 

@@ -135,6 +135,7 @@ act_once(struct budget_client *budget, nanos now, budget_act *act, void *with)
 	struct visit visit = { .caller = caller, .header = header, .now = now };
 	struct failure failure = open_shared(budget);
 	bool differs, sound;
+	nanos seen;
 
 	if (failure.why != NULL)
 		go_private(budget, failure);
@@ -143,6 +144,15 @@ act_once(struct budget_client *budget, nanos now, budget_act *act, void *with)
 	before = *caller;
 	visit.segment = store->segment;
 	visit.age = segment_age(header, now);
+	seen = segment_seen(visit.segment);
+	/* Another process has read the clock since. Otherwise the clock is
+	 * another one, or was set back: by it nobody knows how long to wait. */
+	if (seen > visit.age) {
+		visit.now = sys_now(CLOCK_BOOTTIME);
+		visit.age = segment_age(header, visit.now);
+		if (seen > visit.age)
+			segment_forget(visit.segment);
+	}
 	visit.terms = segment_agree(
 	    visit.segment, header, &caller->config->terms, &differs);
 	visit.next = window_next(&visit.segment->window, &visit.terms,
