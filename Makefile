@@ -56,7 +56,7 @@ CONCURRENT = window_check breaker_check fleet_check
 # Programs of `make check` that are no tables.
 CHECKS = $(CONCURRENT) script_check link_check
 # Programs that measure.
-MEASURES = floor compare gigabyte
+MEASURES = floor compare gigabyte waiters
 # Programs that try the parsers on anything.
 FUZZERS = $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 C_FILES = retry.c $(wildcard src/*.[ch] src/*/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] \
@@ -100,6 +100,7 @@ $(B)/script_check: $(patsubst %.c,$(B)/%.o,$(wildcard tests/fleet/*.c)) \
 $(B)/link_check: $(B)/tests/link/check.o $(OBJS)
 
 $(MEASURES:%=$(B)/%): $(B)/%: $(B)/measure/bench/%.o
+$(B)/waiters: $(B)/measure/child.o
 
 $(B)/simulate: $(patsubst %,$(B)/measure/%.o,simulate \
 	model tally figure scenario) \
