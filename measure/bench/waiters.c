@@ -1,22 +1,25 @@
 /*
  * waiters: what processes cost that wait.
  *
- *     waiters COUNT SECONDS COMMAND [ARG]...
- *                            starts the command so many times, until each has
- * said on standard error that it is "; waiting", and lets all wait for so long.
- * Prints which share of a core they took meanwhile, and how often in a second
- * any of them ran. Then it kills them.
- *     waiters sleep SECONDS  says so, and wakes about so often, to do nothing:
- * what each of these costs at the very least
+ *     waiters COUNT SECONDS PATTERN COMMAND [ARG]...
+ *     waiters sleep SECONDS
  *
- * The figures come from /proc/PID/schedstat, which counts nanoseconds: in
- * ticks, as getrusage(2) may have them, who wakes for a moment costs nothing.
+ * Starts the command so many times, until each has said on standard error that
+ * it waits, in words that match the pattern, and lets all wait for so long.
+ * Prints which share of a core they took meanwhile, and how often in a second
+ * any of them ran. Then it kills them. The second form is such a command, which
+ * says "waiting", and wakes about so often to do nothing: what each of them
+ * costs at the very least.
+ *
+ * The figures come from /proc/PID/schedstat, which counts nanoseconds. Where
+ * the CPU time is counted in ticks, who wakes for a moment costs nothing.
  */
 #include "../child.h"
 
 #include <err.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,12 +41,13 @@ enum {
 
 static pid_t waiters[MOST];
 
-static void
-start(char **command, int nothing, int messages, pid_t *waiter)
+static pid_t
+start(char **command, int nothing, int messages)
 {
-	*waiter = child_fork(SIGKILL);
-	if (*waiter != 0)
-		return;
+	pid_t waiter = child_fork(SIGKILL);
+
+	if (waiter != 0)
+		return waiter;
 	if (dup2(nothing, 0) == -1 || dup2(nothing, 1) == -1 ||
 	    dup2(messages, 2) == -1)
 		err(1, "dup2");
@@ -54,7 +58,7 @@ start(char **command, int nothing, int messages, pid_t *waiter)
 /* Reads messages, for so long or until count of them say that a process waits.
  * Returns how many do. A message is written, and so read, as a whole. */
 static size_t
-hear(int messages, nanos patience, size_t count)
+hear(int messages, const regex_t *waits, nanos patience, size_t count)
 {
 	nanos left, end = clock_now() + patience;
 	struct pollfd ready = { .fd = messages, .events = POLLIN };
@@ -62,6 +66,7 @@ hear(int messages, nanos patience, size_t count)
 	size_t waiting = 0;
 
 	while (waiting < count && (left = end - clock_now()) > 0) {
+		regmatch_t match;
 		ssize_t got;
 
 		if (poll(&ready, 1, (int)(left / NANOS_MS) + 1) != 1)
@@ -70,7 +75,8 @@ hear(int messages, nanos patience, size_t count)
 		if (got == -1)
 			err(1, "read");
 		text[got] = '\0';
-		for (char *at = text; (at = strstr(at, "; waiting")); at++)
+		for (const char *at = text;
+		     regexec(waits, at, 1, &match, 0) == 0; at += match.rm_eo)
 			waiting++;
 	}
 	return waiting;
@@ -106,7 +112,7 @@ look(size_t count)
 
 /* Starts all, and returns when they wait, with where their messages come. */
 static int
-settle(size_t count, char **command)
+settle(size_t count, const regex_t *waits, char **command)
 {
 	int messages[2], nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	size_t started = 0, waiting = 0;
@@ -117,46 +123,50 @@ settle(size_t count, char **command)
 		size_t more;
 
 		while (started < count && started < waiting + STARTING)
-			start(
-			    command, nothing, messages[1], &waiters[started++]);
-		more = hear(messages[0], PATIENCE, 1);
+			waiters[started++] =
+			    start(command, nothing, messages[1]);
+		more = hear(messages[0], waits, PATIENCE, 1);
 		if (more == 0)
 			errx(1, "only %zu of %zu wait", waiting, started);
 		waiting += more;
 	}
-	hear(messages[0], SETTLING, SIZE_MAX);
+	hear(messages[0], waits, SETTLING, SIZE_MAX);
 	return messages[0];
 }
 
-/* Not all at once: after half of the time to one and a half of it. */
+/* Not all at once. */
 static void
 sleep_on(double seconds)
 {
 	srand48(getpid());
-	(void)!write(2, "; waiting\n", 10);
+	(void)!write(2, "waiting\n", 8);
+	poll(NULL, 0, (int)(seconds * 1000 * drand48()));
 	for (;;)
-		poll(NULL, 0, (int)(seconds * 1000 * (0.5 + drand48())));
+		poll(NULL, 0, (int)(seconds * 1000));
 }
 
 int
 main(int argc, char **argv)
 {
-	size_t count = argc > 3 ? strtoul(argv[1], NULL, 10) : 0;
-	double seconds = argc > 3 ? strtod(argv[2], NULL) : 0;
+	size_t count = argc > 4 ? strtoul(argv[1], NULL, 10) : 0;
+	double seconds = argc > 4 ? strtod(argv[2], NULL) : 0;
 	struct used before, after;
-	nanos began;
+	regex_t waits;
+	nanos began, left;
 	int messages;
 
 	if (argc == 3 && strcmp(argv[1], "sleep") == 0)
 		sleep_on(strtod(argv[2], NULL));
-	if (count == 0 || count > MOST || !(seconds > 0))
+	if (count == 0 || count > MOST || !(seconds > 0) ||
+	    regcomp(&waits, argv[3], REG_EXTENDED) != 0)
 		errx(2,
-		    "usage: waiters COUNT SECONDS COMMAND... | sleep SECONDS");
-	messages = settle(count, argv + 3);
+		    "usage: waiters COUNT SECONDS PATTERN COMMAND... | sleep "
+		    "SECONDS");
+	messages = settle(count, &waits, argv + 4);
 	began = clock_now();
 	before = look(count);
-	hear(messages, began + (nanos)(seconds * NANOS_SECOND) - clock_now(),
-	    SIZE_MAX);
+	left = began + (nanos)(seconds * NANOS_SECOND) - clock_now();
+	hear(messages, &waits, left, SIZE_MAX);
 	seconds = (double)(clock_now() - began) / NANOS_SECOND;
 	after = look(count);
 	if (waitpid(-1, NULL, WNOHANG) != 0)
