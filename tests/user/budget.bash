@@ -51,8 +51,8 @@
 # Time is never waited for where a segment can be told that it has passed.
 
 # The layout of a segment, as src/budget/segment.h has it.
-SEGMENT_SIZE=2312
-RING_AT=1248
+SEGMENT_SIZE=11528
+RING_AT=1240
 RING_WORDS=61
 
 # Users and a group that nobody else has.
@@ -67,7 +67,7 @@ make_directory() {
 	export RETRY_BUDGET_DIR=$PWD/budgets
 	# Nothing leaves it while a slow machine runs a row that names no window.
 	export RETRY_BUDGET_WINDOW=60s
-	stem=$RETRY_BUDGET_DIR/retry-v5.$EUID
+	stem=$RETRY_BUDGET_DIR/retry-v6.$EUID
 	api=$stem.api
 	fails=(sh -c 'echo >>ran; exit 7')
 	works=(sh -c 'echo >>ran')

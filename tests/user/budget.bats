@@ -244,7 +244,7 @@ paid() {
 	    made 2/5 --budget-dir elsewhere --budget-min 1
 	    RETRY_BUDGET_DIR=elsewhere made 1/5
 	    only
-	    directory=elsewhere only "retry-v5.$EUID.api"
+	    directory=elsewhere only "retry-v6.$EUID.api"
 	    RETRY_BUDGET_DIR=elsewhere try out="$PWD/elsewhere" \
 	        sh -c 'cd / && echo "$RETRY_BUDGET_DIR"'
 	a key may have any bytes
@@ -252,7 +252,7 @@ paid() {
 	    for key in "${keys[@]}"; do
 	        made 1/2 says='* exhausted, 0 of 0 retries *' -B "$key" --budget-min 0 --budget-ratio 0
 	    done
-	    files=(budgets/retry-v5.*)
+	    files=(budgets/retry-v6.*)
 	    [ "${#files[@]}" -eq "${#keys[@]}" ]
 	control bytes in a key do not break the line of a message
 	    made 2/3 says="*budget 'a\\\\nb\\\\x1b\\[31m': exhausted, *" -B $'a\nb\e[31m' --budget-min 1

@@ -159,7 +159,7 @@ collecting() {
 	    "$RETRY" -q -B api --budget-ratio 150% --budget-min 7 --budget-window 90.5s \
 	        -n 3 -d 0 sh -c 'test $RETRY_ATTEMPT = 3'
 	    "$RETRY" --budget-status api --json >out
-	    holds out '{"key": "api", "directory": "'"$RETRY_BUDGET_DIR"'", "file": "retry-v5.'"$EUID"'.api", "retries": 1, "limit": 7, "left": 6, "next_seconds": 0, "successes": 1, "window_seconds": 90.5, "ratio": 1.5, "min": 7, "cooldown_seconds": 0, "held_seconds": 0, "totals": {"firsts": 1, "successes": 1, "retries": 2, "probes": 0, "turns": 0, "limited": 0, "throttled": 0, "rescued": 1, "gave_up": 0, "denied": 0, "attempts": 3}, "amplification": 3, "gate": {"state": "closed", "failures": 0, "next_seconds": null, "rate": null}}'
+	    holds out '{"key": "api", "directory": "'"$RETRY_BUDGET_DIR"'", "file": "retry-v6.'"$EUID"'.api", "retries": 1, "limit": 7, "left": 6, "next_seconds": 0, "successes": 1, "window_seconds": 90.5, "ratio": 1.5, "min": 7, "cooldown_seconds": 0, "held_seconds": 0, "totals": {"firsts": 1, "successes": 1, "retries": 2, "probes": 0, "turns": 0, "limited": 0, "throttled": 0, "rescued": 1, "gave_up": 0, "denied": 0, "attempts": 3}, "amplification": 3, "gate": {"state": "closed", "failures": 0, "next_seconds": null, "rate": null}}'
 	    prom api 'window_retries 1' 'limit 7' 'left 6' 'next_seconds 0' \
 	        'window_successes 1' 'window_seconds 90.5' 'ratio 1.5' 'min 7' \
 	        'cooldown_seconds 0' 'firsts_total 1' 'successes_total 1' \
@@ -188,7 +188,7 @@ collecting() {
 	in /dev/shm by default
 	    [ -w /dev/shm ] || exit 0
 	    unset RETRY_BUDGET_DIR
-	    key=ledger-test-$$ file=/dev/shm/retry-v5.$EUID.ledger-test-$$
+	    key=ledger-test-$$ file=/dev/shm/retry-v6.$EUID.ledger-test-$$
 	    "$RETRY" -q -B "$key" true
 	    [ "$(exec stat -c '%a %u %h %s' "$file")" = "600 $EUID 1 $SEGMENT_SIZE" ]
 	    json "$key" '"directory": "/dev/shm",' '"successes": 1,'
@@ -252,7 +252,7 @@ collecting() {
 	    : >file
 	    denied "cannot read file: Not a directory" --budget-dir file --budget-status all --json
 	files that are no segment
-	    name=budgets/retry-v5.$EUID
+	    name=budgets/retry-v6.$EUID
 	    fail 1 good
 	    install -m 644 "$name.good" "$name.open"
 	    echo junk >"$name.junk"
@@ -270,12 +270,12 @@ collecting() {
 	        'directory:not a regular file' 'other:of another key' 'zeros:has other links' \
 	        'twice:has other links' 'version:of another version'; do
 	        name=${why%%:*} why=${why#*:}
-	        has_line "retry: budget file 'retry-v5.$EUID.$name': not shown: $why" all
+	        has_line "retry: budget file 'retry-v6.$EUID.$name': not shown: $why" all
 	    done
 	    denied "budget '$name': cannot be used: $why, in $PWD/budgets" --budget-status "$name"
 	    try out='KEY *|good *' says='' -q --budget-status all
 	a corrupt segment, which nobody can use
-	    why="segment is corrupt" name=retry-v5.$EUID.api
+	    why="segment is corrupt" name=retry-v6.$EUID.api
 	    "$RETRY" -q -B good true
 	    "$RETRY" -q -B api true
 	    eval "ones=({1..$((8 * RING_WORDS))})"
@@ -286,7 +286,7 @@ collecting() {
 	    denied "budget 'api': cannot be used: $why, in $PWD/budgets" --budget-status api
 	    denied "budget 'api': cannot be used: $why, in $PWD/budgets" -q --budget-status api --json
 	    try out='[[]|{"key": "good",*}|]' says="budget file '$name': not shown: $why" --budget-status all --json
-	    unsorted 0 "budget file '$name': kept: $why|budget file 'retry-v5.$EUID.good': kept: in use" -v --budget-gc
+	    unsorted 0 "budget file '$name': kept: $why|budget file 'retry-v6.$EUID.good': kept: in use" -v --budget-gc
 	    look_into "$api"
 	    [ "$content" = "$before" ]
 	    "$RETRY" --budget-reset api
@@ -305,7 +305,7 @@ collecting() {
 	    fail 3 api --budget-min 1
 	    "$RETRY" -q -B other true
 	    silent --budget-reset api
-	    only "retry-v5.$EUID.other"
+	    only "retry-v6.$EUID.other"
 	    fail 2 api --budget-min 1
 	    json api '"totals": {"firsts": 1, "successes": 0, "retries": 1,'
 	nothing is there
@@ -352,8 +352,8 @@ collecting() {
 	    RETRY=./retry
 	    "${under[@]}" "$RETRY" -q -B api true
 	    under=()
-	    try out='' says="budget file 'retry-v5.api': kept: owned by another user" -v --budget-gc
-	    directory=shared only retry-v5.api
+	    try out='' says="budget file 'retry-v6.api': kept: owned by another user" -v --budget-gc
+	    directory=shared only retry-v6.api
 	    become "$BOB" "$FRIENDS"
 	    try out='' says="budget 'api': reset" -v --budget-reset api
 	    directory=shared only
@@ -369,7 +369,7 @@ collecting() {
 	    "$RETRY" -q -B succeeded true
 	    fail 1 open --breaker 1,1h
 	    fail 2 paused --budget-min 0 --budget-cooldown 1h
-	    name=retry-v5.$EUID
+	    name=retry-v6.$EUID
 	    for file in retry-v{1,6}.$EUID.x $name.junk else; do
 	        : >"budgets/$file"
 	    done
@@ -380,7 +380,7 @@ collecting() {
 	    "$RETRY" -q -B api --budget-window 3s -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
 	    older 1.5
 	    silent --budget-gc
-	    only "retry-v5.$EUID.api"
+	    only "retry-v6.$EUID.api"
 	    older 1.6
 	    silent --budget-gc
 	    only
@@ -392,7 +392,7 @@ collecting() {
 	    fail 1 two
 	    is 1 strace -qq -o /dev/null -e 'inject=?unlink,?unlinkat:error=EPERM:when=1' \
 	        "$RETRY" -v --budget-gc
-	    kept=(budgets/*) name=retry-v5.$EUID
+	    kept=(budgets/*) name=retry-v6.$EUID
 	    [[ ${kept[*]} == budgets/"$name".@(one|two) ]]
 	    [ "${kept##*.}" = one ] && removed=two || removed=one
 	    holds err "retry: budget file '${kept#*/}': cannot remove: Operation not permitted" \
@@ -411,14 +411,14 @@ collecting() {
 	    is 1 "${under[@]}" "$RETRY" -q -B api -n 1 false
 	    become "$BOB" "$FRIENDS"
 	    is 1 "${under[@]}" "$RETRY" -q -B his -n 1 false
-	    denied "budget file 'retry-v5.api': cannot remove: Operation not permitted" \
+	    denied "budget file 'retry-v6.api': cannot remove: Operation not permitted" \
 	        -q --budget-gc
-	    directory=shared only retry-v5.api
+	    directory=shared only retry-v6.api
 	    become "$ANN" "$FRIENDS"
 	    silent --budget-gc
 	    directory=shared only
 	what is of an earlier boot, and is not shown
-	    old=retry-v5.$EUID.old
+	    old=retry-v6.$EUID.old
 	    "$RETRY" -q -B old true
 	    "$RETRY" -q -B new true
 	    outdate old
@@ -447,7 +447,7 @@ collecting() {
 	    collecting
 	    "$RETRY" -q -B api true
 	    ended_by CONT 0
-	    holds err "retry: budget file 'retry-v5.$EUID.api': kept: in use"
+	    holds err "retry: budget file 'retry-v6.$EUID.api': kept: in use"
 	    counted successes 1 firsts 2
 	it is created again, and kept
 	    fail 1 api
@@ -465,7 +465,7 @@ collecting() {
 	    [ -e "$api" ]
 	    : >err
 	    ended_by CONT 0
-	    holds err "retry: budget file 'retry-v5.$EUID.api': removed: idle"
+	    holds err "retry: budget file 'retry-v6.$EUID.api': removed: idle"
 	    only
 	END
 }

@@ -406,20 +406,20 @@ owned() {
 	    look_into "$api"
 	    before=$content
 	    RETRY_BUDGET_DIR=budgets RETRY=./retry made 2/9 -q --budget-required --budget-min 1
-	    only retry-v5.{0,$ANN}.api
+	    only retry-v6.{0,$ANN}.api
 	    look_into "$api"
 	    [ "$content" = "$before" ]
-	    owned "600 $ANN" "budgets/retry-v5.$ANN.api"
+	    owned "600 $ANN" "budgets/retry-v6.$ANN.api"
 	    # Nor does root use a file that a user has put in place of the segment.
 	    under=()
-	    mv "budgets/retry-v5.$ANN.api" "$api"
+	    mv "budgets/retry-v6.$ANN.api" "$api"
 	    kept unusable 'owned by another user'
 	a directory with the setgid bit is shared by its group
 	    shared
 	    umask 077
 	    RETRY=./retry
 	    made 3/3 -q --budget-min 3
-	    directory=shared only retry-v5.api
+	    directory=shared only retry-v6.api
 	    [ "$(exec stat -c '%a %u %g' shared/*)" = "660 $ANN $FRIENDS" ]
 	    become "$BOB" "$FRIENDS"
 	    made 2/3 --budget-required --budget-min 3
@@ -427,17 +427,17 @@ owned() {
 	    become "$CY"
 	    made 3/3
 	    note "retry: budget 'api': cannot be used: .*Permission denied, in shared; .*"
-	    not "${under[@]}" cat shared/retry-v5.api
-	    directory=shared only retry-v5.api
+	    not "${under[@]}" cat shared/retry-v6.api
+	    directory=shared only retry-v6.api
 	root shares it, too, but no segment of a user, or of another mode or group, is used
 	    shared
 	    attempts=1
 	    is 0 "${under[@]}" ./retry -B api true
-	    look_into shared/retry-v5.api
+	    look_into shared/retry-v6.api
 	    before=$content
 	    under=()
 	    unusable 'owned by another user'
-	    look_into shared/retry-v5.api
+	    look_into shared/retry-v6.api
 	    [ "$content" = "$before" ]
 	    become "$ANN" "$FRIENDS"
 	    chmod 666 shared/*
@@ -461,11 +461,11 @@ owned() {
 	        is 0 "${under[@]}" ./retry -B api --budget-dir "$1.$2" --budget-required true
 	        [ "$(exec stat -c '%n %a' "$1.$2"/*)" = "$1.$2/$3" ]
 	    }
-	    makes 0770 0 "retry-v5.$ANN.api 600"
-	    makes 3777 0 "retry-v5.$ANN.api 600"
-	    makes 2777 0 "retry-v5.$ANN.api 600"
-	    makes 2770 "$BOB" "retry-v5.$ANN.api 600"
-	    makes 2770 "$ANN" 'retry-v5.api 660'
+	    makes 0770 0 "retry-v6.$ANN.api 600"
+	    makes 3777 0 "retry-v6.$ANN.api 600"
+	    makes 2777 0 "retry-v6.$ANN.api 600"
+	    makes 2770 "$BOB" "retry-v6.$ANN.api 600"
+	    makes 2770 "$ANN" 'retry-v6.api 660'
 	    quiet
 	END
 }

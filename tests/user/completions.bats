@@ -206,7 +206,7 @@ all_become() {
 	local after=${1-}
 	mkdir -p {xdg,home/.config}/retry
 	touch file monthly.conf xdg/retry/nightly.conf home/.config/retry/{weekly.conf,yearly.txt}
-	: >"shm/retry-v5.1$EUID.ape" # another user's
+	: >"shm/retry-v6.1$EUID.ape" # another user's
 	"$RETRY" -B api true
 	"$RETRY" -B a/b true
 	becomes <<-END
@@ -268,7 +268,7 @@ all_become() {
 		-qn3 fooey --at
 		--on-give-up true fooey --poli
 		# A directory that a group shares.
-		$ chmod g+s shm; mv file shm/retry-v5.app
+		$ chmod g+s shm; mv file shm/retry-v6.app
 		-B ap;-B app
 		# A relative directory is not looked in for policies.
 		$ export XDG_CONFIG_HOME=xdg

@@ -336,7 +336,7 @@ says() {
 	printf '%s\n' '#!/bin/sh' 'exit 0' >mute/curl
 	chmod +x git pg_isready mute/*
 	echo stop-on=stderr:denied >team.conf
-	(umask 077 && : >"retry-v5.$EUID.d")
+	(umask 077 && : >"retry-v6.$EUID.d")
 	deploy() { :; }
 	export -f deploy
 	export RETRY_BUDGET_DIR=$PWD
@@ -473,7 +473,7 @@ table_of() {
 	export RETRY_BUDGET_DIR=$PWD
 	"$RETRY" -B api true
 	section man/retry-budget.7 'WHERE A BUDGET IS KEPT' |
-		grep -q ": $(stat -c %s "retry-v5.$EUID.api") bytes\.$"
+		grep -q ": $(stat -c %s "retry-v6.$EUID.api") bytes\.$"
 	items man/retry-budget.7 'LOOKING AT BUDGETS' | sed 's/^Ta /\t/' >table
 	cut -f 1 table | grep . |
 		diff - <("$RETRY" --budget-status api | head -n 1 | xargs -n 1)
@@ -623,7 +623,7 @@ count_retries() {
 
 # fails TOOL COMMAND...: the command fails if this tool does, and loads no half dump.
 fails() {
-	rm -f retry-v5.* broken
+	rm -f retry-v6.* broken
 	not env BROKEN="$1" CALLS="$PWD/broken" "${@:2}" >out 2>&1 &&
 		{ [ "$1" != gunzip ] || not grep -qs '^psql' broken; } || {
 		echo "$1 fails in vain:"

@@ -23,7 +23,7 @@ teardown() {
 # its own
 hosts() {
 	mkdir one two three
-	api=$PWD/one/retry-v5.$EUID.api
+	api=$PWD/one/retry-v6.$EUID.api
 	fleet_db=$((30 * BATS_TEST_NUMBER + row_number))
 	url="unix://$fleet_socket?db=$fleet_db"
 	to_server="exec bash -c 'exec 5<>/dev/tcp/127.0.0.1/$fleet_port; cat <&5 & cat >&5'"

@@ -399,14 +399,14 @@ alike() {
 		hands line --policy ./policy -B line RETRY_BUDGET
 		hands '' --policy ./none RETRY_BUDGET
 		with RETRY_BUDGET= RETRY_NESTED=x hands add --policy ./add RETRY_NESTED
-		[ "$(cd shm && echo *)" = "retry-v5.$EUID.line retry-v5.$EUID.policy" ]
+		[ "$(cd shm && echo *)" = "retry-v6.$EUID.line retry-v6.$EUID.policy" ]
 	END
 	export RETRY_POLICY=./policy
 	table <<-'END'
 		with RETRY_BUDGET= hands policy RETRY_BUDGET
 		hands outer RETRY_BUDGET
 		hands 3 RETRY_BUDGET_MIN
-		[ -e "shm/retry-v5.$EUID.outer" ]
+		[ -e "shm/retry-v6.$EUID.outer" ]
 		hands line -B line RETRY_BUDGET
 		with RETRY_NESTED=x refused "\$RETRY_NESTED: not share, add or once: 'x'"
 	END

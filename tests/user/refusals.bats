@@ -18,7 +18,7 @@ two_budgets() {
 	for key in api web; do
 		"$RETRY" -q -n 1 -B "$key" false || :
 	done
-	api=retry-v5.$EUID.api web=retry-v5.$EUID.web
+	api=retry-v6.$EUID.api web=retry-v6.$EUID.web
 }
 
 # refuse FILE WHAT: sets the array under to a strace that injects WHAT for FILE alone.
