@@ -177,6 +177,7 @@ hands() {
 		log-format) value=json ;;
 		progress) value=never ;;
 		breaker) value=on ;;
+		rate) value=9/s ;;
 		retry-after) value=stderr:in ;;
 		retry-if | on-retry | on-give-up) value=true ;;
 		report | metrics | trace | http-status) value=./$name ;;
