@@ -370,12 +370,12 @@ collecting() {
 	    fail 1 open --breaker 1,1h
 	    fail 2 paused --budget-min 0 --budget-cooldown 1h
 	    name=retry-v6.$EUID
-	    for file in retry-v{1,6}.$EUID.x $name.junk else; do
+	    for file in retry-v{1,7}.$EUID.x $name.junk else; do
 	        : >"budgets/$file"
 	    done
 	    unsorted 0 "budget file '$name.idle': removed: idle|budget file '$name.junk': kept: mode is not 0600|budget file '$name.open': kept: in use|budget file '$name.paused': kept: in use|budget file '$name.retried': kept: in use|budget file '$name.succeeded': kept: in use" \
 	        -v --budget-gc
-	    only else retry-v1.$EUID.x $name.{junk,open,paused,retried,succeeded} retry-v6.$EUID.x
+	    only else retry-v1.$EUID.x $name.{junk,open,paused,retried,succeeded} retry-v7.$EUID.x
 	what becomes idle when its window is over
 	    "$RETRY" -q -B api --budget-window 3s -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
 	    older 1.5

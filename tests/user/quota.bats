@@ -160,6 +160,10 @@ all_served() {
 	    is 0 "$RETRY" -B other "${works[@]}"
 	    ran 2
 	    quiet
+	where idle budgets are removed, too
+	    refuse 429 60
+	    "$RETRY" --budget-gc
+	    held '(60|5[0-9])'
 	nor after a reset
 	    shut 60
 	    "$RETRY" --budget-reset api

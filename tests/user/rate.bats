@@ -47,6 +47,10 @@ full() {
 	    try runs=3 -B api -n 3 -d 0 --consecutive 3 --rate 6/1h "${works[@]}"
 	    begins --rate 6/1h
 	    full 6/h --rate 6/1h
+	also where idle budgets are removed
+	    is 7 "$RETRY" -q -B api -n 1 --rate 1/1h "${fails[@]}"
+	    "$RETRY" --budget-gc
+	    full 1/h --rate 1/1h
 	but not what others hold back
 	    is 7 "$RETRY" -q -B api -n 1 --breaker 1,1h --rate 2/1h "${fails[@]}"
 	    is 75 "$RETRY" -q -B api --breaker 1,1h --rate 2/1h "${fails[@]}"
@@ -70,6 +74,9 @@ full() {
 	    ran 3
 	    begins --rate 4/1h
 	    full 4/h
+	but not of one whose outer retry is not known to live
+	    is 0 "$RETRY" -B api --rate 2/1h env -u RETRY_PARENT "$RETRY" -B api "${works[@]}"
+	    full 2/h
 	of two budgets each counts
 	    is 0 "$RETRY" -B api --rate 1/1h "$RETRY" -B other --rate 1/1h "${works[@]}"
 	    is 75 "$RETRY" -q -B other -T 20 "${works[@]}"
@@ -87,7 +94,7 @@ full() {
 	    try status=75 runs=0 says='' -q -B api -T 3000 --rate 1/1h "${works[@]}"
 	a retry with its own status
 	    try status=7 runs=1 says="attempt 1*|budget 'api': a place at --rate 1/h in 1h*; giving up" \
-	        report='reason=rate throttled=true' -B api -d 0 -T 3000 --rate 1/1h "${fails[@]}"
+	        report='reason=rate each.throttled=true' -B api -d 0 -T 3000 --rate 1/1h "${fails[@]}"
 	without a deadline it waits, and a signal ends the wait
 	    begins --rate 1/1h
 	    start "$RETRY" -B api --rate 1/1h touch ran
@@ -189,7 +196,7 @@ full() {
 		--rate ""
 	END
 	"$RETRY" --budget-reset api
-	printf 'budget = api\nrate = 1/h\n' >policy
+	printf '%s\n' budget=api rate=1/h >policy
 	begins --policy ./policy
 	full 1/h
 }
