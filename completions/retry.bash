@@ -56,7 +56,7 @@ _retry_where()
 			--http-status | --max-retry-after | --method | --idempotency-key | \
 			--stdin-max | --hold-max | --budget | --budget-ratio | --budget-min | \
 			--budget-window | --budget-wait | --budget-cooldown | \
-			--budget-dir | --breaker | \
+			--rate | --budget-dir | --breaker | \
 			--budget-reset | --nested | --fleet | --fleet-auth | \
 			--fleet-timeout | --fleet-min | \
 			--fleet-ratio | --fleet-alone | --label | --log-format | --report | \
@@ -118,7 +118,7 @@ _retry_budgets()
 {
 	local directory=${RETRY_BUDGET_DIR:-/dev/shm} prefix path key
 
-	prefix=$directory/retry-v5.
+	prefix=$directory/retry-v6.
 	# those that a group shares are nobody's own
 	[[ -g $directory ]] || prefix+=$EUID.
 	for path in "$prefix"*; do
@@ -281,7 +281,7 @@ _retry()
 			-I --replay-stdin --stdin-max -O --hold-stdout
 			-E --hold-stderr --chronic --hold-max -B --budget
 			--budget-ratio --budget-min --budget-window
-			--budget-wait --budget-cooldown --budget-dir
+			--budget-wait --budget-cooldown --rate --budget-dir
 			--budget-required --breaker --budget-status --json
 			--prom --budget-reset --budget-gc --nested
 			--fleet --fleet-auth --fleet-timeout

@@ -17,8 +17,8 @@ function __retry_command
         consecutive= keep-status a/auto preset= http http-status= max-retry-after= \
         method= idempotency-key= I/replay-stdin stdin-max= O/hold-stdout \
         E/hold-stderr chronic hold-max= B/budget= budget-ratio= budget-min= \
-        budget-window= budget-wait= budget-cooldown= budget-dir= \
-        budget-required breaker= budget-status= json prom budget-reset= \
+        budget-window= budget-wait= budget-cooldown= rate= \
+        budget-dir= budget-required breaker= budget-status= json prom budget-reset= \
         budget-gc nested= fleet= fleet-auth= fleet-timeout= \
         fleet-min= fleet-ratio= fleet-alone= q/quiet v/verbose label= log-format= report= metrics= \
         trace= on-retry= on-give-up= progress= dry-run policy= h/help V/version \
@@ -100,7 +100,7 @@ function __retry_budgets
     set -l directory /dev/shm
     test -n "$RETRY_BUDGET_DIR"
     and set directory $RETRY_BUDGET_DIR
-    set -l prefix $directory/retry-v5.
+    set -l prefix $directory/retry-v6.
     # those that a group shares are nobody's own
     test -g $directory
     or set prefix $prefix(id -u).
@@ -179,6 +179,7 @@ __retry_option -l budget-min -x -d 'Retries in any case'
 __retry_option -l budget-window -x -d 'The time that these are counted in'
 __retry_option -l budget-wait -x -d 'Wait for allowance'
 __retry_option -l budget-cooldown -x -d 'No retries for this long once one was denied'
+__retry_option -l rate -x -d 'Most attempts that begin in a time, as in 10/s'
 __retry_option -l budget-dir -x -a '(__fish_complete_directories)' -d 'Where budgets live'
 __retry_option -l budget-required -d 'Do not run if the budget cannot be used'
 __retry_option -l breaker -x -a on -d 'Hold all attempts after failures in a row'

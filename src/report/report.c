@@ -107,6 +107,10 @@ report_admission(struct report *report, const struct admission *admission)
 	    admission->answer == ADMISSION_PACE ||
 	    admission->answer == ADMISSION_RATE)
 		entry->throttled = true;
+	/* Of a wait the longest, of what was learned the last. */
+	entry->held = number_greater(entry->held, admission->pace.held);
+	if (admission->paced)
+		entry->pace = admission->pace.rate;
 	if (decision == entry->fleet ||
 	    (decision != HOST_DENIED &&
 		(!granted ||
@@ -207,6 +211,7 @@ put_attempt(struct writer *writer, const struct policy *policy,
 		[HOST_ALONE] = "alone",
 	};
 	const struct outcome *outcome = &entry->outcome;
+	char room[NUMBER_ROOM];
 
 	writer_json_begin(writer, NULL, '{');
 	writer_json_number(writer, "attempt", entry->attempt);
@@ -230,6 +235,11 @@ put_attempt(struct writer *writer, const struct policy *policy,
 	    entry->budget_exhausted ? "true" : "false");
 	writer_json_raw(
 	    writer, "throttled", entry->throttled ? "true" : "false");
+	put_ms(writer, "held_ms", entry->held, 0);
+	writer_json_raw(writer, "pace",
+	    entry->pace > 0 ? number_put_decimal(room,
+				  (int64_t)(entry->pace * 1000 + 0.5), 1000)
+			    : "null");
 	writer_json_string(writer, "fleet",
 	    entry->fleet == HOST_UNASKED ? NULL : fleet_names[entry->fleet]);
 	writer_json_end(writer, '}');
@@ -244,7 +254,13 @@ put_limit(char room[REPORT_TEXT], const struct report *report)
 		NULL };
 	const struct given *by = &policy->deadline_by;
 	enum reason reason = report->step->reason;
+	char rate[RATE_ROOM];
 
+	if (reason == REASON_RATE) {
+		snprintf(room, REPORT_TEXT, "--rate %s",
+		    rate_put(rate, &report->history->admission.rate));
+		return room;
+	}
 	if (reason == REASON_ATTEMPTS && policy->nested != NESTED_SHARE)
 		return "--nested, or the limit of attempts";
 	if (reason == REASON_ATTEMPTS)

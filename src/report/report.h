@@ -33,6 +33,8 @@ struct entry {
 	nanos slept; /* the real delay, with admission; -1: not over */
 	bool budget_exhausted; /* the budget denied the next attempt */
 	bool throttled; /* the pace or --rate delayed or prevented it */
+	nanos held; /* how long the server wanted no next attempt; 0: no time */
+	double pace; /* of the server, in a second; 0: none was known */
 	enum host_decision fleet; /* about the next attempt, up to HOST_ALONE */
 	int64_t failed; /* attempts that failed in a row directly before it */
 	uint64_t span; /* the id of its span, if it is traced */

@@ -48,6 +48,7 @@ enum kind {
 	KIND_SPAN, /* nanoseconds; to the microsecond */
 	KIND_MS, /* nanoseconds; to the millisecond */
 	KIND_NEXT, /* as KIND_SPAN; 0 is shown to people as "now" */
+	KIND_PACE, /* as KIND_PARTS; people see it as put_pace() has it */
 	KIND_STATE, /* enum breaker_state */
 };
 
@@ -104,6 +105,18 @@ static const struct figure figures[] = {
 	{ AT(held), SCOPE_HOST, KIND_SPAN, "HELD", "", "held_seconds",
 	    "held_seconds",
 	    "Seconds for which a server wants to be left alone." },
+	{ AT(pace), SCOPE_HOST, KIND_PACE, "RATE", "", "pace", "pace",
+	    "Attempts a second that were learned of a server; NaN: none." },
+	{ AT(quota), SCOPE_HOST, KIND_COUNT, "", "", "quota", "quota",
+	    "Attempts in each period, if the server has a window." },
+	{ AT(period), SCOPE_HOST, KIND_SPAN, "", "", "period_seconds",
+	    "period_seconds", "Period of the server's window." },
+	{ AT(rate_number), SCOPE_HOST, KIND_COUNT, "", "", "rate_number",
+	    "rate_number", "Attempts that --rate allows in its time." },
+	{ AT(rate_time), SCOPE_HOST, KIND_SPAN, "", "", "rate_seconds",
+	    "rate_seconds", "Time of --rate." },
+	{ AT(rate_used), SCOPE_HOST, KIND_COUNT, "", "", "rate_used",
+	    "rate_used", "Places of --rate that are taken." },
 	{ TOTAL(FIRSTS), SCOPE_HOST, KIND_COUNT, "", "totals", "firsts",
 	    "firsts_total", "First attempts." },
 	{ TOTAL(SUCCESSES), SCOPE_HOST, KIND_COUNT, "", "totals", "successes",
@@ -118,7 +131,7 @@ static const struct figure figures[] = {
 	{ TOTAL(LIMITED), SCOPE_HOST, KIND_COUNT, "", "totals", "limited",
 	    "limited_total", "Retries after a limit of a server." },
 	{ TOTAL(THROTTLED), SCOPE_HOST, KIND_COUNT, "", "totals", "throttled",
-	    "throttled_total", "Attempts that waited for a server's hold." },
+	    "throttled_total", "Attempts that waited for a pace or --rate." },
 	{ TOTAL(RESCUED), SCOPE_HOST, KIND_COUNT, "RESCUED", "totals",
 	    "rescued", "rescued_total",
 	    "Invocations that succeeded after a failed attempt." },
@@ -181,6 +194,7 @@ exact(char room[NUMBER_ROOM], const struct snapshot *snapshot,
 		[KIND_SPAN] = { NANOS_MS / 1000, 1000000 },
 		[KIND_MS] = { NANOS_MS, 1000 },
 		[KIND_NEXT] = { NANOS_MS / 1000, 1000000 },
+		[KIND_PACE] = { 1, WINDOW_RATIO_ONE },
 		[KIND_STATE] = { 1, 1 },
 	};
 	int64_t value = value_of(snapshot, figure);
@@ -192,13 +206,46 @@ exact(char room[NUMBER_ROOM], const struct snapshot *snapshot,
 	    kinds[figure->kind].scale);
 }
 
+static double
+per_second(const struct rate_terms *terms)
+{
+	return (double)terms->number / (double)terms->time * NANOS_SECOND;
+}
+
+/* The smaller of what was learned of a server and of --rate: "9.8/s", "1/2m" if
+ * less than one a second, "40/5s". */
+static const char *
+put_pace(char room[RATE_ROOM], const struct snapshot *snapshot)
+{
+	struct rate_terms rate = { snapshot->rate_number, snapshot->rate_time };
+	struct rate_terms window = { snapshot->quota, snapshot->period };
+	double pace = (double)snapshot->pace / WINDOW_RATIO_ONE;
+	double learned = window.number > 0 ? per_second(&window) : pace;
+	char number[NUMBER_ROOM];
+
+	if (rate.number > 0 && (learned <= 0 || per_second(&rate) <= learned))
+		return rate_put(room, &rate);
+	if (window.number > 0)
+		return rate_put(room, &window);
+	if (pace <= 0)
+		return "-";
+	if (pace < 1)
+		return rate_put(room,
+		    &(struct rate_terms){ 1, (nanos)(NANOS_SECOND / pace) });
+	snprintf(room, RATE_ROOM, "%s/s",
+	    number_put_decimal(number, (int64_t)(pace * 10 + 0.5), 10));
+	return room;
+}
+
 /* A value for people. */
 static const char *
-rounded(char room[DURATION_ROOM], const struct snapshot *snapshot,
+rounded(char room[RATE_ROOM], const struct snapshot *snapshot,
     const struct figure *figure)
 {
 	int64_t value = value_of(snapshot, figure);
 
+	if (figure->kind == KIND_PACE)
+		return put_pace(room, snapshot);
 	if (value == SNAPSHOT_NONE)
 		return "-";
 	if (figure->kind == KIND_NEXT && value == 0)
@@ -406,7 +453,7 @@ static void
 widen(struct widths *widths, const struct snapshot *snapshot)
 {
 	struct writer scratch = { .to = -1 };
-	char room[DURATION_ROOM];
+	char room[RATE_ROOM];
 
 	/* The buffer has room for any key: nothing is written. */
 	writer_put_escaped(
@@ -427,7 +474,7 @@ static void
 begin_line(struct writer *writer, const struct widths *widths,
     const char *scope, const struct snapshot *snapshot)
 {
-	char room[DURATION_ROOM];
+	char room[RATE_ROOM];
 
 	if (snapshot == NULL)
 		writer_put(writer, "KEY");

@@ -358,6 +358,40 @@ put_slo(struct writer *writer, const struct policy *policy,
 		    "3 x the worst case");
 }
 
+/* What --rate makes of the worst case: other commands may take its places, so
+ * there is only a lower bound. */
+static void
+put_rate(struct writer *writer, const struct policy *policy,
+    const struct forecast *forecast)
+{
+	static const char label[] = "Rate", value[] = "shared";
+	const struct rate_terms *terms = &policy->budget.rate;
+	int64_t attempts = forecast->attempts, most = INT64_MAX;
+	char rate[RATE_ROOM], room[DURATION_ROOM];
+
+	if (policy->budget.key == NULL || terms->number == 0)
+		return;
+	rate_put(rate, terms);
+	if (policy->deadline > 0)
+		most = number_multiply(
+		    terms->number, policy->deadline / terms->time + 1);
+	if (attempts > most)
+		put_line(writer, label, value,
+		    "%s by all with the key; at most %" PRId64
+		    " attempts before the deadline",
+		    rate, most);
+	else if (attempts > terms->number && attempts != POLICY_UNLIMITED)
+		put_line(writer, label, value,
+		    "%s by all with the key; %" PRId64
+		    " attempts take at least %s",
+		    rate, attempts,
+		    put_time(room,
+			number_multiply(
+			    terms->time, (attempts - 1) / terms->number)));
+	else
+		put_line(writer, label, value, "%s by all with the key", rate);
+}
+
 /* A step of the judgement. A preset has a part in each of three. */
 static const struct {
 	char option[12], does[8], part[40];
@@ -506,6 +540,12 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 		put_beside(writer, &label, "after a 429", base, deadline);
 	if (budget->key != NULL && budget->wait > 0)
 		put_beside(writer, &label, "budget", budget->wait, deadline);
+	if (budget->key != NULL && budget->rate.number > 0)
+		put_line(writer, label, "rate", "%s",
+		    deadline > 0 ? "until the deadline"
+				 : "without limit an attempt");
+	if (budget->key != NULL && budget->rate.number > 0)
+		label = "";
 	if (policy->fleet.text != NULL)
 		put_beside(writer, &label, "fleet",
 		    policy->fleet.config.timeout, deadline);
@@ -522,6 +562,7 @@ dry_run_show(const struct policy *policy)
 	put_worst(&writer, policy, &forecast);
 	put_deadline(&writer, policy, &forecast);
 	put_slo(&writer, policy, &forecast);
+	put_rate(&writer, policy, &forecast);
 	put_rules(&writer, policy);
 	put_limits(&writer, policy);
 	put_uncounted(&writer, policy);

@@ -88,14 +88,14 @@ collecting() {
 	rows row scene <<-'END'
 	under its titles, with which its columns line up
 	    fail 2 much --budget-window 24h
-	    "$RETRY" -q -B 'two words' true
+	    "$RETRY" -q -B 'two words' --rate 40/5s true
 	    "$RETRY" -q -B ähnlich --breaker 9,1s -n 2 -d 0 sh -c 'test $RETRY_ATTEMPT = 2'
 	    fail 2 ähnlich
 	    "$RETRY" --budget-status all >out
-	    holds out 'KEY        RETRIES  LIMIT  NEXT  HELD  RESCUED  LOST  BREAKER' \
-	        'much             1     10   now    0s        0     1  -' \
-	        'two words        0     10   now    0s        0     0  -' \
-	        'ähnlich          1     10   now    0s        1     1  closed, 2 failures'
+	    holds out 'KEY        RETRIES  LIMIT  NEXT  HELD   RATE  RESCUED  LOST  BREAKER' \
+	        'much             1     10   now    0s      -        0     1  -' \
+	        'two words        0     10   now    0s  40/5s        0     0  -' \
+	        'ähnlich          1     10   now    0s      -        1     1  closed, 2 failures'
 	a long key moves its own line only, and no byte of one acts on a terminal
 	    printf -v long 'k%.0s' {1..200}
 	    key=$'a\nb\tc\e[31m\x7f\xff\xc2\x9bß\\'
@@ -156,19 +156,20 @@ collecting() {
 @test "budgets are shown in JSON and as metrics" {
 	rows row scene <<-'END'
 	one object on one line, and a metric for each number
-	    "$RETRY" -q -B api --budget-ratio 150% --budget-min 7 --budget-window 90.5s \
+	    "$RETRY" -q -B api --budget-ratio 150% --budget-min 7 --budget-window 90.5s --rate 40/5s \
 	        -n 3 -d 0 sh -c 'test $RETRY_ATTEMPT = 3'
 	    "$RETRY" --budget-status api --json >out
-	    holds out '{"key": "api", "directory": "'"$RETRY_BUDGET_DIR"'", "file": "retry-v6.'"$EUID"'.api", "retries": 1, "limit": 7, "left": 6, "next_seconds": 0, "successes": 1, "window_seconds": 90.5, "ratio": 1.5, "min": 7, "cooldown_seconds": 0, "held_seconds": 0, "totals": {"firsts": 1, "successes": 1, "retries": 2, "probes": 0, "turns": 0, "limited": 0, "throttled": 0, "rescued": 1, "gave_up": 0, "denied": 0, "attempts": 3}, "amplification": 3, "gate": {"state": "closed", "failures": 0, "next_seconds": null, "rate": null}}'
+	    holds out '{"key": "api", "directory": "'"$RETRY_BUDGET_DIR"'", "file": "retry-v6.'"$EUID"'.api", "retries": 1, "limit": 7, "left": 6, "next_seconds": 0, "successes": 1, "window_seconds": 90.5, "ratio": 1.5, "min": 7, "cooldown_seconds": 0, "held_seconds": 0, "pace": null, "quota": null, "period_seconds": null, "rate_number": 40, "rate_seconds": 5, "rate_used": 3, "totals": {"firsts": 1, "successes": 1, "retries": 2, "probes": 0, "turns": 0, "limited": 0, "throttled": 0, "rescued": 1, "gave_up": 0, "denied": 0, "attempts": 3}, "amplification": 3, "gate": {"state": "closed", "failures": 0, "next_seconds": null, "rate": null}}'
 	    prom api 'window_retries 1' 'limit 7' 'left 6' 'next_seconds 0' \
 	        'window_successes 1' 'window_seconds 90.5' 'ratio 1.5' 'min 7' \
 	        'cooldown_seconds 0' 'firsts_total 1' 'successes_total 1' \
 	        'retries_total 2' 'probes_total 0' 'turns_total 0' 'denied_total 0' \
-	        'held_seconds 0' 'limited_total 0' 'throttled_total 0' \
+	        'held_seconds 0' 'pace NaN' 'quota NaN' 'period_seconds NaN' \
+	        'rate_number 40' 'rate_seconds 5' 'rate_used 3' 'limited_total 0' 'throttled_total 0' \
 	        'rescued_total 1' 'gave_up_total 0' \
 	        'attempts_total 3' 'amplification 3' 'gate_state 0' \
 	        'gate_failures 0' 'gate_next_seconds NaN' 'gate_rate NaN'
-	    [ "$(lines status)" -eq $((3 * 26)) ]
+	    [ "$(lines status)" -eq $((3 * 32)) ]
 	of all budgets an array in the order of their keys
 	    for key in b all 'a b' -v; do
 	        "$RETRY" -q -B "$key" true

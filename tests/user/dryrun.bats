@@ -65,6 +65,14 @@ tells() {
 		'Not counted fleet up to 3s a retry' -B key --fleet unix:///none --fleet-timeout 3s
 		'budget until the deadline' -B key -T 30 -t 5
 		'budget up to 10s a retry' -B key -T 30 --budget-wait 10
+		# Others take places of --rate, too: what it makes of one command is a lower bound.
+		'Rate shared 2/s by all with the key; 10 attempts take at least 4s' -B key --rate 2/s -n 10
+		'Rate shared 40/5s by all with the key; 81 attempts take at least 10s' -B key --rate 40/5s -n 81
+		'Rate shared 40/5s by all with the key' -B key --rate 40/5s -n 40
+		'Rate shared 1/m by all with the key; at most 4 attempts before the deadline' -B key --rate 1/m -T 3m
+		'Rate shared 1/m by all with the key' -B key --rate 1/m -n inf
+		'Not counted rate without limit an attempt' -B key --rate 2/s
+		'rate until the deadline' -B key --rate 2/s -T 9
 		'Not counted kill grace up to 5s after the deadline' -T 1
 		'Not counted kill grace up to 2s an attempt' -T 1 -t 5 -k 2
 		'Retry-After until the deadline' -T 30 --http
@@ -75,6 +83,9 @@ tells() {
 	has $'\nNot counted kill grace up to 2s an attempt\nRetry-After up to 5m a retry\nbudget up to 3s a retry\n' line
 	plan -t 1 -k 0 -B key
 	not has 'Not counted' plan
+	not has Rate plan
+	plan --rate 2/s -B key --rate ''
+	not has rate plan
 }
 
 @test "a limit is shown, and shortens the worst case if it names any failure" {

@@ -52,7 +52,7 @@ seven=(sh -c 'exit 7')
 @test "the report of a success has every field, and nothing else" {
 	session <<-'END'
 		$ retry --report r.json true && cat r.json
-		{"version": VERSION, "id": "ID", "command": ["true"], "label": null, "attempts_max": 5, "consecutive": 1, "timeout_ms": null, "idle_timeout_ms": null, "deadline_ms": null, "budget": null, "fleet": null, "reason": "succeeded", "limit": null, "why": null, "message": "attempt 1/5 succeeded (exit 0)", "status": 0, "signal": null, "started_at": "TIME", "elapsed_ms": N, "slept_ms": 0, "attempt_count": 1, "attempts_omitted": 0, "attempts": [{"attempt": 1, "started_ms": N, "elapsed_ms": N, "timeout_ms": null, "end": "exited", "status": 0, "signal": null, "http_status": null, "retry_after_ms": null, "verdict": "done", "rule": "exit-status", "why": null, "message": "attempt 1/5 succeeded (exit 0)", "delay_ms": null, "slept_ms": null, "budget_exhausted": false, "throttled": false, "fleet": null}]}
+		{"version": VERSION, "id": "ID", "command": ["true"], "label": null, "attempts_max": 5, "consecutive": 1, "timeout_ms": null, "idle_timeout_ms": null, "deadline_ms": null, "budget": null, "fleet": null, "reason": "succeeded", "limit": null, "why": null, "message": "attempt 1/5 succeeded (exit 0)", "status": 0, "signal": null, "started_at": "TIME", "elapsed_ms": N, "slept_ms": 0, "attempt_count": 1, "attempts_omitted": 0, "attempts": [{"attempt": 1, "started_ms": N, "elapsed_ms": N, "timeout_ms": null, "end": "exited", "status": 0, "signal": null, "http_status": null, "retry_after_ms": null, "verdict": "done", "rule": "exit-status", "why": null, "message": "attempt 1/5 succeeded (exit 0)", "delay_ms": null, "slept_ms": null, "budget_exhausted": false, "throttled": false, "held_ms": null, "pace": null, "fleet": null}]}
 	END
 	report 'each.elapsed_ms>=1' 'each.started_ms>=0' version
 	try out="retry $got|*" --version
@@ -128,6 +128,9 @@ seven=(sh -c 'exit 7')
 		status=7 report='reason=breaker status=7 each.budget_exhausted=false' -B other --breaker 1,60s "${seven[@]}"
 		# That breaker is open now: no attempt is made.
 		status=75 report='reason=breaker status=75 attempt_count=0 attempts_omitted=0' -B other --breaker 1,60s true
+		# Where --rate did.
+		status=7 report='reason=rate status=7 each.throttled=true each.held_ms=null each.pace=null' -B few --rate 1/h -d 0 -T 9 "${seven[@]}"
+		status=75 report='reason=rate status=75 attempt_count=0' -B few --rate 1/h -T 9 true
 	END
 }
 
@@ -155,6 +158,21 @@ seven=(sh -c 'exit 7')
 	    near "$b3" "$((b2 + t2 + s2))"
 	    near "$slept" "$((s1 + s2))"
 	    ((all >= b3 + t3 - 2)) && [ "$s3" = null ]
+	how long a server that another command asked wants no next attempt
+	    try status=7 --report r.json -B api -d 0 -n 2 sh -c '[ $RETRY_ATTEMPT = 2 ] ||
+	        "$RETRY" -q -n 1 --http-status status -- sh -c "
+	            printf \"HTTP/1.1 429 X\r\nRetry-After: 60\r\n\r\n\" >status; exit 22"; exit 7'
+	    report each.pace=null,null each.held_ms
+	    [[ ${got[0]} == 5[0-9][0-9][0-9][0-9],null ]]
+	how many attempts a second it is thought to serve
+	    try status=1 --report r.json -B api -d 0 -n 3 --fail-on http:200 \
+	        --http-status status sh -c '[ $RETRY_ATTEMPT != 2 ] || {
+	            printf "HTTP/1.1 429 X\r\nRetry-After: 1\r\n\r\n" >status; exit 22; }
+	            echo HTTP/1.1 200 >status'
+	    report each.http_status=200,429,200 each.throttled=false,true,false each.pace
+	    [[ ${got[0]} == null,[1-9]*,null ]]
+	    try status=7 --report r.json -B few --rate 1/h -d 0 -T 9 "${seven[@]}"
+	    report reason=rate 'why=exit 7; --rate 1/h'
 	a delay that was interrupted with its real length
 	    try status=1 -q -n 2 -T 1 -d 200ms -j none --on-retry 'sleep 30' --report r.json false
 	    report reason=deadline each.{started,elapsed,slept}_ms
