@@ -162,7 +162,7 @@ set_by_groff() {
 				"$RETRY" --dry-run -B api --fleet unix:///none "--$name" '' true || continue
 			echo "$name" >&3
 		done 3>names >out 2>err
-	[ "$(lines names)" = 18 ]
+	[ "$(lines names)" = 19 ]
 	section retry.1 OPTIONS | sed -n '/^But$/,/^by an empty argument, too/p' |
 		grep -oE 'Fl Fl [a-z-]+' | sed 's/.* //; /^no-http$/d; /^policy$/d' | sort -u |
 		diff <(sort names) -
@@ -206,7 +206,7 @@ set_by_groff() {
 			1) echo 503 >"$RETRY_HTTP_STATUS" ;;
 			*) env >seen ;; esac' 2>err
 	sed -n 's/^\(RETRY_[A-Z_]*\)=.*/\1/p' seen | sort >given
-	[ "$(lines given)" = 27 ]
+	[ "$(lines given)" = 28 ]
 	# Each is described once.
 	{
 		items retry.1 ENVIRONMENT
@@ -261,6 +261,7 @@ ends() {
 	succeeded) words= ;;
 	not-executable) words='retry: cannot run *' ;;
 	breaker | budget) words="retry: $name 'api': *; giving up" ;;
+	rate) words="retry: budget 'few': *; giving up" ;;
 	input-consumed) words=", giving up: standard $2: use -I or </dev/null" ;;
 	stop-rule) words=', giving up: --stop-on 1' ;;
 	not-retryable) words=', giving up: not in --retry-on 2' ;;
@@ -287,6 +288,7 @@ ends() {
 		ends retry-if '--retry-if said no' --retry-if false false
 		ends breaker 'breaker open' -d 0 -B api --breaker 1,1h false
 		ends budget 'budget exhausted' -d 0 -B api --budget-min 0 false
+		ends rate 'no place at --rate' -d 0 -B few --rate 1/h -T 9 false
 	END
 	items retry.1 REASONS | sed -nE 's/^Cm ([a-z-]+) Pq Dq /\1: /p' >described
 	[ "$(head -n 1 described)" = 'internal: internal error' ]
@@ -374,6 +376,9 @@ says() {
 	says -d 0 -B a false
 	says -d 0 -B b --breaker 2,50s false
 	says -B b --breaker 2,50s true
+	says -B e --rate 1/9s true
+	says -T 1 -B e --rate 1/9s true
+	says -T 0.1 -B e --rate 9/9s true
 	says -B c --budget-dir none true
 	says -B c --budget-dir none --budget-required true
 	says --budget-status d
@@ -381,7 +386,7 @@ says() {
 	says --budget-reset a --fleet rediss://127.0.0.1:1
 	sed -n 's/^retry: //p' said | parts | sort -u >seen
 	described >described
-	[ "$(comm -12 seen described | wc -l)" = 46 ]
+	[ "$(comm -12 seen described | wc -l)" = 49 ]
 	# The others are there as texts of the program. Some are from a server.
 	tr -c '[:print:]' '\n' <"$RETRY" >texts
 	comm -13 seen described | sed -E 's/refused: .*/refused: /
