@@ -54,13 +54,13 @@ static const char notations[] =
 "with a pattern in COMMAND's output: stderr:ERE or stdout:ERE.\n"
 "\n"
 "--no-NAME takes back an option without an argument. An empty argument takes\n"
-"back a LIST, NAME, HINT, CMD, KEY, TEXT, URL, breaker or file to write.\n";
+"back a LIST, NAME, HINT, CMD, KEY, TEXT, URL, breaker, rate or file to write.\n";
 
 static const char statuses[] =
 "\n"
 "The exit status is 0 after a success. After a failure it is COMMAND's; if a\n"
 "signal killed COMMAND, retry dies of that too. It is 1 if COMMAND exited 0 but\n"
-"failed, 69 if a required budget cannot be used, 75 if a breaker or a server held\n"
+"failed, 69 if a required budget cannot be used, 75 if a breaker or a limit held\n"
 "back the first attempt, 124 if a time limit ended COMMAND, 125 if retry itself\n"
 "failed, 126 if COMMAND cannot be executed, 127 if it is not found.\n";
 /* clang-format on */

@@ -17,8 +17,8 @@ struct span {
 };
 
 /*
- * Not included are waits for a budget, waits that a server asks for, and the
- * time of an attempt that goes on after SIGTERM. Times saturate.
+ * Not included are waits for a budget or --rate, those that a server asks for,
+ * and the time of an attempt that goes on after SIGTERM. Times saturate.
  */
 struct forecast {
 	int64_t attempts, retries; /* at most; or POLICY_UNLIMITED */
