@@ -96,6 +96,19 @@ collecting() {
 	        'much             1     10   now    0s      -        0     1  -' \
 	        'two words        0     10   now    0s  40/5s        0     0  -' \
 	        'ähnlich          1     10   now    0s      -        1     1  closed, 2 failures'
+	what was learned of a server, unless --rate is smaller
+	    limited() {
+	        is 1 "$RETRY" -q -B api -d 0 -n 3 "$@" --fail-on http:200 \
+	            --http-status status sh -c '[ $RETRY_ATTEMPT != 2 ] || {
+	            printf "HTTP/1.1 429 X\r\nRetry-After: 1\r\n\r\n" >status; exit 22; }
+	            echo HTTP/1.1 200 >status'
+	    }
+	    limited
+	    "$RETRY" --budget-status api >out
+	    [[ $(tail -n 1 out) == 'api '*'  0s  '[1-9]?(.[0-9])'/s  '* ]]
+	    "$RETRY" -q -B api --rate 1/m true
+	    "$RETRY" --budget-status api >out
+	    [[ $(tail -n 1 out) == 'api '*'  0s  '*'1/m  '* ]]
 	a long key moves its own line only, and no byte of one acts on a terminal
 	    printf -v long 'k%.0s' {1..200}
 	    key=$'a\nb\tc\e[31m\x7f\xff\xc2\x9bß\\'
@@ -110,11 +123,11 @@ collecting() {
 	    fail 4 api --budget-min 2 --budget-cooldown 1h
 	    json api '"retries": 2, "limit": 2, "left": 0, "next_seconds": @(3600|35[0-9][0-9].*),' \
 	        '"cooldown_seconds": @(3600|35[0-9][0-9].*),' '"denied": 1,'
-	    shows api '2 2 @(1h|59m*) 0s 0 1 -'
+	    shows api '2 2 @(1h|59m*) 0s - 0 1 -'
 	which only a success can refill
 	    fail 2 none --budget-min 0 --budget-ratio 0
 	    json none '"limit": 0, "left": 0, "next_seconds": null,'
-	    shows none '0 0 - 0s 0 1 -'
+	    shows none '0 0 - 0s - 0 1 -'
 	    prom none 'next_seconds NaN'
 	END
 }
@@ -145,7 +158,7 @@ collecting() {
 	    # The first of these is the probe; the second comes while it recovers.
 	    second --breaker 1,10ms && second --breaker 9,10ms
 	    # At once: the recovery ends by time.
-	    shows api '0 0 - 0s 2 0 recovering, *([0-9])/s'
+	    shows api '0 0 - 0s - 2 0 recovering, *([0-9])/s'
 	    json api '"retries": 0, "limit": 0,' '"amplification": 2,' \
 	        '"totals": {"firsts": 2, "successes": 2, "retries": 0, "probes": 1, "turns": 1, "limited": 0, "throttled": 0, "rescued": 2, "gave_up": 0, "denied": 1, "attempts": 4}'
 	    prom api 'probes_total 1' 'turns_total 1' 'retries_total 0' \
