@@ -332,6 +332,8 @@ lint:
 	@printf '%s\n' $(SH_FILES) | $(EACH) 1 shellcheck -x
 	@printf '%s\n' tests/user/*.bats tests/package/*.bats | \
 		$(EACH) 4 shellcheck -s bats -S warning -e SC2154
+	@$(IF) python3; then measure/pace.py --means 20 | \
+		diff tests/unit/budget/limits.means -; fi
 	@tests/tools/control
 
 # .clang-tidy has the checks, and CHECKING those beside them. Of several files
