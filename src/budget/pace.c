@@ -375,7 +375,7 @@ ask(struct pace *pace, struct pace_attempt *mine, nanos now)
 {
 	nanos next = now;
 
-	*mine = (struct pace_attempt){ .began = now };
+	*mine = (struct pace_attempt){ .began = 0 };
 	tick(pace, now);
 	if (pace->closed)
 		next = probe(pace, now);
@@ -386,6 +386,7 @@ ask(struct pace *pace, struct pace_attempt *mine, nanos now)
 	if (pace->opened == 0)
 		pace->opened = now;
 	pace->begun = one_more(pace->begun);
+	mine->began = now;
 	mine->probe = pace->closed;
 	if (!pace->closed) {
 		pace->pace_begun = one_more(pace->pace_begun);

@@ -1,0 +1,269 @@
+/*
+ * pace: what follows from a few events, by each rule at the head of pace.h; whatever its words
+ * contain; and how often those look who wait. limits.c has many events of many commands.
+ */
+#include "unit.h"
+#include "script.h"
+#include "budget/pace.h"
+#include "text/hash.h"
+#include "text/number.h"
+
+#define MOST_ATTEMPTS 256
+
+/* A key, and the attempts under way: the oldest first. */
+struct world {
+	struct pace pace;
+	struct pace_attempt attempts[MOST_ATTEMPTS];
+	int ended, begun; /* how many of them */
+	uint64_t random;
+};
+
+static nanos act(struct world *world, enum pace_event_kind kind, struct pace_attempt *mine,
+    nanos now, nanos wait) {
+	const struct pace_event event = { kind, now, wait, wait };
+
+	return pace_step(&world->pace, mine, &event, &world->random);
+}
+
+/* Times are compared to a microsecond: a turn is no whole number of nanoseconds. */
+static nanos rounded(nanos span) { return number_round(span, 1000); }
+
+/*
+ * Rows: events of a key of which nothing is known, and checks of what is known then.
+ *
+ *     begin         asks for an attempt, which begins
+ *     come          the same, after it has waited until it may
+ *     wait 20ms     asks for one, which has to wait so long
+ *     serve         the oldest attempt is served
+ *     refuse 5s     it is refused, and told to wait; 0: no time
+ *     unknown       nothing is known of how it ended
+ *     newest        the next word is about the attempt that began last
+ *
+ * turn is the time between two turns in milliseconds, left that until the named instant.
+ */
+static const char *const rules[] = {
+	/* A key of which nothing is known is open, and has no pace. */
+	"1s begin x100, serve x100, begin !closed turn=0",
+
+	/* A refusal closes it. The first probe is 20 ms later, or an eighth of the wait; the next
+	 * ones after gaps that double, or grow so that eight fill the wait. */
+	"1s begin, +10ms refuse 5s closed left=5s, wait 20ms, +20ms begin, wait 40ms, +40ms begin,"
+	" wait 80ms",
+	"1s begin, +10ms refuse 1h left=1h wait 20ms, +20ms begin, wait 90.769ms",
+	"1s begin, +10ms refuse 80ms wait 10ms, +10ms begin, wait 20ms",
+	/* The last probe is no later than the named instant. */
+	"1s begin, +10ms refuse 100ms wait 12.5ms, +90ms begin, wait 10ms",
+	/* Without a time they double up to 30 s. */
+	"1s begin, +10ms refuse 0 closed left=0, come refuse 0 x10, wait 20.48s, come refuse 0,"
+	" wait 30s, come refuse 0, wait 30s",
+	/* The named instant is the earliest one, also of those that were under way. */
+	"1s begin x3, +10ms refuse 5s, +10ms refuse 2s left=2s, +10ms refuse 9s left=1.99s",
+	"1s begin x2, +10ms refuse 0 left=0, +10ms refuse 2s left=2s",
+	"1s begin, +10ms refuse 5s, +20ms begin, +10ms refuse 2s left=2s",
+
+	/* An attempt that began after the last refusal, and is served, opens it. */
+	"1s begin, +10ms refuse 5s, +20ms begin, +10ms serve !closed",
+	"1s begin x2, +10ms refuse 5s, +20ms begin, +10ms serve closed",
+	/* A probe that takes longer than a refusal was let in. */
+	"1s begin, +10ms refuse 1h, +20ms begin, +1s begin closed, +1ns begin !closed",
+	"1s begin, +2s refuse 1h, +20ms begin, +8s begin closed, +1ns begin !closed",
+	"1s begin, +10ms refuse 1h, +20ms begin, +500ms refuse 1h, +600ms begin closed, +2s begin "
+	"closed, +1ns come !closed",
+
+	/* It punishes, if a probe's refusal names an instant more than a second after the latest
+	 * that was named to others. */
+	"1s begin x2, serve refuse 5s, come refuse 5.98s !punished left=4.98s",
+	"1s begin x2, serve refuse 5s, come refuse 5.981s punished=4 left=5.981s",
+	"1s begin x2, refuse 5s, refuse 9s, come refuse 9s !punished left=4.98s",
+	"1s begin x2, refuse 0, refuse 0, come refuse 9s !punished left=9s",
+	/* Then nobody probes in this closed phase and the next three, and the latest instant
+	   counts. */
+	"1s begin x3, serve refuse 5s, come, newest refuse 9s left=9s, refuse 12s left=12s",
+	"1s begin x2, serve refuse 5s, come refuse 9s wait 9s, come punished=3 serve,"
+	" come refuse 2s wait 2s, come punished=2 serve, come refuse 2s wait 2s,"
+	" come punished=1 serve, come refuse 2s wait 2s, come !punished serve,"
+	" come refuse 2s wait 250ms",
+	/* But a phase without a named instant is always probed, and one in which nothing was
+	 * accepted does not count. */
+	"1s begin x2, serve refuse 5s, come refuse 9s, come punished=3, refuse 0 wait 3.758333s",
+	"1s begin, refuse 5s, come refuse 9s, +9s begin punished=4",
+
+	/* Votes: some are refused. */
+	"1s begin x6, +10ms refuse 5s, serve closed, serve closed, serve !closed turn=0",
+	"1s begin x9, +10ms refuse 5s, refuse 5s, serve x4 closed, serve !closed turn=0",
+	"1s begin, +1ns begin x4, +10ms serve, refuse 5s, +10ms serve x3 !closed",
+
+	/* An opening measures what was accepted in the time in which somebody waited or ran: 50 in
+	 * six seconds, times 1.2. All waited as they were told, and nobody has asked. */
+	"1s begin x51, serve x50, refuse 6s, 7s wait 100ms blind turn=100ms !quota",
+	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s wait 100ms !blind turn=100ms "
+	"!quota",
+	/* A quarter of a second at least; never slower than one in the wait, or in a second. */
+	"1s begin x51, serve x50, refuse 100ms, +100ms wait 4.167ms",
+	"1s begin, +10s serve begin refuse 10s, +10s wait 10s turn=10000ms",
+	"1s begin, +10s serve begin refuse 500ms, +500ms wait 1s turn=1000ms",
+	/* Nothing was accepted: no pace, or the one before. */
+	"1s begin refuse 6s, 7s begin !closed turn=0",
+	"1s begin x51, serve x50, refuse 6s, 7s come refuse 1s wait 50ms, 8.1s wait 100ms "
+	"turn=100ms",
+	/* Some are refused: it was early, no probe was refused, and of others no more than half as
+	 * many as were served. The pace falls by 0.15. */
+	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 6s, come serve"
+	" !closed turn=118ms",
+	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 6s, come refuse 6s,"
+	" come serve !closed turn=103ms",
+	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come, come, refuse 6s, refuse "
+	"6s,"
+	" come serve !closed turn=103ms",
+	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come x4, +10ms refuse 6s x2,"
+	" serve x2, come serve !closed turn=118ms",
+
+	/* A window: two probes were refused, more than one attempt was accepted, and it opened in
+	 * the last quarter of a wait of a second. */
+	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s begin quota=20 period=6s",
+	"1s begin x21, serve x20, refuse 6s, come refuse 6s, 7s wait 250ms !quota",
+	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 5.5s begin serve quota=21 "
+	"period=4.5s",
+	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 5.4s begin serve !closed !quota",
+	"1s begin x2, serve refuse 6s, come refuse 6s x2, 7s wait 5s !quota",
+	"1s begin x21, serve x20, refuse 999ms, come refuse 999ms x2, 2s wait 41.667ms !quota",
+	/* Without a wait: after a second, and three probes. */
+	"1s begin x21, serve x20, refuse 0, come refuse 0 x5, come serve quota=21 period=1.26s",
+	"1s begin x21, serve x20, refuse 0, come refuse 0 x4, come serve !quota",
+	/* One that punishes is not probed. */
+	/* In the next cycle as many may begin beside the pace, each when no more are under way than
+	 * were served. */
+	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s begin wait 250ms, serve begin"
+	" begin wait 250ms, serve x2, begin x4, wait 250ms, serve x4, begin x8, wait 250ms, serve "
+	"x8,"
+	" begin x5 accepted=20, wait 250ms",
+	/* The next refusal closes it with probes at half of the wait, then after gaps that double.
+	 */
+	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s begin refuse 8s wait 4s,"
+	" +4s begin wait 4s",
+	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s begin refuse 5m wait 150s",
+	/* Without a wait, at halves of what is left of the period. */
+	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s begin, +1s refuse 0 wait 2.5s,"
+	" +2.5s begin wait 2.5s",
+
+	/* Open: who comes when the next turn is free takes it; 0.3 of a turn is made up for. */
+	"1s begin x51, serve x50, refuse 6s, 7s wait 100ms, +90ms wait 10ms, +10ms begin wait "
+	"100ms,"
+	" +110ms begin wait 90ms, +120ms begin wait 70ms, +9s begin wait 70ms",
+	/* What is served raises it: by a 120th, twice as much for every 16 that were accepted, and
+	 * up to twice as much for every four seconds since the opening, and once more. */
+	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come serve turn=99ms, come "
+	"serve"
+	" turn=98ms, come serve x14 turn=82ms, come serve turn=80ms",
+	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come x51, serve x51 turn=20ms",
+	/* By 32 of them at once, and to eight times, if the measurement says little. */
+	"1s begin x51, serve x50, refuse 6s, 7s come serve turn=79ms, come serve turn=62ms",
+	"1s begin x51, serve x50, refuse 6s, 7s come serve x12 turn=11ms",
+	/* Only what is beyond the quota does. */
+	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s begin serve x19 turn=250ms, "
+	"begin"
+	" serve turn=197ms",
+	/* What is refused does not. */
+	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come, come, come, refuse 5s,"
+	" refuse 5s, refuse 5s, 13s wait 100ms",
+
+	/* Of no use: it has fallen to a quarter, and four were refused. Eight begin at once. */
+	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 1s come serve x8"
+	" !trying turn=367ms, come refuse 1s come serve trying, begin x8, wait 431.747ms",
+	/* No more of them are refused than before, 10 of 60, a quarter of it and 0.1. */
+	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 1s come serve x9"
+	" trying, begin x8, serve x6, refuse 1s closed trying, refuse 1s useless !closed turn=0",
+	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 1s come serve x9"
+	" trying, begin x8, serve x5, refuse 1s x3 closed !useless !trying",
+	/* Then nothing closes it, until clearly more are: here 16 of 100 and of 32. */
+	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 1s come serve x9"
+	" trying, begin x8, serve x6, refuse 1s x2 useless, begin x92, refuse 1s x92 useless "
+	"!closed",
+	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 1s come serve x9"
+	" trying, begin x8, serve x6, refuse 1s x2 useless, begin x24, refuse 1s x13 useless "
+	"!closed,"
+	" refuse 1s !useless closed",
+
+	/* Forgotten after a minute without an event, or two waits; not before the named instant. */
+	"1s begin x51, serve x50, refuse 6s, 7s wait 100ms, +1m begin turn=100ms",
+	"1s begin x51, serve x50, refuse 6s, 7s wait 100ms, +60.000000001s begin turn=0 accepted=1",
+	"1s begin x101, serve x100, refuse 50s, 51s wait 416.667ms, +100s begin turn=417ms",
+	"1s begin x101, serve x100, refuse 50s, 51s wait 416.667ms, +100.000000001s begin turn=0",
+	"1s begin, refuse 1h, +59m begin closed left=1m",
+
+	/* An attempt of which nothing is known takes back that it began, and opens nothing. */
+	"1s begin x2, unknown accepted=1, unknown accepted=0",
+	"1s begin x51, serve x25, unknown x25, refuse 6s, 7s wait 200ms turn=200ms",
+	"1s begin, +10ms refuse 1h, +20ms begin, newest unknown, +2s begin closed",
+	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 1s come serve x9"
+	" trying, begin x8, unknown, begin, wait 431.747ms",
+
+	/* Nobody waits for more than a day. */
+	"1s begin, refuse 48h left=24h",
+};
+
+TEST_ROWS(rules) {
+	struct scene scene = { .script = script_of(row) };
+	struct script *script = &scene.script;
+	struct world world = { .random = 1 };
+	const struct pace *pace = &world.pace;
+
+	while (scene_next(&scene)) {
+		bool newest = script_is(script, "newest");
+		struct pace_attempt *mine = &world.attempts[newest ? world.begun - 1 : world.ended];
+		struct pace_attempt other = { 0 };
+		nanos left;
+
+		if (newest)
+			script_next(script);
+		if (script_is(script, "come")) {
+			do {
+				left = act(&world, PACE_ASKED, &world.attempts[world.begun],
+				    scene.now, 0);
+				scene.now += left;
+			} while (left > 0);
+			world.begun++;
+		} else if (script_is(script, "begin")) {
+			EQUAL(script->rest,
+			    act(&world, PACE_ASKED, &world.attempts[world.begun++], scene.now, 0),
+			    0);
+		} else if (script_is(script, "wait")) {
+			nanos want = script_span(script);
+
+			EQUAL(script->rest, rounded(act(&world, PACE_ASKED, &other, scene.now, 0)),
+			    rounded(want));
+			EQUAL(script->rest, other.began, 0);
+		} else if (script_is(script, "serve")) {
+			act(&world, PACE_SERVED, mine, scene.now, 0);
+			world.ended += !newest;
+			world.begun -= newest;
+		} else if (script_is(script, "refuse")) {
+			act(&world, PACE_REFUSED, mine, scene.now, script_span(script));
+			world.ended += !newest;
+			world.begun -= newest;
+		} else if (script_is(script, "unknown")) {
+			act(&world, PACE_UNKNOWN, mine, scene.now, 0);
+			world.ended += !newest;
+			world.begun -= newest;
+		} else {
+			nanos turn = pace->rate > 0 ? (nanos)(1e9 / pace->rate) : 0;
+			left = number_greater(pace->until - scene.now, 0);
+			const struct script_fact facts[] = {
+				FACT("closed", pace->closed),
+				FACT("left", left),
+				FACT("turn", NANOS_MS * number_round(turn, NANOS_MS)),
+				FACT("quota", pace->quota),
+				FACT("period", pace->quota > 0 ? pace->period : 0),
+				FACT("probes", pace->probes),
+				FACT("punished", pace->punished),
+				FACT("blind", pace->blind),
+				FACT("trying", pace->trying),
+				FACT("useless", pace->useless),
+				FACT("accepted", pace->begun - pace->refused),
+			};
+
+			if (!script_check(script, facts, LENGTH(facts)))
+				script_refuse(script);
+		}
+	}
+}
