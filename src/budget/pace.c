@@ -186,14 +186,16 @@ pace_nap(struct looks *looks, nanos now, nanos next, nanos least, double turns,
 	return nap;
 }
 
-/* Whether nobody has asked and nothing has ended for long. */
+/* Whether nobody has asked and nothing has ended for long, or the last event
+ * was far in the future: that is another clock. */
 static bool
 is_over(const struct pace *pace, nanos now)
 {
 	nanos quiet =
 	    number_greater(number_multiply(wait_of(pace), 2), FORGOTTEN);
 
-	return now - pace->seen > quiet && now >= pace->until;
+	return pace->seen - now > FORGOTTEN ||
+	    (now - pace->seen > quiet && now >= pace->until);
 }
 
 /* Forgets all but that a pace was suspected to be of no use. */
@@ -315,8 +317,6 @@ open(struct pace *pace, nanos now, bool by_clock)
 static void
 tick(struct pace *pace, nanos now)
 {
-	if (is_over(pace, now))
-		forget(pace);
 	if (pace->closed && pace->until != 0 && now >= pace->until)
 		open(pace, now, true);
 	/* A probe that takes longer than a refusal was let in. */
@@ -556,9 +556,11 @@ nanos
 pace_step(struct pace *pace, struct pace_attempt *mine,
     const struct pace_event *event, uint64_t *random)
 {
-	nanos now = number_greater(number_greater(event->now, pace->seen), 1);
-	nanos next = 0;
+	nanos now, next = 0;
 
+	if (event->kind == PACE_ASKED && is_over(pace, event->now))
+		forget(pace);
+	now = number_greater(number_greater(event->now, pace->seen), 1);
 	if (event->kind == PACE_ASKED) {
 		next = ask(pace, mine, now);
 	} else if (mine->began != 0) {

@@ -198,6 +198,9 @@ static const char *const rules[] = {
 	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 1s come serve x9"
 	" trying, begin x8, unknown, begin, wait 431.747ms",
 
+	/* An event of a clock that is behind counts as of the last one; if it is more than a minute
+	 * behind, everything is forgotten. */
+	"2m begin, refuse 5m wait 20ms, 1m wait 20ms, 59s begin !closed",
 	/* Nobody waits for more than a day. */
 	"1s begin, refuse 48h left=24h",
 };
