@@ -57,6 +57,8 @@
 
 /* No instant is further away: the named wait, by chance four of them more. */
 #define FURTHEST (5 * PACE_WAIT_MOST + NANOS_MINUTE)
+/* No count is higher: twice as many fit into one. */
+#define COUNT_MOST (INT32_MAX / 2)
 /* A faster pace has no meaning, and a process that writes one is mistaken. */
 #define RATE_MOST 1e6
 
@@ -133,16 +135,19 @@ wait_of(const struct pace *pace)
 	return pace->wait > 0 ? pace->wait : NANOS_SECOND;
 }
 
+/* Below 0, if one began in the instant of the opening, but before it, and was
+ * refused. */
 static int32_t
 accepted(const struct pace *pace)
 {
 	return pace->begun - pace->refused;
 }
 
+/* One more, if it counts. */
 static int32_t
-one_more(int32_t count)
+one_more(int32_t count, bool counts)
 {
-	return count < INT32_MAX ? count + 1 : count;
+	return count + (counts && count < COUNT_MOST);
 }
 
 /* Somebody waited or ran in this time. */
@@ -258,8 +263,9 @@ end_trial(struct pace *pace, struct pace_attempt *mine, bool refused)
 	mine->trial = 0;
 	if (!pace->trying || trial != pace->trials + 1)
 		return;
-	pace->trial_refused += refused;
-	if (++pace->trial_ended < TRIAL)
+	pace->trial_refused = one_more(pace->trial_refused, refused);
+	pace->trial_ended = one_more(pace->trial_ended, true);
+	if (pace->trial_ended < TRIAL)
 		return;
 	pace->trying = false;
 	share = (double)pace->trial_refused / TRIAL;
@@ -385,11 +391,11 @@ ask(struct pace *pace, struct pace_attempt *mine, nanos now)
 		return next - now;
 	if (pace->opened == 0)
 		pace->opened = now;
-	pace->begun = one_more(pace->begun);
+	pace->begun = one_more(pace->begun, true);
 	mine->began = now;
 	mine->probe = pace->closed;
 	if (!pace->closed) {
-		pace->pace_begun = one_more(pace->pace_begun);
+		pace->pace_begun = one_more(pace->pace_begun, true);
 		mine->series = pace->series + 1;
 	} else if (pace->asked == 0) {
 		pace->asked = now;
@@ -423,11 +429,13 @@ serve(struct pace *pace, struct pace_attempt *mine, nanos now)
 	if (pace->useless)
 		return;
 	if (!pace->closed) {
-		pace->served += mine->began >= pace->opened;
+		pace->served =
+		    one_more(pace->served, mine->began >= pace->opened);
 		raise(pace, now);
 		return;
 	}
-	pace->votes_served += mine->began >= pace->first;
+	pace->votes_served =
+	    one_more(pace->votes_served, mine->began >= pace->first);
 	if (mine->began >= pace->last) {
 		open(pace, now, false);
 	} else if (pace->votes_served >= 2 &&
@@ -455,9 +463,10 @@ becomes_useful(struct pace *pace)
 static void
 refuse_closed(struct pace *pace, const struct pace_attempt *mine, nanos until)
 {
-	pace->votes_refused += mine->began >= pace->first;
+	pace->votes_refused =
+	    one_more(pace->votes_refused, mine->began >= pace->first);
 	if (mine->probe) {
-		pace->probes = one_more(pace->probes);
+		pace->probes = one_more(pace->probes, true);
 		pace->asked = 0;
 		if (pace->latest != 0 && until > pace->latest + NANOS_SECOND)
 			pace->punished = PUNISHED;
@@ -519,12 +528,12 @@ refuse(struct pace *pace, struct pace_attempt *mine,
 
 	use(pace, mine->began, now + number_lesser(event->own, PACE_WAIT_MOST));
 	end_trial(pace, mine, true);
-	if (mine->series == pace->series + 1)
-		pace->pace_refused = one_more(pace->pace_refused);
+	pace->pace_refused =
+	    one_more(pace->pace_refused, mine->series == pace->series + 1);
 	if (pace->useless && !becomes_useful(pace))
 		return;
 	pace->useless = false;
-	pace->refused += mine->began >= pace->opened;
+	pace->refused = one_more(pace->refused, mine->began >= pace->opened);
 	pace->slowest = number_greater(pace->slowest, now - mine->began);
 	if (pace->closed)
 		refuse_closed(pace, mine, wait > 0 ? now + wait : 0);
@@ -546,7 +555,8 @@ take_back(struct pace *pace, struct pace_attempt *mine)
 		pace->begun--;
 	if (mine->series == pace->series + 1 && pace->pace_begun > 0)
 		pace->pace_begun--;
-	if (pace->trying && mine->trial == pace->trials + 1)
+	if (pace->trying && mine->trial == pace->trials + 1 &&
+	    pace->trial_begun > 0)
 		pace->trial_begun--;
 	if (mine->probe && pace->closed)
 		pace->asked = 0;
@@ -599,7 +609,7 @@ pace_is_corrupt(const struct pace *pace, nanos now)
 		if (!(numbers[i] >= 0 && numbers[i] <= 0x1p80))
 			return true;
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-		if (counts[i] < 0)
+		if (counts[i] < 0 || counts[i] > COUNT_MOST)
 			return true;
 	return pace->wait > PACE_WAIT_MOST || pace->rate > RATE_MOST;
 }

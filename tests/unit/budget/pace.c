@@ -270,3 +270,81 @@ TEST_ROWS(rules) {
 		}
 	}
 }
+
+/* If nothing at all is accepted from a server that punishes, the named instant moves by up to four
+ * waits, by chance. */
+TEST(punished_for_ever) {
+	nanos least = NANOS_MAX, most = 0;
+
+	for (uint64_t seed = 0; seed < 200; seed++) {
+		struct world world = { .random = seed, .pace = { .seen = 1, .punished = 4 } };
+		struct pace_attempt mine;
+		nanos left;
+
+		EQUAL("begins", act(&world, PACE_ASKED, &mine, SECONDS(1), 0), 0);
+		act(&world, PACE_REFUSED, &mine, SECONDS(1), SECONDS(10));
+		left = pace_look(&world.pace, SECONDS(1)).held;
+		least = number_lesser(least, left);
+		most = number_greater(most, left);
+	}
+	HOLDS("least", least >= SECONDS(10) && least < SECONDS(11));
+	HOLDS("most", most > SECONDS(49) && most < SECONDS(50));
+}
+
+#define FURTHEST (5 * NANOS_DAY + NANOS_MINUTE)
+
+/*
+ * Any events from then on. The instants of many are the same, and some clocks are behind. Nobody
+ * waits for longer than any wait, and what was no corrupt state becomes none.
+ */
+static void walk(const char *row, struct world *world, nanos now, int events, bool stays) {
+	static const nanos waits[] = { 0, 1, 100, MS(1), SECONDS(1), SECONDS(5), SECONDS(5),
+		NANOS_HOUR, NANOS_MAX };
+	bool good = true;
+
+	for (int i = 0; i < events; i++) {
+		uint64_t draw = hash_draw(&world->random);
+		struct pace_attempt *mine = &world->attempts[draw % 16];
+		enum pace_event_kind kind = mine->began == 0 ? PACE_ASKED : (draw >> 8) % 4;
+		nanos wait = waits[(draw >> 16) % LENGTH(waits)], next;
+
+		if ((draw >> 32) % 4 == 0)
+			now += waits[(draw >> 24) % (LENGTH(waits) - 2)];
+		next = act(world, kind, mine, now - (draw >> 40 & 1 ? MS(1) : 0), wait);
+		good = good && next >= 0 && next <= FURTHEST && (next == 0 || mine->began == 0) &&
+		    (!stays || !pace_is_corrupt(&world->pace, now));
+	}
+	HOLDS(row, good);
+}
+
+TEST(any_events) {
+	for (uint64_t seed = 0; seed < 300; seed++) {
+		struct world world = { .random = seed };
+
+		walk("walk", &world, SECONDS(1), 1000, true);
+	}
+}
+
+/* Whatever one of its words contains: it is found to be corrupt, or harms nobody. */
+TEST(any_words) {
+	const uint64_t words[] = { 0, 1, SECONDS(1), NANOS_DAY, FURTHEST, 6 * NANOS_DAY, INT64_MAX,
+		(uint64_t)INT64_MIN, UINT64_MAX, UINT64_C(0x3ff0000000000000),
+		UINT64_C(0x44f0000000000000), UINT64_C(0x7ff0000000000000),
+		UINT64_C(0x7ff8000000000000), UINT64_C(0x3fffffff3fffffff),
+		UINT64_C(0x4000000040000000), UINT64_C(0x7fffffff7fffffff) };
+
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		struct world world = { .random = seed }, other;
+
+		walk("walk", &world, SECONDS(1), 100, true);
+		for (size_t at = 0; at + 8 <= sizeof world.pace; at += 8)
+			for (size_t i = 0; i < LENGTH(words); i++) {
+				nanos now = world.pace.seen;
+
+				other = world;
+				memcpy((char *)&other.pace + at, &words[i], 8);
+				if (!pace_is_corrupt(&other.pace, now))
+					walk("words", &other, now, 100, false);
+			}
+	}
+}
