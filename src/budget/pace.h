@@ -154,8 +154,9 @@ struct looks {
 /*
  * When a process that waits looks again: soon after next, when its turn may
  * come, and else so that all who wait look some fifty times a second together,
- * or three times for each of the turns that there are in a second. least: the
- * shortest mean time between its looks, the longest being 30 s.
+ * or three times for each of the turns that there are in a second; up to twice
+ * as often if next is soon. least: the shortest mean time between its looks,
+ * the longest being 30 s.
  */
 nanos pace_nap(struct looks *looks, nanos now, nanos next, nanos least,
     double turns, uint64_t *random);

@@ -348,3 +348,124 @@ TEST(any_words) {
 			}
 	}
 }
+
+TEST(corrupt_words) {
+	const struct pace none = { 0 };
+
+	HOLDS("none", !pace_is_corrupt(&none, 0));
+	for (size_t at = 0; at < offsetof(struct pace, series); at += 4) {
+		struct pace pace = none;
+
+		/* A negative number, or none. */
+		memset((char *)&pace + at / 8 * 8, 0xff, 8);
+		HOLDS("all ones", pace_is_corrupt(&pace, NANOS_DAY));
+		pace = none;
+		memset((char *)&pace + at, 0x7f, 4);
+		memset((char *)&pace + (at ^ 4), 0x7f, at < offsetof(struct pace, begun) ? 4 : 0);
+		HOLDS("too large", pace_is_corrupt(&pace, NANOS_DAY));
+	}
+}
+
+/* How many wait, in slots of a millisecond in which they look next. */
+#define SLOTS 30001
+#define MOST_WAITING 8000
+
+struct waiting {
+	struct looks looks;
+	uint64_t random;
+	nanos turn; /* how long until it seems to come, at each look */
+	double turns;
+	int slots[SLOTS], others[MOST_WAITING];
+	int ms;
+};
+
+static nanos look(struct waiting *waiting, int who) {
+	nanos nap = pace_nap(&waiting->looks, waiting->ms * NANOS_MS, waiting->turn, MS(50),
+	    waiting->turns, &waiting->random);
+	int *slot = &waiting->slots[(waiting->ms + 1 + nap / NANOS_MS) % SLOTS];
+
+	HOLDS("nap", nap > 0 && nap <= SECONDS(30));
+	waiting->others[who] = *slot;
+	*slot = who;
+	return nap;
+}
+
+/* All look in these seconds who have a number below most, the others are gone. Returns how often
+ * in a second. */
+static int looks_of(struct waiting *waiting, int seconds, int most) {
+	int count = 0;
+
+	for (int end = waiting->ms + 1000 * seconds; waiting->ms < end; waiting->ms++) {
+		int *slot = &waiting->slots[waiting->ms % SLOTS], who = *slot, next;
+
+		for (*slot = -1; who >= 0; who = next) {
+			next = waiting->others[who];
+			if (who >= most)
+				continue;
+			look(waiting, who);
+			count++;
+		}
+	}
+	return count / seconds;
+}
+
+static struct waiting *waiting_of(int number, nanos turn, double turns) {
+	static struct waiting waiting;
+
+	waiting = (struct waiting){ .random = 1, .turn = turn, .turns = turns };
+	memset(waiting.slots, -1, sizeof waiting.slots);
+	/* All come in the same second. */
+	for (int i = 0; i < number; i++) {
+		waiting.ms = 1000 * i / number;
+		look(&waiting, i);
+	}
+	return &waiting;
+}
+
+/*
+ * How many wait, how long until the turn seems to come at each look, how many turns there are in a
+ * second, and between what numbers they look in a second together.
+ */
+static const struct {
+	const char *row;
+	int number;
+	nanos turn;
+	double turns;
+	int least, most;
+} naps[] = {
+	{ "one, and the turn is far away", 1, SECONDS(10), 1, 1, 2 },
+	{ "one, and the turn comes soon", 1, MS(50), 1, 15, 25 },
+	{ "one, and turns are frequent", 1, MS(200), 1000, 15, 25 },
+	{ "10, and the turn is far away", 10, NANOS_HOUR, 1, 0, 1 },
+	{ "100, some fifty times", 100, SECONDS(5), 1, 45, 55 },
+	{ "1,000, some fifty times", 1000, SECONDS(30), 1, 45, 60 },
+	/* Soon after the turn: then twice as often, since half of them look before. */
+	{ "10, the turn comes soon", 10, MS(10), 1, 45, 105 },
+	{ "1,000, the turn comes soon", 1000, SECONDS(1), 1, 45, 105 },
+	{ "three times for each turn", 1000, SECONDS(20), 100, 280, 330 },
+	{ "three times for each turn, soon", 1000, MS(10), 100, 300, 630 },
+	/* Each within 30 s. */
+	{ "8,000", 8000, NANOS_HOUR, 1, 260, 300 },
+	{ "8,000, the turn comes soon", 8000, SECONDS(1), 1, 260, 300 },
+};
+
+TEST(naps) {
+	for (size_t i = 0; i < LENGTH(naps); i++) {
+		struct waiting *waiting = waiting_of(naps[i].number, naps[i].turn, naps[i].turns);
+		int count;
+
+		looks_of(waiting, 90, naps[i].number);
+		count = looks_of(waiting, 60, naps[i].number);
+		EQUAL(naps[i].row, count,
+		    number_lesser(number_greater(count, naps[i].least), naps[i].most));
+	}
+}
+
+/* When 990 of 1,000 have been killed, the others are quick again within half a minute. */
+TEST(naps_after_a_kill) {
+	struct waiting *waiting = waiting_of(1000, SECONDS(1), 1);
+
+	looks_of(waiting, 90, 1000);
+	looks_of(waiting, 30, 10);
+	HOLDS("10 of 1,000", looks_of(waiting, 10, 10) >= 30);
+}
