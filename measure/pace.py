@@ -442,10 +442,7 @@ class Pace(Alone):
         self.votes_served += mine.began >= self.first
         if mine.began >= self.last:
             self.open(now, False)
-        elif (
-            self.votes_served >= 2
-            and self.votes_served > 2 * self.votes_refused
-        ):
+        elif self.votes_served > 2 * self.votes_refused:
             self.closed, self.free, self.asked = False, now, 0
 
     def becomes_useful(self):

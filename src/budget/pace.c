@@ -52,6 +52,8 @@
 #define NAP_MOST (30 * NANOS_SECOND)
 /* A look that is this part of the time to the turn away is early enough. */
 #define NAP_PART 16
+/* No more processes wait. */
+#define WAITING_MOST 1e9
 /* The mean nap is that of so many looks. */
 #define NAPS 8
 
@@ -171,13 +173,14 @@ pace_nap(struct looks *looks, nanos now, nanos next, nanos least, double turns,
 	double mean, gap;
 	nanos interval, nap;
 
-	if (looks->last < 0 || looks->nap < 0 || looks->nap > NAP_MOST)
+	if (looks->last < 0 || looks->nap < 0 || looks->nap > NAP_MOST ||
+	    !(looks->waiting >= 0 && looks->waiting <= WAITING_MOST))
 		*looks = (struct looks){ .last = now };
 	gap = (double)number_greater(now - looks->last, 0);
 
 	/* By Little's law: so many wait as look in the mean time of a nap. */
 	looks->waiting *= (double)looks->nap / ((double)looks->nap + gap + 1);
-	looks->waiting = 1 + greater(lesser(looks->waiting, 1e9), 0);
+	looks->waiting = lesser(looks->waiting + 1, WAITING_MOST);
 	mean = looks->waiting * (double)NANOS_SECOND /
 	    greater(LOOKS, LOOKS_A_TURN * turns);
 	interval = number_greater(
@@ -438,8 +441,7 @@ serve(struct pace *pace, struct pace_attempt *mine, nanos now)
 	    one_more(pace->votes_served, mine->began >= pace->first);
 	if (mine->began >= pace->last) {
 		open(pace, now, false);
-	} else if (pace->votes_served >= 2 &&
-	    pace->votes_served > 2 * pace->votes_refused) {
+	} else if (pace->votes_served > 2 * pace->votes_refused) {
 		pace->closed = false;
 		pace->free = now;
 		pace->asked = 0;

@@ -28,6 +28,13 @@ static nanos act(struct world *world, enum pace_event_kind kind, struct pace_att
 /* Times are compared to a microsecond: a turn is no whole number of nanoseconds. */
 static nanos rounded(nanos span) { return number_round(span, 1000); }
 
+/* From 7 s on: a pace of ten a second; one by which all waited as they were told; one of which
+ * eight attempts shall show whether it is of use; and a window of 20 in six seconds. */
+#define PACED "1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s "
+#define BLIND "1s begin x51, serve x50, refuse 6s, 7s "
+#define TRYING PACED "come refuse 1s come serve x9 trying, "
+#define WINDOW "1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s "
+
 /*
  * Rows: events of a key of which nothing is known, and checks of what is known then.
  *
@@ -47,15 +54,15 @@ static const char *const rules[] = {
 
 	/* A refusal closes it. The first probe is 20 ms later, or an eighth of the wait; the next
 	 * ones after gaps that double, or grow so that eight fill the wait. */
-	"1s begin, +10ms refuse 5s closed left=5s, wait 20ms, +20ms begin, wait 40ms, +40ms begin,"
-	" wait 80ms",
+	"1s begin, +10ms refuse 5s closed left=5s, wait 20ms, +20ms begin, wait 40ms, +40ms begin, "
+	"wait 80ms",
 	"1s begin, +10ms refuse 1h left=1h wait 20ms, +20ms begin, wait 90.769ms",
 	"1s begin, +10ms refuse 80ms wait 10ms, +10ms begin, wait 20ms",
 	/* The last probe is no later than the named instant. */
 	"1s begin, +10ms refuse 100ms wait 12.5ms, +90ms begin, wait 10ms",
 	/* Without a time they double up to 30 s. */
-	"1s begin, +10ms refuse 0 closed left=0, come refuse 0 x10, wait 20.48s, come refuse 0,"
-	" wait 30s, come refuse 0, wait 30s",
+	"1s begin, +10ms refuse 0 closed left=0, come refuse 0 x10, wait 20.48s, come refuse 0, "
+	"wait 30s, come refuse 0, wait 30s",
 	/* The named instant is the earliest one, also of those that were under way. */
 	"1s begin x3, +10ms refuse 5s, +10ms refuse 2s left=2s, +10ms refuse 9s left=1.99s",
 	"1s begin x2, +10ms refuse 0 left=0, +10ms refuse 2s left=2s",
@@ -76,13 +83,13 @@ static const char *const rules[] = {
 	"1s begin x2, serve refuse 5s, come refuse 5.981s punished=4 left=5.981s",
 	"1s begin x2, refuse 5s, refuse 9s, come refuse 9s !punished left=4.98s",
 	"1s begin x2, refuse 0, refuse 0, come refuse 9s !punished left=9s",
+	"1s begin, refuse 0, come refuse 5s !punished, come refuse 7s punished=4",
 	/* Then nobody probes in this closed phase and the next three, and the latest instant
 	   counts. */
 	"1s begin x3, serve refuse 5s, come, newest refuse 9s left=9s, refuse 12s left=12s",
-	"1s begin x2, serve refuse 5s, come refuse 9s wait 9s, come punished=3 serve,"
-	" come refuse 2s wait 2s, come punished=2 serve, come refuse 2s wait 2s,"
-	" come punished=1 serve, come refuse 2s wait 2s, come !punished serve,"
-	" come refuse 2s wait 250ms",
+	"1s begin x2, serve refuse 5s, come refuse 9s wait 9s, come punished=3 serve, come refuse "
+	"2s wait 2s, come punished=2 serve, come refuse 2s wait 2s, come punished=1 serve, come "
+	"refuse 2s wait 2s, come !punished serve, come refuse 2s wait 250ms",
 	/* But a phase without a named instant is always probed, and one in which nothing was
 	 * accepted does not count. */
 	"1s begin x2, serve refuse 5s, come refuse 9s, come punished=3, refuse 0 wait 3.758333s",
@@ -95,32 +102,25 @@ static const char *const rules[] = {
 
 	/* An opening measures what was accepted in the time in which somebody waited or ran: 50 in
 	 * six seconds, times 1.2. All waited as they were told, and nobody has asked. */
-	"1s begin x51, serve x50, refuse 6s, 7s wait 100ms blind turn=100ms !quota",
-	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s wait 100ms !blind turn=100ms "
-	"!quota",
+	BLIND "wait 100ms blind turn=100ms !quota",
+	PACED "wait 100ms !blind turn=100ms !quota",
 	/* A quarter of a second at least; never slower than one in the wait, or in a second. */
 	"1s begin x51, serve x50, refuse 100ms, +100ms wait 4.167ms",
 	"1s begin, +10s serve begin refuse 10s, +10s wait 10s turn=10000ms",
 	"1s begin, +10s serve begin refuse 500ms, +500ms wait 1s turn=1000ms",
 	/* Nothing was accepted: no pace, or the one before. */
 	"1s begin refuse 6s, 7s begin !closed turn=0",
-	"1s begin x51, serve x50, refuse 6s, 7s come refuse 1s wait 50ms, 8.1s wait 100ms "
-	"turn=100ms",
+	BLIND "come refuse 1s wait 50ms, 8.1s wait 100ms turn=100ms",
 	/* Some are refused: it was early, no probe was refused, and of others no more than half as
 	 * many as were served. The pace falls by 0.15. */
-	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 6s, come serve"
-	" !closed turn=118ms",
-	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 6s, come refuse 6s,"
-	" come serve !closed turn=103ms",
-	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come, come, refuse 6s, refuse "
-	"6s,"
-	" come serve !closed turn=103ms",
-	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come x4, +10ms refuse 6s x2,"
-	" serve x2, come serve !closed turn=118ms",
+	PACED "come refuse 6s, come serve !closed turn=118ms",
+	PACED "come refuse 6s, come refuse 6s, come serve !closed turn=103ms",
+	PACED "come, come, refuse 6s, refuse 6s, come serve !closed turn=103ms",
+	PACED "come x4, +10ms refuse 6s x2, serve x2, come serve !closed turn=118ms",
 
 	/* A window: two probes were refused, more than one attempt was accepted, and it opened in
 	 * the last quarter of a wait of a second. */
-	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s begin quota=20 period=6s",
+	WINDOW "begin quota=20 period=6s",
 	"1s begin x21, serve x20, refuse 6s, come refuse 6s, 7s wait 250ms !quota",
 	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 5.5s begin serve quota=21 "
 	"period=4.5s",
@@ -131,62 +131,56 @@ static const char *const rules[] = {
 	"1s begin x21, serve x20, refuse 0, come refuse 0 x5, come serve quota=21 period=1.26s",
 	"1s begin x21, serve x20, refuse 0, come refuse 0 x4, come serve !quota",
 	/* One that punishes is not probed. */
+	"1s begin x21, serve x20, refuse 5s, come refuse 9s, +9s begin quota=20",
 	/* In the next cycle as many may begin beside the pace, each when no more are under way than
 	 * were served. */
-	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s begin wait 250ms, serve begin"
-	" begin wait 250ms, serve x2, begin x4, wait 250ms, serve x4, begin x8, wait 250ms, serve "
-	"x8,"
-	" begin x5 accepted=20, wait 250ms",
+	WINDOW "begin wait 250ms, serve begin begin wait 250ms, serve x2, begin x4, wait 250ms, "
+	       "serve x4, begin x8, wait 250ms, serve x8, begin x5 accepted=20, wait 250ms",
 	/* The next refusal closes it with probes at half of the wait, then after gaps that double.
 	 */
-	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s begin refuse 8s wait 4s,"
-	" +4s begin wait 4s",
-	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s begin refuse 5m wait 150s",
+	WINDOW "begin refuse 8s wait 4s, +4s begin wait 4s",
+	WINDOW "begin refuse 5m wait 150s",
 	/* Without a wait, at halves of what is left of the period. */
-	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s begin, +1s refuse 0 wait 2.5s,"
-	" +2.5s begin wait 2.5s",
+	WINDOW "begin, +1s refuse 0 wait 2.5s, +2.5s begin wait 2.5s",
+	WINDOW "begin, +1s refuse 0, come refuse 0 x3, wait 2.5s, come refuse 0, wait 5s",
 
 	/* Open: who comes when the next turn is free takes it; 0.3 of a turn is made up for. */
-	"1s begin x51, serve x50, refuse 6s, 7s wait 100ms, +90ms wait 10ms, +10ms begin wait "
-	"100ms,"
-	" +110ms begin wait 90ms, +120ms begin wait 70ms, +9s begin wait 70ms",
+	BLIND "wait 100ms, +90ms wait 10ms, +10ms begin wait 100ms, +110ms begin wait 90ms, +120ms "
+	      "begin wait 70ms, +9s begin wait 70ms",
 	/* What is served raises it: by a 120th, twice as much for every 16 that were accepted, and
 	 * up to twice as much for every four seconds since the opening, and once more. */
-	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come serve turn=99ms, come "
-	"serve"
-	" turn=98ms, come serve x14 turn=82ms, come serve turn=80ms",
-	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come x51, serve x51 turn=20ms",
+	PACED "come serve turn=99ms, come serve turn=98ms, come serve x14 turn=82ms, come serve "
+	      "turn=80ms",
+	PACED "come x51, serve x51 turn=20ms",
 	/* By 32 of them at once, and to eight times, if the measurement says little. */
-	"1s begin x51, serve x50, refuse 6s, 7s come serve turn=79ms, come serve turn=62ms",
-	"1s begin x51, serve x50, refuse 6s, 7s come serve x12 turn=11ms",
+	BLIND "come serve turn=79ms, come serve turn=62ms",
+	BLIND "come serve x12 turn=11ms",
 	/* Only what is beyond the quota does. */
-	"1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s begin serve x19 turn=250ms, "
-	"begin"
-	" serve turn=197ms",
+	WINDOW "begin serve x19 turn=250ms, begin serve turn=197ms",
 	/* What is refused does not. */
-	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come, come, come, refuse 5s,"
-	" refuse 5s, refuse 5s, 13s wait 100ms",
+	PACED "come, come, come, refuse 5s, refuse 5s, refuse 5s, 13s wait 100ms",
 
 	/* Of no use: it has fallen to a quarter, and four were refused. Eight begin at once. */
-	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 1s come serve x8"
-	" !trying turn=367ms, come refuse 1s come serve trying, begin x8, wait 431.747ms",
+	PACED "come refuse 1s come serve x8 !trying turn=367ms, come refuse 1s come serve trying, "
+	      "begin x8, wait 431.747ms",
+	PACED "come serve, come x2, refuse 50s x2, +50s come !trying",
+	PACED "come serve, come x3, refuse 50s x3, +50s come trying",
+	/* Later after eight. */
+	TRYING "begin x8, serve x5, refuse 1s x3, +1s come serve, come x4, refuse 50s x4, +50s "
+	       "come !trying",
+	TRYING "begin x8, serve x5, refuse 1s x3, +1s come serve, come x5, refuse 50s x5, +50s "
+	       "come trying",
 	/* No more of them are refused than before, 10 of 60, a quarter of it and 0.1. */
-	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 1s come serve x9"
-	" trying, begin x8, serve x6, refuse 1s closed trying, refuse 1s useless !closed turn=0",
-	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 1s come serve x9"
-	" trying, begin x8, serve x5, refuse 1s x3 closed !useless !trying",
+	TRYING "begin x8, serve x6, refuse 1s closed trying, refuse 1s useless !closed turn=0",
+	TRYING "begin x8, serve x5, refuse 1s x3 closed !useless !trying",
 	/* Then nothing closes it, until clearly more are: here 16 of 100 and of 32. */
-	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 1s come serve x9"
-	" trying, begin x8, serve x6, refuse 1s x2 useless, begin x92, refuse 1s x92 useless "
-	"!closed",
-	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 1s come serve x9"
-	" trying, begin x8, serve x6, refuse 1s x2 useless, begin x24, refuse 1s x13 useless "
-	"!closed,"
-	" refuse 1s !useless closed",
+	TRYING "begin x8, serve x6, refuse 1s x2 useless, begin x92, refuse 1s x92 useless !closed",
+	TRYING "begin x8, serve x6, refuse 1s x2 useless, begin x24, refuse 1s x13 useless "
+	       "!closed, refuse 1s !useless closed",
 
 	/* Forgotten after a minute without an event, or two waits; not before the named instant. */
-	"1s begin x51, serve x50, refuse 6s, 7s wait 100ms, +1m begin turn=100ms",
-	"1s begin x51, serve x50, refuse 6s, 7s wait 100ms, +60.000000001s begin turn=0 accepted=1",
+	BLIND "wait 100ms, +1m begin turn=100ms",
+	BLIND "wait 100ms, +60.000000001s begin turn=0 accepted=1",
 	"1s begin x101, serve x100, refuse 50s, 51s wait 416.667ms, +100s begin turn=417ms",
 	"1s begin x101, serve x100, refuse 50s, 51s wait 416.667ms, +100.000000001s begin turn=0",
 	"1s begin, refuse 1h, +59m begin closed left=1m",
@@ -195,8 +189,10 @@ static const char *const rules[] = {
 	"1s begin x2, unknown accepted=1, unknown accepted=0",
 	"1s begin x51, serve x25, unknown x25, refuse 6s, 7s wait 200ms turn=200ms",
 	"1s begin, +10ms refuse 1h, +20ms begin, newest unknown, +2s begin closed",
-	"1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s come refuse 1s come serve x9"
-	" trying, begin x8, unknown, begin, wait 431.747ms",
+	"1s begin x2, refuse 1h, come, unknown, +1s begin closed, +1ns begin !closed",
+	TRYING "begin x8, serve x6, refuse 1s x2 useless, begin x60, unknown x40, refuse 1s x13 "
+	       "useless, refuse 1s !useless",
+	TRYING "begin x8, unknown, begin, wait 431.747ms",
 
 	/* An event of a clock that is behind counts as of the last one; if it is more than a minute
 	 * behind, everything is forgotten. */
@@ -236,24 +232,21 @@ TEST_ROWS(rules) {
 			EQUAL(script->rest, rounded(act(&world, PACE_ASKED, &other, scene.now, 0)),
 			    rounded(want));
 			EQUAL(script->rest, other.began, 0);
-		} else if (script_is(script, "serve")) {
-			act(&world, PACE_SERVED, mine, scene.now, 0);
-			world.ended += !newest;
-			world.begun -= newest;
-		} else if (script_is(script, "refuse")) {
-			act(&world, PACE_REFUSED, mine, scene.now, script_span(script));
-			world.ended += !newest;
-			world.begun -= newest;
-		} else if (script_is(script, "unknown")) {
-			act(&world, PACE_UNKNOWN, mine, scene.now, 0);
+		} else if (script_is(script, "serve") || script_is(script, "refuse") ||
+		    script_is(script, "unknown")) {
+			enum pace_event_kind kind = script_is(script, "serve") ? PACE_SERVED
+			    : script_is(script, "refuse")                      ? PACE_REFUSED
+									       : PACE_UNKNOWN;
+
+			act(&world, kind, mine, scene.now,
+			    kind == PACE_REFUSED ? script_span(script) : 0);
 			world.ended += !newest;
 			world.begun -= newest;
 		} else {
 			nanos turn = pace->rate > 0 ? (nanos)(1e9 / pace->rate) : 0;
-			left = number_greater(pace->until - scene.now, 0);
 			const struct script_fact facts[] = {
 				FACT("closed", pace->closed),
-				FACT("left", left),
+				FACT("left", number_greater(pace->until - scene.now, 0)),
 				FACT("turn", NANOS_MS * number_round(turn, NANOS_MS)),
 				FACT("quota", pace->quota),
 				FACT("period", pace->quota > 0 ? pace->period : 0),
@@ -468,4 +461,17 @@ TEST(naps_after_a_kill) {
 	looks_of(waiting, 90, 1000);
 	looks_of(waiting, 30, 10);
 	HOLDS("10 of 1,000", looks_of(waiting, 10, 10) >= 30);
+}
+
+TEST(corrupt_looks) {
+	static const struct looks corrupt[] = { { .last = -1, .waiting = 9e8 },
+		{ .nap = -1, .waiting = 9e8 }, { .nap = SECONDS(30) + 1, .waiting = 9e8 },
+		{ .nap = SECONDS(30), .waiting = -9e8 }, { .nap = SECONDS(30), .waiting = 2e9 } };
+	uint64_t random = 1;
+
+	for (size_t i = 0; i < LENGTH(corrupt); i++) {
+		struct looks looks = corrupt[i];
+
+		HOLDS("looks", pace_nap(&looks, 1, SECONDS(1), MS(50), 1, &random) <= MS(100));
+	}
 }
