@@ -4,23 +4,23 @@
     measure/pace.py [--seeds N] [KIND...]
     measure/pace.py --means N [KIND...]
 
-For each kind of limit, or those with a word in their name, the first prints the
-seconds until all commands are served and how many requests are refused, as means
-of N runs (3), for three ways in which the commands may act:
+For each kind of limit, or those with a word in their name, the first prints
+the seconds until all commands are served and how many requests are refused,
+as means of N runs (3), for three ways in which the commands may act:
 
     alone  each obeys only what it has been told itself: they have no key
     hold   version 1.0: after a refusal none starts until the wait that was
            named is over, then all do within two seconds
     pace   the rules of src/budget/pace.h
 
-and how often a command that waits looks at the key for each request. The second
-prints only the means of the pace, as tests/unit/budget/limits.means has them:
-limits.c there does the same with src/budget/pace.c. So that few runs are enough
-to compare both, the random numbers are the same here and there, and are drawn in
-the same order: what one changes, the other has to.
+and how often commands that wait for the pace look at it for each request. The
+second prints only the means of the pace, as tests/unit/budget/limits.means has
+them: limits.c there does the same with src/budget/pace.c. So that few runs are
+enough to compare both, the random numbers are the same here and there, and are
+drawn in the same order: what one changes, the other has to.
 
-A number of commands run at a time, as with xargs -P. Each is retried until it is
-served.
+A number of commands run at a time, as with xargs -P. Each is retried until it
+is served.
 """
 
 import argparse
@@ -179,7 +179,8 @@ class Attempt:
 
 
 class Alone:
-    """Commands without a key. Those with one share an object of a class below."""
+    """Commands without a key. Those with one share an object of a class
+    below."""
 
     def __init__(self, random):
         self.random = random
@@ -226,8 +227,8 @@ def doubled(times):
 
 
 class Pace(Alone):
-    """The rules of src/budget/pace.h, with the names of its fields. Instants are
-    in seconds, and 0 is none."""
+    """The rules of src/budget/pace.h, with the names of its fields. Instants
+    are in seconds, and 0 is none."""
 
     LEAST = 0.05  # mean time between the looks of a command
 
@@ -247,7 +248,8 @@ class Pace(Alone):
         self.begun = self.refused = self.served = self.quota = 0
         self.votes_served = self.votes_refused = 0
         self.probes = self.punished = 0
-        self.closed = self.trying = self.useless = self.blind = False
+        self.closed = self.trying = self.useless = False
+        self.blind = self.idle = False
         self.begin_series()
 
     def begin_series(self):
@@ -284,15 +286,16 @@ class Pace(Alone):
         self.nap += (nap - self.nap) / 8
         return now + nap
 
-    def set_rate(self, rate):
-        self.rate = self.base = max(rate, 1 / max(self.wait_of(), 1))
-        self.highest = max(self.highest, rate)
+    def set_rate(self, rate, some):
+        """Sets the pace; some: because only some are refused."""
+        least = 1 / max(self.wait_of(), 1)
         enough = 8 if self.suspected else 4
-        if (
-            self.quota
-            or rate >= self.highest / 4
-            or self.pace_refused < enough
-        ):
+        self.rate = self.base = max(rate, least)
+        self.highest = max(self.highest, rate)
+        falls = rate < self.highest / 4 and self.pace_refused >= enough
+        ends = some and rate < least
+        ends = ends and 16 <= self.pace_refused < self.pace_begun / 2
+        if self.quota or not falls and not ends:
             return
         self.share = self.share_refused()
         self.trying = self.suspected = True
@@ -326,11 +329,11 @@ class Pace(Alone):
             and 2 * (self.votes_refused - 1) <= self.votes_served
         )
         need = 1 if self.quota else 3 if mute else 2
-        self.blind = (
-            by_clock
-            and not self.quota
-            and self.last < self.shut + (now - self.shut) / 2
+        half = self.shut + (now - self.shut) / 2
+        self.blind = not self.quota and (
+            self.idle or by_clock and self.last < half
         )
+        alone = self.blind and self.votes_refused == 1 and not self.probes
         if (
             (mute or late and named >= 1)
             and (self.probes >= need or self.punished)
@@ -344,9 +347,9 @@ class Pace(Alone):
         self.old += count
         self.old_busy += busy
         if some and self.rate:
-            self.set_rate(self.rate * 0.85)
-        elif count and not some:
-            self.set_rate(self.old / self.old_busy * 1.2)
+            self.set_rate(self.rate * 0.85, True)
+        elif count and not some and not alone:
+            self.set_rate(self.old / self.old_busy * 1.2, False)
         self.old *= 0.7
         self.old_busy *= 0.7
         self.begun = self.refused = self.served = self.probes = 0
@@ -371,6 +374,8 @@ class Pace(Alone):
             return self.until
         if now < self.probe:
             return self.probe
+        if now - self.probe > max((now - self.shut) / 2, 1):
+            self.idle = True
         if self.probes > 4 and self.factor == 1:
             self.factor = 2
         self.gap *= self.factor
@@ -424,8 +429,9 @@ class Pace(Alone):
         beyond = self.accepted() - self.quota
         if not self.rate or beyond < 0:
             return
-        part = 32 if self.blind else doubled(min(beyond / 16, 5))
-        times = (3 if self.blind else 1) + (now - self.opened) / 4
+        since = (now - self.opened) / 4
+        part = 32 if self.blind else doubled(min(max(beyond / 16, since), 5))
+        times = (3 if self.blind else 1) + since
         most = max(self.base * doubled(min(times, 20)), self.rate)
         self.rate = min(self.rate * (1 + part / 120), most)
 
@@ -477,7 +483,7 @@ class Pace(Alone):
         self.probes = self.asked = 0
         self.first = mine.began
         self.votes_served, self.votes_refused = 0, 1
-        self.factor = 2
+        self.factor, self.idle = 2, False
         if self.quota and wait:
             self.gap = wait / 2
         elif self.quota:
@@ -698,10 +704,11 @@ def main():
     options = parser.parse_args()
     policies = (Pace,) if options.means else (Alone, Hold, Pace)
     seeds = options.means or options.seeds
+    words = options.kinds or [""]
     numbers = [
         number
         for number, kind in enumerate(KINDS)
-        if not options.kinds or any(word in kind.name for word in options.kinds)
+        if any(word in kind.name for word in words)
     ]
     tasks = [(n, policy, seeds) for n in numbers for policy in policies]
     with multiprocessing.Pool() as pool:
@@ -710,7 +717,8 @@ def main():
             kind = KINDS[number]
             if options.means:
                 run = next(results)
-                print(f'{{ "{kind.name}", {run.time:.3f}, {run.refused:.2f} }},')
+                row = f'"{kind.name}", {run.time:.3f}, {run.refused:.2f}'
+                print(f"{{ {row} }},")
                 continue
             row = f"{kind.name:36}ideal {kind.ideal:6.1f} s"
             for policy in policies:

@@ -26,17 +26,18 @@
 #define MADE_UP 0.3
 
 /* A served attempt raises the pace by one part of so many, twice as much for
- * each so many that were accepted, up to so much. */
+ * each so many that were accepted or each DOUBLING, up to so much. */
 #define RAISE 120.0
 #define RAISE_TWICE 16.0
 #define RAISE_MOST 32.0
-/* In this time the highest pace doubles. */
+/* In this time the highest pace and what raises it double. */
 #define DOUBLING (4 * NANOS_SECOND)
 
 /* So many attempts begin when they come, after so many refusals, later more. */
 #define TRIAL 8
 #define SUSPECTS 4
 #define SUSPECTS_LATER 8
+#define SUSPECTS_SLOWEST 16
 /* Of no use: looked at again after so many refusals. */
 #define AGAIN 16
 
@@ -108,8 +109,10 @@ doubled(double times)
 {
 	double power = 1;
 
-	for (; times >= 1; times--)
+	while (times >= 1) {
 		power *= 2;
+		times--;
+	}
 	return power * (1 + times);
 }
 
@@ -233,19 +236,23 @@ share_refused(const struct pace *pace)
 	    (double)number_greater(pace->pace_begun, 1);
 }
 
-/* Sets the pace. One that has fallen to a quarter and is still refused may be
- * of no use: some attempts begin at once to see. */
+/* Sets the pace; some: because only some are refused. One that has fallen to a
+ * quarter and is still refused may be of no use, or one that cannot fall any
+ * more, although only some are refused: some attempts begin at once to see. */
 static void
-set_rate(struct pace *pace, double rate)
+set_rate(struct pace *pace, double rate, bool some)
 {
 	double least = 1 / seconds(number_greater(wait_of(pace), NANOS_SECOND));
 	int32_t enough = pace->suspected ? SUSPECTS_LATER : SUSPECTS;
+	bool falls, ends;
 
 	rate = lesser(rate, RATE_MOST);
 	pace->rate = pace->base = greater(rate, least);
 	pace->highest = greater(pace->highest, rate);
-	if (pace->quota != 0 || rate >= pace->highest / 4 ||
-	    pace->pace_refused < enough)
+	falls = rate < pace->highest / 4 && pace->pace_refused >= enough;
+	ends = some && rate < least && pace->pace_refused >= SUSPECTS_SLOWEST &&
+	    2 * pace->pace_refused < pace->pace_begun;
+	if (pace->quota != 0 || (!falls && !ends))
 		return;
 	pace->share = share_refused(pace);
 	pace->trying = true;
@@ -293,9 +300,14 @@ open(struct pace *pace, nanos now, bool by_clock)
 	bool some = !late && pace->probes == 0 &&
 	    2 * (pace->votes_refused - 1) <= pace->votes_served;
 	int32_t need = pace->quota != 0 ? 1 : mute ? 3 : 2;
+	nanos half = pace->shut + (now - pace->shut) / 2;
+	bool alone;
 
-	pace->blind = by_clock && pace->quota == 0 &&
-	    pace->last < pace->shut + (now - pace->shut) / 2;
+	pace->blind =
+	    pace->quota == 0 && (pace->idle || (by_clock && pace->last < half));
+	/* Where only one was refused, and waited, there is nothing to measure.
+	 */
+	alone = pace->blind && pace->votes_refused == 1 && pace->probes == 0;
 	if ((mute || (late && named >= NANOS_SECOND)) &&
 	    (pace->probes >= need || pace->punished > 0) && count > 1) {
 		pace->quota = count;
@@ -308,10 +320,11 @@ open(struct pace *pace, nanos now, bool by_clock)
 	pace->old += count;
 	pace->old_busy += (double)busy;
 	if (some && pace->rate > 0)
-		set_rate(pace, pace->rate * FALL);
-	else if (count > 0 && !some)
+		set_rate(pace, pace->rate * FALL, true);
+	else if (count > 0 && !some && !alone)
 		set_rate(pace,
-		    pace->old * (double)NANOS_SECOND / pace->old_busy * GROWTH);
+		    pace->old * (double)NANOS_SECOND / pace->old_busy * GROWTH,
+		    false);
 	pace->old *= FADING;
 	pace->old_busy *= FADING;
 	pace->begun = pace->refused = pace->served = pace->probes = 0;
@@ -343,6 +356,9 @@ probe(struct pace *pace, nanos now)
 		return pace->until;
 	if (now < pace->probe)
 		return pace->probe;
+	if (now - pace->probe >
+	    number_greater((now - pace->shut) / 2, NANOS_SECOND))
+		pace->idle = true;
 	/* A quiet window that names no time is asked at halves of what is left
 	 * of its period, then after gaps that double. */
 	if (pace->probes > PROBES / 2 && pace->factor == 1)
@@ -415,9 +431,8 @@ raise(struct pace *pace, nanos now)
 
 	if (pace->rate == 0 || beyond < 0)
 		return;
-	grown = pace->blind
-	    ? RAISE_MOST
-	    : lesser(doubled(lesser(beyond / RAISE_TWICE, 5)), RAISE_MOST);
+	grown = greater(beyond / RAISE_TWICE, since);
+	grown = pace->blind ? RAISE_MOST : doubled(lesser(grown, 5));
 	grown = pace->rate * (1 + grown / RAISE);
 	most = pace->base * doubled(lesser((pace->blind ? 3 : 1) + since, 20));
 	pace->rate =
@@ -501,6 +516,7 @@ close(struct pace *pace, const struct pace_attempt *mine, nanos now, nanos wait,
 	pace->votes_served = 0;
 	pace->votes_refused = 1;
 	pace->factor = 2;
+	pace->idle = false;
 	if (pace->quota != 0 && wait > 0) {
 		pace->gap = wait / 2;
 	} else if (pace->quota != 0) {

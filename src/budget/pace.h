@@ -33,9 +33,10 @@
  *
  *   - If only some were refused, the pace falls by 0.15. Else it is what was
  *     measured, times 1.2. It never falls below one in the last named wait.
- *   - If all waited as they were told and nobody has asked meanwhile, the
- *     measurement says little, and each served attempt raises the pace faster
- *     until the next opening.
+ *   - If all waited as they were told, and nobody has asked for the most of
+ *     the closed time, the measurement says little, and each served attempt
+ *     raises the pace faster until the next opening. If only one was refused,
+ *     nothing is measured at all.
  *   - If probes were refused, and it opened late in the named wait: a window.
  *     What was accepted is its quota. In the next cycle as many may begin
  *     beside the pace, each when no more are under way than were served since
@@ -43,12 +44,14 @@
  *
  * Open, with a pace: whoever comes when the next turn is free takes it, and
  * moves it on by one turn. Nobody reserves a place. What is served raises the
- * pace, so that a limit that has gone is forgotten.
+ * pace, the more the longer the key is open, so that a limit that has gone is
+ * forgotten.
  *
- * Of no use: the pace has fallen to a quarter of the highest, it is no window,
- * and attempts in the open key were refused. Then eight attempts begin when
- * they come. If not more of them are refused, the limit is no rate: no pace and
- * no closing, until clearly more attempts are refused.
+ * Of no use: the pace has fallen to a quarter of the highest and attempts in
+ * the open key were refused, or it is the slowest and still some are refused;
+ * and it is no window. Then eight attempts begin when they come. If not more of
+ * them are refused, the limit is no rate: no pace and no closing, until clearly
+ * more attempts are refused.
  *
  * Forgotten: everything, when the named instant is over and nobody asked and
  * nothing ended for a minute, or twice the last named wait if that is longer.
@@ -105,7 +108,9 @@ struct pace {
 	int32_t trial_begun, trial_refused, trial_ended; /* of the eight */
 	uint32_t series; /* of pace_begun: which one it is */
 	uint32_t trials; /* of the eight: which one it is */
-	uint8_t closed, trying, useless, blind, suspected, unused[3];
+	uint8_t closed, trying, useless, blind, suspected;
+	uint8_t idle; /* nobody has asked for most of the closed time */
+	uint8_t unused[2];
 };
 
 /* An attempt, as its command remembers it. All zero: none has begun. */

@@ -29,10 +29,12 @@ static nanos act(struct world *world, enum pace_event_kind kind, struct pace_att
 static nanos rounded(nanos span) { return number_round(span, 1000); }
 
 /* From 7 s on: a pace of ten a second; one by which all waited as they were told; one of which
- * eight attempts shall show whether it is of use; and a window of 20 in six seconds. */
-#define PACED "1s begin x51, serve x50, refuse 6s, 6s begin refuse 1s, 7s "
-#define BLIND "1s begin x51, serve x50, refuse 6s, 7s "
-#define TRYING PACED "come refuse 1s come serve x9 trying, "
+ * eight attempts shall show whether it is of use; one that is hardly more than the slowest; and a
+ * window of 20 in six seconds. */
+#define PACED "1s begin x50, 6.94s serve x49, refuse 1s, come refuse 1s, 7s begin serve "
+#define BLIND "1s begin x52, serve x50, refuse 6s x2, 7s "
+#define TRYING PACED ", come refuse 1s come serve x9 trying, "
+#define SLOWEST "1s begin x6, 6.94s serve x5, refuse 1s, come refuse 1s, 7s begin serve "
 #define WINDOW "1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s "
 
 /*
@@ -104,19 +106,26 @@ static const char *const rules[] = {
 	 * six seconds, times 1.2. All waited as they were told, and nobody has asked. */
 	BLIND "wait 100ms blind turn=100ms !quota",
 	PACED "wait 100ms !blind turn=100ms !quota",
+	/* So it is if nobody has asked for more than a second, and half of the time. */
+	"1s begin x52, serve x50, refuse 6s x2, 2.02s begin serve !blind turn=17ms",
+	"1s begin x52, serve x50, refuse 6s x2, 2.021s begin serve blind turn=17ms",
+	"1s begin x52, serve x50, refuse 0 x2, come refuse 0 x7, 11.2s begin serve !blind",
+	"1s begin x52, serve x50, refuse 0 x2, come refuse 0 x7, 11.201s begin serve blind",
+	/* Nothing is measured if only one was refused. */
+	"1s begin x51, serve x50, refuse 6s, 7s begin blind turn=0",
 	/* A quarter of a second at least; never slower than one in the wait, or in a second. */
-	"1s begin x51, serve x50, refuse 100ms, +100ms wait 4.167ms",
-	"1s begin, +10s serve begin refuse 10s, +10s wait 10s turn=10000ms",
-	"1s begin, +10s serve begin refuse 500ms, +500ms wait 1s turn=1000ms",
+	"1s begin x52, serve x50, refuse 100ms x2, +100ms wait 4.167ms",
+	"1s begin, +10s serve, begin x2, refuse 10s x2, +10s wait 10s turn=10000ms",
+	"1s begin, +10s serve, begin x2, refuse 500ms x2, +500ms wait 1s turn=1000ms",
 	/* Nothing was accepted: no pace, or the one before. */
 	"1s begin refuse 6s, 7s begin !closed turn=0",
 	BLIND "come refuse 1s wait 50ms, 8.1s wait 100ms turn=100ms",
 	/* Some are refused: it was early, no probe was refused, and of others no more than half as
 	 * many as were served. The pace falls by 0.15. */
-	PACED "come refuse 6s, come serve !closed turn=118ms",
-	PACED "come refuse 6s, come refuse 6s, come serve !closed turn=103ms",
-	PACED "come, come, refuse 6s, refuse 6s, come serve !closed turn=103ms",
-	PACED "come x4, +10ms refuse 6s x2, serve x2, come serve !closed turn=118ms",
+	PACED ", come refuse 6s, come serve !closed turn=118ms",
+	PACED ", come refuse 6s, come refuse 6s, come serve !closed turn=103ms",
+	PACED ", come, come, refuse 6s, refuse 6s, come serve !closed turn=103ms",
+	PACED ", come x4, +10ms refuse 6s x2, serve x2, come serve !closed turn=118ms",
 
 	/* A window: two probes were refused, more than one attempt was accepted, and it opened in
 	 * the last quarter of a wait of a second. */
@@ -149,27 +158,37 @@ static const char *const rules[] = {
 	      "begin wait 70ms, +9s begin wait 70ms",
 	/* What is served raises it: by a 120th, twice as much for every 16 that were accepted, and
 	 * up to twice as much for every four seconds since the opening, and once more. */
-	PACED "come serve turn=99ms, come serve turn=98ms, come serve x14 turn=82ms, come serve "
+	PACED ", come serve turn=99ms, come serve turn=98ms, come serve x14 turn=82ms, come serve "
 	      "turn=80ms",
-	PACED "come x51, serve x51 turn=20ms",
+	PACED ", come x51, serve x51 turn=20ms",
+	/* Or twice as much for every four seconds. */
+	PACED ", 11s begin serve turn=98ms",
+	PACED ", 23s begin serve turn=88ms",
+	PACED ", 27s begin serve turn=79ms",
+	PACED ", 31s begin serve turn=79ms",
 	/* By 32 of them at once, and to eight times, if the measurement says little. */
 	BLIND "come serve turn=79ms, come serve turn=62ms",
 	BLIND "come serve x12 turn=11ms",
 	/* Only what is beyond the quota does. */
 	WINDOW "begin serve x19 turn=250ms, begin serve turn=197ms",
 	/* What is refused does not. */
-	PACED "come, come, come, refuse 5s, refuse 5s, refuse 5s, 13s wait 100ms",
+	PACED ", come, come, come, refuse 5s, refuse 5s, refuse 5s, 13s wait 100ms",
 
 	/* Of no use: it has fallen to a quarter, and four were refused. Eight begin at once. */
-	PACED "come refuse 1s come serve x8 !trying turn=367ms, come refuse 1s come serve trying, "
-	      "begin x8, wait 431.747ms",
-	PACED "come serve, come x2, refuse 50s x2, +50s come !trying",
-	PACED "come serve, come x3, refuse 50s x3, +50s come trying",
+	PACED
+	", come refuse 1s come serve x8 !trying turn=367ms, come refuse 1s come serve trying, "
+	"begin x8, wait 431.747ms",
+	PACED ", come serve, come x2, refuse 50s x2, +50s come !trying",
+	PACED ", come serve, come x3, refuse 50s x3, +50s come trying",
 	/* Later after eight. */
 	TRYING "begin x8, serve x5, refuse 1s x3, +1s come serve, come x4, refuse 50s x4, +50s "
 	       "come !trying",
 	TRYING "begin x8, serve x5, refuse 1s x3, +1s come serve, come x5, refuse 50s x5, +50s "
 	       "come trying",
+	/* Or if it is the slowest, only some are refused, sixteen, and less than half of all. */
+	SLOWEST ", come serve come serve come refuse 1s come serve x14 !trying turn=1000ms, come"
+		" serve come serve come refuse 1s come serve trying",
+	SLOWEST ", come refuse 1s come serve x20 !trying turn=1000ms",
 	/* No more of them are refused than before, 10 of 60, a quarter of it and 0.1. */
 	TRYING "begin x8, serve x6, refuse 1s closed trying, refuse 1s useless !closed turn=0",
 	TRYING "begin x8, serve x5, refuse 1s x3 closed !useless !trying",
@@ -181,13 +200,14 @@ static const char *const rules[] = {
 	/* Forgotten after a minute without an event, or two waits; not before the named instant. */
 	BLIND "wait 100ms, +1m begin turn=100ms",
 	BLIND "wait 100ms, +60.000000001s begin turn=0 accepted=1",
-	"1s begin x101, serve x100, refuse 50s, 51s wait 416.667ms, +100s begin turn=417ms",
-	"1s begin x101, serve x100, refuse 50s, 51s wait 416.667ms, +100.000000001s begin turn=0",
+	"1s begin x102, serve x100, refuse 50s x2, 51s wait 416.667ms, +100s begin turn=417ms",
+	"1s begin x102, serve x100, refuse 50s x2, 51s wait 416.667ms, +100.000000001s begin "
+	"turn=0",
 	"1s begin, refuse 1h, +59m begin closed left=1m",
 
 	/* An attempt of which nothing is known takes back that it began, and opens nothing. */
 	"1s begin x2, unknown accepted=1, unknown accepted=0",
-	"1s begin x51, serve x25, unknown x25, refuse 6s, 7s wait 200ms turn=200ms",
+	"1s begin x52, serve x25, unknown x25, refuse 6s x2, 7s wait 200ms turn=200ms",
 	"1s begin, +10ms refuse 1h, +20ms begin, newest unknown, +2s begin closed",
 	"1s begin x2, refuse 1h, come, unknown, +1s begin closed, +1ns begin !closed",
 	TRYING "begin x8, serve x6, refuse 1s x2 useless, begin x60, unknown x40, refuse 1s x13 "
