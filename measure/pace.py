@@ -335,7 +335,7 @@ class Pace(Alone):
         )
         alone = self.blind and self.votes_refused == 1 and not self.probes
         if (
-            (mute or late and named >= 1)
+            (mute or late and named > 1 - 1e-6)  # a second, but rounded
             and (self.probes >= need or self.punished)
             and count > 1
         ):
