@@ -502,6 +502,7 @@ start(struct storm *storm, uint32_t who, nanos now)
 		.history = plan_start(
 		    model->policy, now, NANOS_MAX, seed_of(model, who)),
 		.caller = { .config = &model->policy->budget,
+		    .random = seed_of(model, who) + 1,
 		    .uses_breaker = true },
 	};
 	step = plan_first(model->policy, &client->history, now);
