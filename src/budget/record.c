@@ -68,20 +68,39 @@ record_read(const struct record *record, uint32_t *room, size_t count)
 	}
 }
 
-/* Fills a slot with the words of a change. False if another writer of this
- * change, or a later one, has the slot. */
-static bool
-fill(_Atomic uint64_t *slot, uint32_t change, const uint32_t *contents,
-    size_t count)
+/* The change behind that of a head. In no word it is 0, as in those that were
+ * never used. */
+static uint64_t
+next_change(uint64_t head)
 {
+	uint64_t change = change_of(head) + 1;
+
+	change += (uint32_t)change == 0;
+	return change & ((UINT64_C(1) << CHANGE_BITS) - 1);
+}
+
+/* Fills a slot with the words of the change behind head. False if another
+ * writer of this change, or a later one, has the slot. */
+static bool
+fill(struct record *record, uint64_t head, size_t slot,
+    const uint32_t *contents, size_t count)
+{
+	_Atomic uint64_t *words = record->slots[slot - 1];
+	uint32_t change = (uint32_t)next_change(head);
+
 	for (size_t i = 0; i < count; i++) {
-		uint64_t word = atomic_load(&slot[i]);
+		uint64_t word = atomic_load(&words[i]);
 
 		do {
-			if ((int32_t)(word_change(word) - change) >= 0)
+			int32_t later = (int32_t)(word_change(word) - change);
+
+			/* While this change is not published, a word of a later
+			 * one is corrupt, or older than 2^31 changes. */
+			if (later == 0 ||
+			    (later > 0 && atomic_load(&record->head) != head))
 				return false;
 		} while (!atomic_compare_exchange_weak(
-		    &slot[i], &word, (uint64_t)change << 32 | contents[i]));
+		    &words[i], &word, (uint64_t)change << 32 | contents[i]));
 	}
 	return true;
 }
@@ -90,8 +109,7 @@ bool
 record_publish(struct record *record, uint64_t head, const uint32_t *contents,
     size_t count)
 {
-	uint64_t change =
-	    (change_of(head) + 1) & ((UINT64_C(1) << CHANGE_BITS) - 1);
+	uint64_t change = next_change(head);
 	uint64_t next = change << CHANGE_AT;
 
 	for (uint64_t i = 0; i < RECORD_SLOTS; i++) {
@@ -99,8 +117,7 @@ record_publish(struct record *record, uint64_t head, const uint32_t *contents,
 
 		if (slot == slot_of(head))
 			continue;
-		if (fill(record->slots[slot - 1], (uint32_t)change, contents,
-			count)) {
+		if (fill(record, head, slot, contents, count)) {
 			next |= (uint64_t)count << SLOT_BITS | slot;
 			return atomic_compare_exchange_strong(
 			    &record->head, &head, next);

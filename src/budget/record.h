@@ -25,9 +25,10 @@
  * A writer that is killed uses up its slot until the next change is published.
  * If all slots are used up so, then the next change is that the contents are
  * forgotten. Words of a slot that do not fit the head are corrupt, and are read
- * as zero. A writer that is stopped for 2^31 changes may take words for those
- * of a change before its own: at ten thousand changes a second, that is in two
- * and a half days, and what it damages is read as zero.
+ * as zero; words of a change that is still to come are replaced. A writer that
+ * is stopped for 2^31 changes may take words for those of a change before its
+ * own: at ten thousand changes a second, that is in two and a half days, and
+ * what it damages is read as zero.
  *
  * tests/models/record_check.c tries all interleavings of a few processes.
  */
