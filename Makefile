@@ -52,7 +52,7 @@ OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard src/*.c src/*/*.c))
 UNITS = unit unit_attempt
 UNIT_OBJS = $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c tests/unit/*/*.c))
 # Programs that test what many processes do to the words of a budget at once.
-CONCURRENT = window_check breaker_check fleet_check
+CONCURRENT = window_check breaker_check fleet_check record_check
 # Programs of `make check` that are no tables.
 CHECKS = $(CONCURRENT) script_check link_check
 # Programs that measure.
@@ -289,6 +289,7 @@ check-models:
 	@$(B)/window_check
 	@$(B)/breaker_check
 	@$(B)/fleet_check
+	@$(B)/record_check
 check-script:
 	@env --default-signal tests/fleet/run $(B)/script_check
 check-link:
