@@ -98,9 +98,9 @@ collecting() {
 	        'ähnlich          1     10   now    0s      -        1     1  closed, 2 failures'
 	what was learned of a server, unless --rate is smaller
 	    limited() {
-	        is 1 "$RETRY" -q -B api -d 0 -n 3 "$@" --fail-on http:200 \
-	            --http-status status sh -c '[ $RETRY_ATTEMPT != 2 ] || {
-	            printf "HTTP/1.1 429 X\r\nRetry-After: 1\r\n\r\n" >status; exit 22; }
+	        is 1 "$RETRY" -q -B api -d 0 -n 4 "$@" --fail-on http:200 \
+	            --http-status status sh -c 'case $RETRY_ATTEMPT in
+	            [23]) echo HTTP/1.1 429 X >status; exit 22; esac
 	            echo HTTP/1.1 200 >status'
 	    }
 	    limited
