@@ -9,6 +9,8 @@
 #define LOOK_TURN (50 * NANOS_MS)
 #define LOOK_LEAST (20 * NANOS_MS)
 #define LOOK_MOST NANOS_SECOND
+/* Nobody sleeps longer. */
+#define LOOK_SOON (30 * NANOS_SECOND)
 /* If nobody knows when a retry may be made, or in a long time. */
 #define LOOK_UNKNOWN (16 * LOOK_MOST)
 
@@ -116,11 +118,11 @@ nap(const struct visit *visit, struct admission *admission,
 		least =
 		    number_greater(number_lesser(next, LOOK_MOST), LOOK_LEAST);
 	}
-	if (answer == ADMISSION_BREAKER) {
+	/* Turns come soon after a probe, but none before it is due. */
+	if (answer == ADMISSION_BREAKER && admission->next < LOOK_SOON)
 		turns = RAMP_FIRST * (double)NANOS_SECOND / RAMP_STEP;
-		if (breaker->state == BREAKER_RECOVERING)
-			turns = (double)breaker->rate;
-	}
+	if (answer == ADMISSION_BREAKER && breaker->state == BREAKER_RECOVERING)
+		turns = (double)breaker->rate;
 	admission->nap =
 	    pace_nap(&traffic->looks, visit->age, next, least, turns, random);
 	if (answer != ADMISSION_CLOSED && answer != ADMISSION_PACE)
@@ -128,8 +130,8 @@ nap(const struct visit *visit, struct admission *admission,
 	pace_use(&traffic->pace, visit->age, admission->nap);
 	/* About so long until its turn comes, for people. */
 	if (answer == ADMISSION_PACE)
-		admission->next += (nanos)(traffic->looks.waiting / turns *
-		    (double)NANOS_SECOND);
+		admission->next += (nanos)((traffic->looks.waiting - 1) /
+		    turns * (double)NANOS_SECOND);
 	else
 		admission->next = number_greater(next, admission->pace.held);
 }

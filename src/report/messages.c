@@ -245,6 +245,7 @@ add_pace(struct message *message)
 {
 	const struct pace_view *pace = &message->history->admission.pace;
 	char number[NUMBER_ROOM], span[DURATION_ROOM];
+	int scale = pace->rate < 1 ? 1000 : 10;
 
 	if (pace->quota > 0)
 		message_put(message, "the server limits: %" PRId64 " in %s",
@@ -252,7 +253,7 @@ add_pace(struct message *message)
 	else if (pace->rate > 0)
 		message_put(message, "the server limits: about %s a second",
 		    number_put_decimal(
-			number, (int64_t)(pace->rate * 10 + 0.5), 10));
+			number, (int64_t)(pace->rate * scale + 0.5), scale));
 	else
 		message_put(message, "the server limits");
 	if (message->step->again)

@@ -587,7 +587,7 @@ static const char *const scenes[] = {
 	"u first granted, u succeeds, u first granted, u succeeds, U first granted, U is-limited, "
 	"0.05s V first granted, V is-limited, 0.2s U retry granted limited=1, U succeeds, 0.21s U "
 	"first "
-	"paced 0.128888888s !waits, 1s U first granted",
+	"paced 0.059444444s !waits, 1s U first granted",
 	/* A retry after a limit is not counted, and needs no permission; also
 	 * not that of a fleet. The limit tells the breaker nothing. */
 	"0/0: Y fails, A is-limited failures=1, 5s A retry granted limited=1 "
