@@ -107,7 +107,6 @@ full() {
 
 @test "the smaller --rate holds for all, with one warning, until a reset" {
 	local used="budget 'api': already in use with another --rate; using"
-	export used
 	rows row scene <<-'END'
 	where it is the later one
 	    begins --rate 5/1h

@@ -61,8 +61,8 @@ static const char *const places[] = {
 	/* No limit. */
 	"none 0s take 1000 next 0s used 0",
 	/* As many at once as there are places; a slice of 100 ms has to go by, too. */
-	"10/6s 0s take 10 next 6.1s used 10 6.099999999s next 1ns used 10 6.1s used 0 take 10 "
-	"next 6.1s",
+	"10/6s 0s take 10 next 6.1s used 10 6.099999999s next 1ns used 10 6.1s take 10 next 6.1s",
+	"10/6s 0s take 10 6.1s used 0",
 	"10/6s 99ms take 10 next 6.001s",
 	"10/6s 100ms take 10 next 6.1s",
 	"1/6s 0s take 1 next 6.1s 3s next 3.1s",

@@ -641,7 +641,8 @@ TEST_ROWS(plans) {
 				else if (script.word[0] == 'x')
 					repeat = atoi(script.word + 1) - 1;
 				else {
-					denied.answer = SCRIPT_NAME(&script, denials);
+					denied.answer =
+					    (enum admission_answer)SCRIPT_NAME(&script, denials);
 					denied.next = script_span(&script);
 					denied.pace.held = denied.next;
 					denied.nap = number_lesser(number_greater(denied.next,
@@ -862,7 +863,7 @@ TEST_ROWS(tells) {
 	script_next(&script);
 	SAME(row, results[end.result], script.word);
 	if (script_next(&script))
-		pace = SCRIPT_NAME(&script, says);
+		pace = (enum pace_event_kind)SCRIPT_NAME(&script, says);
 	EQUAL(row, end.pace, pace);
 	if (script_next(&script))
 		duration_parse(script.word, strlen(script.word), &wait);
