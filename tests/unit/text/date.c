@@ -14,12 +14,14 @@ static const char *moment_of(const char *text) {
 }
 
 TEST(dates) {
-	static const char *const rows[][40] = {
+	static const char *const rows[][48] = {
 		{ "784111777", "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
 		    "Sun Nov  6 08:49:37 1994", " sun,\r\n 6  nov 1994 08:49:37 utc\t" },
 		{ "0", "Thu, 01 Jan 1970 00:00:00 GMT" },
 		{ "-1", "Wed, 31 Dec 1969 23:59:59 GMT" },
 		{ "951825600", "Tue, 29 Feb 2000 12:00:00 GMT" },
+		{ "784111777", "Sunday,6 November 1994\t08:49:37\nGMT", "Sun nov 06 08:49:37 1994",
+		    "SUN, 6-NOV-94 08:49:37 GMT" },
 		{ "-30610224000", "Wed, 01 Jan 1000 00:00:00 GMT" },
 		{ "1709251200", "Thu, 29 Feb 2024 23:59:60 GMT" },
 		{ "2147483648", "Tue, 19 Jan 2038 03:14:08 GMT" },
@@ -45,7 +47,11 @@ TEST(dates) {
 		    "Sunday, 06-Nov-9408:49:37 GMT", "Tuesday, 05-Oct-4 08:49:37 GMT",
 		    "Tuesday, 05-Oct- 4 08:49:37 GMT", "Sun, 06 Nov 1994 8:49:37 GMT",
 		    "Sun, 06 Nov 1994 08:4:7 GMT", "Sun, 06 Nov 1994 08:49: 7 GMT",
-		    "Sun Nov  608:49:37 1994", "Sun Nov  6 08:49:371994" },
+		    "Sun Nov  608:49:37 1994", "Sun Nov  6 08:49:371994",
+		    /* What some strptime() takes. */
+		    "Sun Nov  68:49:37 1994", "Sun, 06 Nov +1994 08:49:37 GMT",
+		    "Sun, 06 Nov 1994 68:49:37 GMT", "Sun, 06 Nov -994 08:49:37 GMT",
+		    "Sun, +6 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-+4 08:49:37 GMT" },
 	};
 
 	ALIKE(rows, moment_of);
@@ -62,7 +68,7 @@ static const char *begun(const char *text) {
 }
 
 TEST(dates_with_which_a_text_begins) {
-	static const char *const rows[][12] = {
+	static const char *const rows[][16] = {
 		{ "784111777 29", "Sun, 06 Nov 1994 08:49:37 GMT",
 		    "Sun, 06 Nov 1994 08:49:37 GMT, or a-b:c" },
 		{ "784111777 30", "Sunday, 06-Nov-94 08:49:37 GMT-x" },
@@ -72,7 +78,9 @@ TEST(dates_with_which_a_text_begins) {
 		{ "784111777 25", "1994-11-06T10:19:37+01:30", "1994-11-05T20:49:37-12:00" },
 		{ "none", "", "1994-11-06T08:49:37", "1994-11-06T08:49:37Zx",
 		    "1994-11-06T08:49:37+0100", "1994-11-06 08:49:37Z", "1994-11-06T24:00:00Z",
-		    "1994-02-29T08:49:37Z", "94-11-06T08:49:37Z", "Sun Nov  6 08:49:37 19945" },
+		    "1994-02-29T08:49:37Z", "94-11-06T08:49:37Z", "1994-11-06T08:49:37+01:60",
+		    "1994-11-06T08:49:37+24:00", "1994-13-06T08:49:37Z", "1994-11-06T08:49:37+1:00",
+		    "Sun Nov  6 08:49:37 19945" },
 	};
 
 	ALIKE(rows, begun);
