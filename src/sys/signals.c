@@ -1,5 +1,6 @@
 #include "sys/signals.h"
 
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -32,13 +33,51 @@
 static const int unblocked[] = { SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
 	SIGTRAP, SIGSYS };
 
+/*
+ * A libc keeps some signals to itself: glibc 32 and 33, musl 32 to 34. Its
+ * functions leave them out of masks, and refuse to tell or change what they do.
+ * To retry they are signals like others, so it asks the kernel: this is the
+ * kernel's struct sigaction, as far as it has no handler.
+ */
+struct action {
+#ifdef __mips__
+	unsigned flags;
+	void (*handler)(int);
+#else
+	void (*handler)(int);
+	unsigned long flags;
+#endif
+	unsigned long rest[4];
+};
+
+#define MASK_SIZE ((size_t)_NSIG / 8)
+
+/* False, with errno, if the kernel refuses. */
+static bool
+set_mask(const sigset_t *mask, sigset_t *before)
+{
+	return syscall(SYS_rt_sigprocmask, SIG_SETMASK, mask, before,
+		   MASK_SIZE) == 0;
+}
+
+/* Takes a signal out of a set, in which libc may not count it. */
+static void
+exclude(sigset_t *set, int signal)
+{
+	const unsigned bits = 8 * sizeof(unsigned long);
+	unsigned bit = (unsigned)signal - 1;
+
+	((unsigned long *)set)[bit / bits] &= ~(1UL << bit % bits);
+}
+
 static bool
 ignored(int signal)
 {
-	struct sigaction action;
+	struct action action;
 
-	return sigaction(signal, NULL, &action) == 0 &&
-	    action.sa_handler == SIG_IGN;
+	return syscall(SYS_rt_sigaction, signal, NULL, &action, MASK_SIZE) ==
+	    0 &&
+	    action.handler == SIG_IGN;
 }
 
 bool
@@ -47,10 +86,10 @@ signals_open(struct signals *signals)
 	sigset_t *heard = &signals->heard;
 
 	signals->self = getpid();
-	sigfillset(heard);
+	memset(heard, ~0, sizeof *heard);
 	for (size_t i = 0; i < sizeof unblocked / sizeof *unblocked; i++)
-		sigdelset(heard, unblocked[i]);
-	if (sigprocmask(SIG_SETMASK, heard, &signals->inherited) == -1)
+		exclude(heard, unblocked[i]);
+	if (!set_mask(heard, &signals->inherited))
 		return false;
 	signals->accompanied = signals->continued = false;
 	signals->awake = sys_now(CLOCK_MONOTONIC);
@@ -176,9 +215,9 @@ signals_stop(const struct signals *signals, int signal)
 	if (sigpending(&pending) == 0 && sigismember(&pending, SIGCONT) == 1)
 		return;
 	kill(signals->self, signal);
-	sigdelset(&others, signal);
-	sigprocmask(SIG_SETMASK, &others, NULL);
-	sigprocmask(SIG_SETMASK, &signals->heard, NULL);
+	exclude(&others, signal);
+	set_mask(&others, NULL);
+	set_mask(&signals->heard, NULL);
 }
 
 /*
@@ -234,7 +273,7 @@ signals_restore(const struct signals *signals)
 	if (signals->child_ignored)
 		sigaction(SIGCHLD, &(struct sigaction){ .sa_handler = SIG_IGN },
 		    NULL);
-	sigprocmask(SIG_SETMASK, &signals->inherited, NULL);
+	set_mask(&signals->inherited, NULL);
 }
 
 void
@@ -269,10 +308,11 @@ signals_die(int signal)
 	sigset_t others;
 
 	prctl(PR_SET_DUMPABLE, 0);
-	sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+	syscall(SYS_rt_sigaction, signal,
+	    &(struct action){ .handler = SIG_DFL }, NULL, MASK_SIZE);
 	kill(getpid(), signal);
-	sigfillset(&others);
-	sigdelset(&others, signal);
-	sigprocmask(SIG_SETMASK, &others, NULL);
+	memset(&others, ~0, sizeof others);
+	exclude(&others, signal);
+	set_mask(&others, NULL);
 	_exit(EXIT_STATUS_SIGNAL + signal);
 }

@@ -88,6 +88,9 @@
 
 enum { LIFE = 60, MANY = 3000, STORM = 300 };
 
+/* SIGRTMIN of the kernel but for what glibc keeps to itself; musl keeps one more. */
+enum { FIRST_RT = 34 };
+
 static const struct {
 	const char *name;
 	int number;
@@ -124,14 +127,43 @@ static void say_signal(const char *before, int which) {
 			printf("%s%s\n", before, signals[i].name);
 			return;
 		}
-	if (which >= SIGRTMIN && which <= SIGRTMAX)
-		printf("%sRTMIN+%d\n", before, which - SIGRTMIN);
+	if (which >= FIRST_RT && which <= SIGRTMAX)
+		printf("%sRTMIN+%d\n", before, which - FIRST_RT);
 	else
 		printf("%s%d\n", before, which);
 }
 
+/*
+ * The kernel is asked for what libc does with masks and dispositions, because libcs
+ * leave some signals out of them.
+ */
+struct action {
+	void (*handler)(int);
+	unsigned long rest[5];
+};
+
 static void handle(int which, void (*how)(int)) {
-	sigaction(which, &(struct sigaction){ .sa_handler = how }, NULL);
+	if (sigaction(which, &(struct sigaction){ .sa_handler = how }, NULL) == -1)
+		syscall(SYS_rt_sigaction, which, &(struct action){ .handler = how }, NULL,
+		    (size_t)_NSIG / 8);
+}
+
+static bool ignored(int which) {
+	struct action action = { .handler = SIG_DFL };
+
+	syscall(SYS_rt_sigaction, which, NULL, &action, (size_t)_NSIG / 8);
+	return action.handler == SIG_IGN;
+}
+
+static void change_mask(int how, const sigset_t *change, sigset_t *before) {
+	syscall(SYS_rt_sigprocmask, how, change, before, (size_t)_NSIG / 8);
+}
+
+static bool within(const sigset_t *set, int which) {
+	const unsigned bits = 8 * sizeof(unsigned long);
+	unsigned bit = (unsigned)which - 1;
+
+	return (((const unsigned long *)set)[bit / bits] >> bit % bits & 1) != 0;
 }
 
 static void linger(long milliseconds) {
@@ -174,11 +206,9 @@ static void ignoring(char **args) {
 	run(args + 1);
 }
 
-/* All but those that a libc keeps to itself, as musl does 34. */
 static void block_all(sigset_t *all) {
-	sigfillset(all);
-	sigdelset(all, 34);
-	sigprocmask(SIG_SETMASK, all, NULL);
+	memset(all, 0xff, sizeof *all);
+	change_mask(SIG_SETMASK, all, NULL);
 }
 
 static void blocking(char **args) {
@@ -521,25 +551,24 @@ static void answer(char **args) {
 
 	sigemptyset(&one);
 	sigaddset(&one, which);
-	sigprocmask(SIG_BLOCK, &one, NULL);
+	change_mask(SIG_BLOCK, &one, NULL);
 	kill(getppid(), which);
 	puts(sigtimedwait(&one, NULL, &more) > 0 ? "came back" : "kept");
 	exit(3);
 }
 
 static void mask(char **unused) {
-	struct sigaction action;
 	sigset_t blocked, waiting;
 
 	(void)unused;
-	sigprocmask(SIG_SETMASK, NULL, &blocked);
+	change_mask(SIG_SETMASK, NULL, &blocked);
 	sigpending(&waiting);
 	for (int i = 1; i <= SIGRTMAX; i++) {
-		if (sigaction(i, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+		if (ignored(i))
 			say_signal("ignored ", i);
-		if (sigismember(&blocked, i) == 1)
+		if (within(&blocked, i))
 			say_signal("blocked ", i);
-		if (sigismember(&waiting, i) == 1)
+		if (within(&waiting, i))
 			say_signal("pending ", i);
 	}
 }

@@ -458,6 +458,20 @@ FAKE(long, syscall, long number, ...) {
 			fds[i].revents = file_ready(fds[i].fd) <= kernel.now ? fds[i].events : 0;
 		if (kernel.count == 0)
 			invocation_hear();
+	} else if (number == SYS_rt_sigprocmask) {
+		(void)va_arg(rest, int);
+		const sigset_t *mask = va_arg(rest, const sigset_t *);
+
+		invocation_mask(mask, va_arg(rest, sigset_t *));
+	} else if (number == SYS_rt_sigaction) {
+		void *before;
+
+		(void)va_arg(rest, int);
+		(void)va_arg(rest, const void *);
+		before = va_arg(rest, void *);
+		/* No signal is ignored. */
+		if (before != NULL)
+			memset(before, 0, sizeof(void (*)(int)));
 	} else {
 		int first = va_arg(rest, int);
 

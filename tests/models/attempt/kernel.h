@@ -193,6 +193,7 @@ extern struct kernel kernel;
 /* Of invocation.c, which knows what retry is to do. */
 void invocation_poll(struct rest *rest); /* waits as ppoll(2) */
 struct sent invocation_hear(void); /* takes the next signal */
+void invocation_mask(const sigset_t *mask, sigset_t *before); /* sets it, as sigprocmask(2) */
 void invocation_limit(int number); /* a limit signals the command */
 
 /* A number in [0, most). */
