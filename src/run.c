@@ -9,6 +9,7 @@
 #include "streams/capture.h"
 #include "streams/relay.h"
 #include "streams/tempfile.h"
+#include "sys/error.h"
 #include "sys/sys.h"
 #include "text/number.h"
 
@@ -35,14 +36,14 @@ say_last(struct run *run, const char *const strings[])
 static void
 complain(struct run *run, const char *what)
 {
-	say_last(run, STRINGS(what, ": ", strerror(errno), not_run));
+	say_last(run, STRINGS(what, ": ", error_words(errno), not_run));
 }
 
 /* Says that a temporary file, for this or that, could not be made or filled. */
 static void
 complain_file(struct run *run, const char *what, const char *which)
 {
-	const char *error = strerror(errno);
+	const char *error = error_words(errno);
 	bool named;
 	const char *directory = tempfile_directory(&named);
 
@@ -150,7 +151,7 @@ run_without_output(struct run *run)
 		    STRINGS("--idle-timeout: cannot watch standard ",
 			streams->unwatched == STDOUT_FILENO ? "output: "
 							    : "error: ",
-			strerror(errno), not_run, advice));
+			error_words(errno), not_run, advice));
 	else if ((streams->out.fd != -1 && streams->out.file == -1) ||
 	    (streams->err.fd != -1 && streams->err.file == -1))
 		complain_file(
@@ -272,7 +273,8 @@ conclude(struct run *run, const struct step *step)
 		return (struct step){ .signal = SIGPIPE,
 			.reason = REASON_INTERNAL };
 	say_last(run,
-	    STRINGS("cannot write to standard ", which, ": ", strerror(lost)));
+	    STRINGS(
+		"cannot write to standard ", which, ": ", error_words(lost)));
 	return (struct step){ .status = EXIT_STATUS_FAILED,
 		.reason = REASON_INTERNAL };
 }

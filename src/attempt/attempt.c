@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <paths.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "streams/relay.h"
 #include "streams/input.h"
 #include "sys/procfs.h"
+#include "sys/program.h"
 #include "sys/sys.h"
 #include "text/number.h"
 
@@ -290,36 +290,6 @@ pass_rest_on(struct attempt *attempt)
 }
 
 /*
- * Returns only if the command cannot be executed, with errno. musl's execvpe(3)
- * has no fallback to sh for a script without #!.
- */
-static void
-execute(char **command, char **env)
-{
-	static char sh[] = _PATH_BSHELL, option[] = "-c",
-		    line[] = "exec " _PATH_BSHELL
-			     " \"$(command -v -- \"$0\")\" \"$@\"";
-	size_t count = 0;
-	char **words;
-
-	execvpe(command[0], command, env);
-	if (errno != ENOEXEC)
-		return;
-	while (command[count] != NULL)
-		count++;
-	words = (char **)malloc((count + 4) * sizeof *words);
-	if (words == NULL)
-		return;
-	words[0] = sh;
-	words[1] = option;
-	words[2] = line;
-	for (size_t i = 0; i <= count; i++)
-		words[i + 3] = command[i];
-	execve(sh, words, env);
-	free((void *)words);
-}
-
-/*
  * Where a variable of systemd names the parent, it names this process from now
  * on: sd_listen_fds(3) and sd_watchdog_enabled(3) ignore another's. The inode
  * of the parent's pidfd, in a third variable, would still exclude this process,
@@ -351,12 +321,11 @@ inherit_activation(char **env, pid_t parent, char room[2][PID_ROOM])
 }
 
 /*
- * Forks and executes command with env and the streams of the loop. It is
- * searched along PATH as execvp(3) does; a script without #! is run by /bin/sh.
- * If retry dies, the child gets death_signal. Where LISTEN_PID or WATCHDOG_PID
- * in env name retry, they name the child. Returns its pid, or -1 with errno
- * where fork failed. The child writes over its copy of env. If it fails to get
- * its streams or to exec, it adds the errno to the eventfd errors.
+ * Forks and executes command with env and the streams of the loop. If retry
+ * dies, the child gets death_signal. Where LISTEN_PID or WATCHDOG_PID in env
+ * name retry, they name the child. Returns its pid, or -1 with errno where fork
+ * failed. The child writes over its copies of command and env. If it fails to
+ * get its streams or to exec, it adds the errno to the eventfd errors.
  */
 static pid_t
 start(const struct event_loop *loop, int death_signal, int errors,
@@ -377,7 +346,7 @@ start(const struct event_loop *loop, int death_signal, int errors,
 		signals_restore(&loop->signals);
 		if (activated)
 			inherit_activation(env, parent, room);
-		execute(command, env);
+		program_execute(command, env);
 	}
 	error = (uint64_t)errno;
 	/* If this write fails, it looks as if the command had run and exited

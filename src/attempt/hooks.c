@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "exit_status.h"
+#include "sys/error.h"
 #include "sys/sys.h"
 #include "text/number.h"
 #include "text/signame.h"
@@ -69,7 +70,7 @@ hooks_start(
 	termination_prepare(hook, option, "", true);
 	pid = start_shell(loop, line, env);
 	if (pid == -1)
-		warn(hook, "not started (", strerror(errno), ")");
+		warn(hook, "not started (", error_words(errno), ")");
 	else
 		hook->child = loop->child = pid;
 }

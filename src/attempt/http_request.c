@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "http/http_status.h"
+#include "sys/error.h"
 #include "tools/curl.h"
 #include "output/writer.h"
 #include "tools/command_line.h"
@@ -100,11 +101,13 @@ amend(struct http_request *request, char **from, size_t first, bool dumps)
 
 	while (from[count] != NULL)
 		count++;
-	/* At most each word is an operation, with four more words. */
-	to = (char **)malloc((5 * count + 1) * sizeof *to);
-	request->command = to;
+	/* At most each word is an operation, with four more words. One before
+	 * them is for program_execute(). */
+	to = (char **)malloc((5 * count + 2) * sizeof *to);
 	if (to == NULL)
 		return false;
+	*to++ = NULL;
+	request->command = to;
 	if (request->key != NULL && !make_config(request))
 		return false;
 	while (at != 0) {
@@ -253,7 +256,7 @@ http_request_begin(struct http_request *request)
 	fd = open(request->path, O_WRONLY | O_TRUNC | CAUTIOUSLY);
 	request->stale = fd == -1;
 	if (fd == -1)
-		say_ignored(request, strerror(errno));
+		say_ignored(request, error_words(errno));
 	else
 		close(fd);
 }
@@ -317,7 +320,7 @@ read_status(const struct http_request *request)
 	if (fd == -1 || fstat(fd, &stat) == -1 ||
 	    (S_ISREG(stat.st_mode) &&
 		!read_file(&http, fd, stat.st_size, request->known->curl)))
-		why = strerror(errno);
+		why = error_words(errno);
 	else if (!S_ISREG(stat.st_mode))
 		why = "not a regular file";
 	/* A file that cannot be read may contain a response. If there is no

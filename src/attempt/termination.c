@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "sys/error.h"
 #include "sys/procfs.h"
 #include "sys/sys.h"
 #include "text/number.h"
@@ -387,7 +388,7 @@ name(struct termination *tree, pid_t pid)
 		number_put(digits, pid),
 		refused ? " cannot be signalled: "
 			: " is still alive 1s after KILL",
-		refused ? strerror(EPERM) : ""));
+		refused ? error_words(EPERM) : ""));
 }
 
 static void

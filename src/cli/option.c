@@ -13,6 +13,7 @@
 #include "exit_status.h"
 #include "output/writer.h"
 #include "policy/policy.h"
+#include "sys/error.h"
 #include "sys/procfs.h"
 #include "sys/sys.h"
 #include "text/escape.h"
@@ -282,7 +283,7 @@ option_read_file(
 	ssize_t n;
 
 	if (fd == -1 || fstat(fd, &stat) == -1)
-		option_refuse(argument, "%s", strerror(errno));
+		option_refuse(argument, "%s", error_words(errno));
 	if (!S_ISREG(stat.st_mode) && !S_ISDIR(stat.st_mode)) {
 		if (secret || procfs_descriptor(path) == -1)
 			option_refuse(argument, "not a regular file");
@@ -293,7 +294,7 @@ option_read_file(
 	while ((n = read(fd, room + length, size - length)) > 0)
 		length += (size_t)n;
 	if (n == -1)
-		option_refuse(argument, "%s", strerror(errno));
+		option_refuse(argument, "%s", error_words(errno));
 	close(fd);
 	return length;
 }

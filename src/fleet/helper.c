@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <netdb.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,11 +15,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "exit_status.h"
+#include "sys/error.h"
+#include "sys/program.h"
+#include "sys/resolver.h"
 #include "sys/sys.h"
 #include "text/number.h"
 
 /* The socket to retry, in the helper. */
 #define TO_RETRY 3
+
+/* What it says once it has found addresses, and goes on to connect. */
+#define FOUND INT_MAX
 
 /* For how many microseconds an address may not answer if there is another one:
  * a host that drops packets must not use up the time of the others. */
@@ -87,24 +94,22 @@ connect_to_any(const struct addrinfo *address)
 	return -1;
 }
 
-/* Says 0 and passes a socket; or says an errno, or what getaddrinfo(3) has
- * returned, which is negative. */
+/* Says that the name is resolved. Then says 0 and passes a socket; or says an
+ * errno, or what resolver_find() has returned, which is negative. */
 static void
-resolve(const struct url *url)
+resolve(const struct url *url, const struct signals *signals)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-		.ai_flags = AI_NUMERICSERV };
-	struct addrinfo *addresses = NULL;
-	char port[NUMBER_ROOM];
-	int connected = -1;
-	int error = getaddrinfo(
-	    url->host, number_put(port, url->port), &hints, &addresses);
+	struct addrinfo *addresses;
+	int connected = -1, found = FOUND;
+	int error = resolver_find(url->host, url->port, signals, &addresses);
 	struct iovec part = { &error, sizeof error };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	union control control = { .room = { 0 } };
 
-	if (error == 0)
+	if (error == 0) {
+		send(TO_RETRY, &found, sizeof found, MSG_NOSIGNAL);
 		connected = connect_to_any(addresses);
+	}
 	if ((error == 0 && connected == -1) || error == EAI_SYSTEM)
 		error = errno;
 	if (connected != -1) {
@@ -135,11 +140,13 @@ helper_resolved(int fd, int *connected)
 
 	if (got != sizeof error)
 		return "the name was not resolved";
+	if (error == FOUND)
+		return NULL;
 	if (error != 0)
-		return error < 0 ? gai_strerror(error) : strerror(error);
+		return error < 0 ? resolver_words(error) : error_words(error);
 	header = CMSG_FIRSTHDR(&message);
 	if (header == NULL)
-		return strerror(EMFILE);
+		return error_words(EMFILE);
 	memcpy(connected, CMSG_DATA(header), sizeof *connected);
 	*connected = sys_move_up(*connected);
 	return NULL;
@@ -164,7 +171,7 @@ run_openssl(
 	 * -verify_return_error any certificate. With -quiet alone it would
 	 * ignore the end of its input.
 	 */
-	const char *openssl[] = { "openssl", "s_client", "-quiet",
+	const char *openssl[] = { NULL, "openssl", "s_client", "-quiet",
 		"-no_ign_eof", "-verify_quiet", "-verify_return_error",
 		"-connect", target, numeric ? "-verify_ip" : "-verify_hostname",
 		url->host, numeric ? NULL : "-servername", url->host, NULL };
@@ -188,7 +195,7 @@ run_openssl(
 	close_from(STDERR_FILENO + 1);
 	signals_restore(signals);
 	if (child != -1)
-		execvp(openssl[0], (char **)(uintptr_t)openssl);
+		program_execute((char **)(uintptr_t)(openssl + 1), environ);
 }
 
 pid_t
@@ -211,7 +218,7 @@ helper_start(
 		} else {
 			signals_die_with(parent, SIGKILL);
 			isolate(ends[1]);
-			resolve(url);
+			resolve(url, signals);
 		}
 		_exit(EXIT_STATUS_NOT_FOUND);
 	}

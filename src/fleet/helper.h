@@ -1,11 +1,11 @@
 /*
  * helper: a process that serves one connection.
  *
- * A helper either connects to a host by its name, because getaddrinfo(3) blocks
- * for as long as it likes; or it is openssl, for TLS. It is in a session of its
- * own, so neither the terminal's signals nor the limits of an attempt reach it.
- * It has a socket to retry, and no descriptor that retry has inherited: whoever
- * reads a pipe of the caller sees its end although a helper lives.
+ * A helper either connects to a host by its name, because to look up a name
+ * takes as long as it likes; or it is openssl, for TLS. It is in a session of
+ * its own, so neither the terminal's signals nor the limits of an attempt reach
+ * it. It has a socket to retry, and no descriptor that retry has inherited:
+ * whoever reads a pipe of the caller sees its end although a helper lives.
  */
 #ifndef HELPER_H
 #define HELPER_H
@@ -24,14 +24,15 @@
  * retry closes *fd, openssl sees the end of its input and has a second to
  * deliver the rest; then it is killed.
  *
- * Without TLS, the helper dies with retry, and *fd can be read when it has come
- * to an end.
+ * Without TLS, the helper dies with retry, and *fd can be read when it has
+ * found the host, and when it has come to an end.
  */
 pid_t helper_start(const struct url *url, bool verbose,
     const struct signals *signals, int *fd);
 
-/* Takes the connection from a helper without TLS that has come to an end.
- * Returns NULL, or why there is none. */
+/* Hears what a helper without TLS has to say. Returns NULL, or why there is no
+ * connection; *connected is the connection, or -1 while there is only an
+ * address. */
 const char *helper_resolved(int fd, int *connected);
 
 /*

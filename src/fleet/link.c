@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "fleet/helper.h"
+#include "sys/error.h"
 #include "sys/sys.h"
 #include "text/escape.h"
 #include "text/number.h"
@@ -77,7 +78,7 @@ fail_to_talk(struct fleet_link *link, int error)
 	if (error == EAGAIN || error == EINTR)
 		return;
 	if (error != 0 && error != EPIPE && error != ECONNRESET) {
-		fail_to_connect(link, strerror(error));
+		fail_to_connect(link, error_words(error));
 		return;
 	}
 	fail(link,
@@ -148,13 +149,13 @@ begin_to_connect(struct fleet_link *link)
 		    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (link->helper == -1 || link->fd == -1) {
 		link->helper = 0;
-		fail_to_connect(link, strerror(errno));
+		fail_to_connect(link, error_words(errno));
 		return;
 	}
 	link->stage = LINK_ASKING;
 	if (length > 0 && connect(link->fd, &address.any, length) == -1 &&
 	    errno != EINPROGRESS)
-		fail_to_connect(link, strerror(errno));
+		fail_to_connect(link, error_words(errno));
 	else if (length > 0 || url->tls)
 		begin_to_talk(link);
 	else
@@ -231,7 +232,10 @@ link_serve(struct fleet_link *link, short events, nanos now)
 			    timeout / NANOS_MS);
 		else
 			duration_format(span, timeout);
-		fail(link, "no answer in ", strview_of(span));
+		fail(link,
+		    link->stage == LINK_RESOLVING ? "name not resolved in "
+						  : "no answer in ",
+		    strview_of(span));
 		return;
 	}
 	if (events == 0)
@@ -240,7 +244,12 @@ link_serve(struct fleet_link *link, short events, nanos now)
 	case LINK_CLOSED:
 		break;
 	case LINK_RESOLVING:
+	case LINK_CONNECTING:
 		reason = helper_resolved(link->fd, &connected);
+		if (reason == NULL && connected == -1) {
+			link->stage = LINK_CONNECTING;
+			break;
+		}
 		link_close(link);
 		link->fd = connected;
 		if (reason != NULL)

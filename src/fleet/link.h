@@ -40,7 +40,8 @@
 enum link_stage {
 	LINK_CLOSED,
 	LINK_READY, /* connected, and nothing is awaited */
-	LINK_RESOLVING, /* a helper looks up the host, and connects */
+	LINK_RESOLVING, /* a helper looks up the host */
+	LINK_CONNECTING, /* it has found the host, and connects */
 	LINK_ASKING, /* a connection or replies are awaited */
 };
 

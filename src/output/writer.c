@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "sys/error.h"
 #include "text/number.h"
 
 /* Whether a byte begins a character: UTF-8, RFC 3629. */
@@ -55,7 +56,7 @@ writer_deliver(struct writer *writer)
 		return true;
 	writer_put_all(&message,
 	    STRINGS("retry: cannot write to standard output: ",
-		strerror(writer->error), "\n"));
+		error_words(writer->error), "\n"));
 	writer_say(&message);
 	return false;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "exit_status.h"
+#include "sys/error.h"
 #include "tools/command_line.h"
 #include "report/advice.h"
 #include "report/cause.h"
@@ -94,7 +95,7 @@ add_end(struct message *message, bool succeeded)
 		message_put(message, " %s (%s%s%s)", words,
 		    outcome->lacking == NULL ? "" : outcome->lacking,
 		    outcome->lacking == NULL ? "" : ": ",
-		    strerror(outcome->error));
+		    error_words(outcome->error));
 	} else if (outcome->end == END_IDLE) {
 		message_put(message, " ended after %s without output",
 		    duration_format(room, policy->idle_timeout));
@@ -351,7 +352,7 @@ messages_step(struct event_loop *loop, const struct history *history,
 	if (attempted && step->reason == REASON_NOT_EXECUTABLE) {
 		message.least = LOUDNESS_QUIET;
 		message_put(&message, "cannot run '%s", policy->command[0]);
-		message_put(&message, "': %s", strerror(last->error));
+		message_put(&message, "': %s", error_words(last->error));
 		say(&message);
 		message.report = NULL;
 		/* A whole shell line may be too long for a name. */

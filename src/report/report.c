@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "exit_status.h"
 #include "output/writer.h"
+#include "sys/error.h"
 #include "sys/procfs.h"
 #include "sys/sys.h"
 #include "text/date.h"
@@ -907,7 +908,7 @@ write_file(struct report *report, const char *what, struct target *target)
 		return;
 	if (!write_target(target, report)) {
 		line.strings = STRINGS("cannot write ", what, " '",
-		    target->file, "': ", strerror(errno));
+		    target->file, "': ", error_words(errno));
 		log_tell(&loop->log, &line);
 	}
 	/* There was no wait if it is a regular file. */

@@ -10,6 +10,7 @@
 #include "fleet/link.h"
 #include "output/writer.h"
 #include "store/segment_store.h"
+#include "sys/error.h"
 #include "sys/signals.h"
 #include "sys/sys.h"
 #include "text/number.h"
@@ -604,7 +605,7 @@ fail_budget(struct budgets *budgets, const struct found *file, const char *what,
 	    STRINGS(file != NULL ? "budget file '" : "budget '",
 		file != NULL ? file->name : budgets->policy->subject,
 		"': ", what, failure.why, error != 0 ? ": " : "",
-		error != 0 ? strerror(error) : "",
+		error != 0 ? error_words(error) : "",
 		file != NULL ? NULL : ", in ", budgets->directory));
 }
 
@@ -646,8 +647,8 @@ ask(struct budgets *budgets, bool forget)
 	bool answers = signals_open(&signals);
 
 	if (!answers)
-		snprintf(
-		    link->reason, sizeof link->reason, "%s", strerror(errno));
+		snprintf(link->reason, sizeof link->reason, "%s",
+		    error_words(errno));
 	link_start(link, &policy->fleet, policy->loudness == LOUDNESS_VERBOSE,
 	    &signals);
 	for (size_t i = 0; i < budgets->count; i++) {
@@ -883,7 +884,7 @@ budgets_run(const struct policy *policy)
 		       gc ? remove_idle : add_found, &budgets)) {
 		fail(&budgets, errno,
 		    STRINGS("cannot read ", budgets.directory, ": ",
-			strerror(errno)));
+			error_words(errno)));
 	} else if (!gc) {
 		if (budgets.count > 0)
 			qsort(budgets.list, budgets.count, sizeof *budgets.list,

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "sys/error.h"
 #include "sys/sys.h"
 #include "text/number.h"
 #include "text/hash.h"
@@ -59,8 +60,9 @@ go_private(struct budget_client *budget, struct failure failure)
 		return;
 	log_say(budget->log, config->required ? LOUDNESS_QUIET : LOUDNESS_PLAIN,
 	    STRINGS("budget '", config->key, "': cannot be used: ", failure.why,
-		explained ? "" : ": ", explained ? "" : strerror(failure.error),
-		", in ", config->directory,
+		explained ? "" : ": ",
+		explained ? "" : error_words(failure.error), ", in ",
+		config->directory,
 		config->required ? "" : "; counting for this command alone"));
 }
 

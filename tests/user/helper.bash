@@ -12,8 +12,6 @@
 #     state S PID       its state is this letter: S sleeps, T is stopped, Z a zombie
 #     childless PID     it has no child any more
 #     now               prints milliseconds of a clock that never steps
-#     why PATH          prints what the program's libc says where PATH cannot be
-#                       run: libcs differ in the text of some errors
 #     lines FILE        prints how many lines FILE has, 0 if there is none
 #     has_line LINE FILE
 #                       FILE has this line
@@ -323,12 +321,6 @@ state() {
 childless() {
 	local children=
 	read -r children <"/proc/$1/task/$1/children" || [ -z "$children" ]
-}
-
-why() {
-	local said
-	said=$("$RETRY" -- "$1" 2>&1 >/dev/null) || :
-	echo "${said##*: }"
 }
 
 lines() {

@@ -67,7 +67,7 @@ dies_of() {
 		try status=7 out='' says='> err 1|> err 2|> err 3' -q -n 3 -O -- "${says[@]}"
 		try status=7 out='' says='> *|*, giving up: *' -O --stop-on 7 -- "${says[@]}"
 		try status=124 out='' says='*, giving up: *' -O -T 1 -k 0 -- sh -c 'echo lost; exec sleep 20'
-		try status=127 out='' says="cannot run 'nosuch': $(why nosuch)" -O -- nosuch
+		try status=127 out='' says="cannot run 'nosuch': No such file or directory" -O -- nosuch
 		# With -E one line comes after it.
 		with won=3 try out='out 1|out 2|out 3' says='' --hold-stderr -- "${says[@]}"
 		try status=7 out='out 1|out 2' says="> err 2|$last2" -n 2 -E -- "${says[@]}"

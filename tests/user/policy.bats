@@ -99,9 +99,8 @@ hands() {
 }
 
 @test "a file that cannot be read, or is longer than 64 KiB, is refused with its path" {
-	local long why
+	local long why='File name too long'
 	long=$(printf '%05000d' 0)
-	why=$(why "$long")
 	policy quiet
 	mkfifo pipe
 	table refused <<-'END'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Covers attempt/attempt, streams/streams, sys/sys.
+# Covers attempt/attempt, streams/streams, sys/sys, sys/program.
 # A command cannot tell that it runs under retry: `cmd` is compared with
 # `retry cmd`.
 # shellcheck disable=SC2034 # the rows and the commands' shells expand
@@ -111,7 +111,7 @@ inherits() {
 	local handled
 	handled=HUP,INT,QUIT,ILL,TRAP,ABRT,BUS,FPE,USR1,SEGV,USR2,PIPE,ALRM,TERM
 	handled+=,CHLD,CONT,TSTP,TTIN,TTOU,URG,XCPU,XFSZ,VTALRM,PROF,WINCH,IO
-	handled+=,PWR,SYS,RTMIN+1,RTMAX
+	handled+=,PWR,SYS,RTMIN,RTMIN+1,RTMAX
 	table inherits <<-'END'
 		"--ignore-signal=$handled"
 		"--block-signal=$handled"
@@ -415,6 +415,53 @@ script() {
 		searched 3 bare/it && holds out 'bare/it 0'
 		where=$PWD/bare:$PATH searched 3 it a '' 'b c' $'d\ne'
 	END
+}
+
+@test "a script without #! is the one in PATH, whatever its name and the working directory" {
+	local name
+	mkdir -p bare $'new\nline'
+	for name in test echo kill if [ it; do
+		echo 'echo "$0 $#"' >"bare/$name"
+		echo 'echo wrong' >"$name"
+	done
+	chmod 755 bare/*
+	cp bare/it $'new\nline'
+	table <<-'END'
+		# Words of the shell, beside files of that name in the working directory.
+		where=$PWD/bare:$PATH searched 0 test a b && holds out "$PWD/bare/test 2"
+		where=$PWD/bare:$PATH searched 0 echo && holds out "$PWD/bare/echo 0"
+		where=$PWD/bare:$PATH searched 0 kill -9 && holds out "$PWD/bare/kill 1"
+		where=$PWD/bare:$PATH searched 0 if && holds out "$PWD/bare/if 0"
+		where=$PWD/bare:$PATH searched 0 [ ] && holds out "$PWD/bare/[ 1"
+		where=$PWD/nowhere:$PWD/bare searched 0 it && holds out "$PWD/bare/it 0"
+		# Its path has a newline.
+		where=$PWD/$'new\nline':$PATH searched 0 it 1 && holds out "$PWD/new" "line/it 1"
+	END
+}
+
+@test "the search goes on after what is wrong with a directory of PATH" {
+	local error long strace usual=(-q -n 1)
+	printf -v long '%0300d' 0
+	script it
+	# The default of execvp(3), without the directories of this machine.
+	need strace
+	strace=$(type -P strace)
+	under=(env -u PATH "$strace" -f -qq -e trace=execve -o calls)
+	"${under[@]}" "$RETRY" true 2>/dev/null || skip 'no strace here that can trace'
+	try status=127 nosuch
+	sed -n 's/.*execve("\(.*\/nosuch\)".*/\1/p' calls >searched
+	holds searched /bin/nosuch /usr/bin/nosuch
+	# strace counts the calls of each process: the first of the command's fails.
+	for error in ESTALE ENODEV ETIMEDOUT ENOENT ENOTDIR ENAMETOOLONG EACCES; do
+		under=(env "PATH=/nowhere:/nowhere:$PWD" "$strace" -f -qq -o /dev/null
+			-e "inject=execve:error=$error:when=2")
+		row "$error" try out='*it 0' it
+	done
+	under=(env "PATH=/nowhere:/nowhere:$PWD" "$strace" -f -qq -o /dev/null
+		-e inject=execve:error=EIO:when=2)
+	row EIO try status=126 it
+	under=(env "PATH=$PWD/$long:$PWD")
+	row 'a name that is too long' try out='*it 0' it
 }
 
 @test "a program that is being written is tried again until it is not" {
