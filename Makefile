@@ -3,13 +3,14 @@
 # make install         under DESTDIR and PREFIX, by the name PROGRAM
 # make uninstall       removes what install has installed
 # make clean           removes all that was built
-# make static          ./retry-static, with musl-gcc where there is one
+# make static dynamic  ./retry-static and ./retry-dynamic, whatever make builds
 #
 # For those who change it; doc/design.md has more of each:
 # make lint            both compilers and the linters, without a warning
 # make san             the suite under ASan and UBSan
 # make check-package   the action, the tarball, the packages' recipes, install
-# make check-static    the suite through the static program
+# make check-dynamic   the suite through the dynamic program
+# make check-libcs     both programs, by thousands of command lines
 # make analyze         clang's static analyzer
 # make faults          signals and errors at every call
 # make fuzz            libFuzzer on all parsers
@@ -21,7 +22,9 @@
 # make deb rpm arch    packages
 # make release         the tarball and static programs
 #
-# V=1 shows whole commands. CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours.
+# V=1 shows whole commands. CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours. Where
+# musl-gcc is, or the libc is musl, ./retry is static; STATIC=no makes it dynamic, and so
+# does a CC that is yours.
 
 PROGRAM = retry
 PREFIX = /usr/local
@@ -38,12 +41,40 @@ WIDE = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 # Nothing unwinds the stack, and the tables for it are a tenth of the program,
 # which is mapped by retry and by each child until its exec.
 LEAN = -fno-asynchronous-unwind-tables
-COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(WIDE) -iquote src $(CPPFLAGS) \
+COMPILE = $(COMPILER) -std=c11 -D_GNU_SOURCE $(WIDE) -iquote src $(CPPFLAGS) \
 	$(WARNINGS) $(LEAN) $(CFLAGS)
-LINK = $(CC) $(CFLAGS) $(MODE) $(LDFLAGS)
-# All functions are bound at start-up: it is as fast here, and their table is
-# read-only then.
-MODE = -Wl,-z,now -Wl,-z,noseparate-code
+LINK = $(COMPILER) $(CFLAGS) $(MODE) $(LDFLAGS)
+# At a fixed address without relocations a static program starts in half the time.
+# Elsewhere all functions are bound at start-up: it is as fast here, and their table
+# is read-only then.
+MODE = $(if $(filter static$(,),$(HOW)),$(FIXED),-Wl,-z,now -Wl,-z,noseparate-code)
+FIXED = -static -no-pie
+COMPILER = $(if $(filter static$(,),$(HOW)),$(wordlist 3,9,$(HOW)),$(CC))
+, = ,
+
+# How the program is linked, and why: "static, with COMPILER", or something else. It is
+# found out once, and only where something may have to be built.
+HOW = $(eval HOW := $$(shell $$(FIND_HOW)))$(HOW)
+FIND_HOW = \
+	case '$(origin MODE) $(STATIC)' in \
+	'file no') echo 'dynamic, because of STATIC=no'; exit ;; \
+	file*) ;; \
+	*) echo 'with your MODE'; exit ;; \
+	esac; \
+	case "$(CC) $$($(CC) -dumpmachine 2>&1)" in \
+	*musl*) musl='$(CC)' ;; \
+	*) musl=musl-gcc; \
+		[ '$(origin CC)' = default ] || { \
+			echo 'dynamic, because CC is $(CC)'; exit; }; \
+		command -v musl-gcc >/dev/null || { \
+			echo 'dynamic, because there is no musl-gcc'; exit; } ;; \
+	esac; \
+	mkdir -p '$(B)'; try='$(B)/try.'$$$$; \
+	echo 'int main(void) { return 0; }' | $$musl $(CPPFLAGS) $(CFLAGS) $(FIXED) \
+		$(LDFLAGS) -o $$try -x c - $(LDLIBS) >/dev/null 2>&1 && $$try && \
+		echo "static, with $$musl" || \
+		echo "dynamic, because $$musl cannot link with these flags"; \
+	rm -f $$try
 
 B = build
 BIN = retry
@@ -71,7 +102,7 @@ SH_FILES = .ci/run completions/retry.bash $(wildcard tests/user/*.bash) \
 
 all: $(BIN)
 	@$(if $(SILENT),:,echo '$(NEXT)')
-NEXT = $(BIN) $(VERSION) is built; next: ./$(BIN) -h, make check, $(strip \
+NEXT = $(BIN) $(VERSION) is built ($(HOW)); next: ./$(BIN) -h, make check, $(strip \
 	)sudo make install
 
 help:
@@ -149,11 +180,11 @@ $(filter-out $(APART),$(BIN) $(addprefix $(B)/,$(UNITS) $(CHECKS) $(MEASURES) \
 		simulate $(addprefix storm/,driver pace client check) \
 		$(FUZZERS:%=fuzz-%))):
 	@mkdir -p $(@D)
-	$(call run,$(notdir $(CC)) -o $@,$(LINK) $(WRAP) -o $@ $^ $(LDLIBS))
+	$(call run,$(notdir $(COMPILER)) -o $@,$(LINK) $(WRAP) -o $@ $^ $(LDLIBS))
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(call run,$(notdir $(CC)) $<,$(COMPILE) $(WERROR) -MMD -MP -c -o $@ $<)
+	$(call run,$(notdir $(COMPILER)) $<,$(COMPILE) $(WERROR) -MMD -MP -c -o $@ $<)
 
 $(B)/tests/%.o $(B)/measure/check.o: private override CPPFLAGS += -iquote tests/unit
 # Nearly all of them is tables: to compile them takes longer than to run them.
@@ -169,22 +200,31 @@ $(B)/flags: FORCE
 -include $(wildcard $(addprefix $(B)/,*.d src/*.d src/*/*.d tests/*/*.d tests/*/*/*.d \
 	measure/*.d measure/*/*.d))
 
-# At a fixed address: without relocations it starts in a fifth less time.
-MUSL_CC = $(shell command -v musl-gcc || \
-	{ $(CC) -dumpmachine | grep -q musl && echo $(CC); })
-STATIC = $(MAKE) --no-print-directory B=build/static BIN=retry-static \
-	CC='$(MUSL_CC)' MODE='-static -no-pie'
+# Both kinds beside each other, as far as this machine can build them.
+MUSL_CC = $(shell { $(CC) -dumpmachine | grep -q musl && echo '$(CC)'; } || \
+	command -v musl-gcc)
+MAKE_STATIC = $(MAKE) --no-print-directory B=build/static BIN=retry-static \
+	CC='$(MUSL_CC)' MODE='$(FIXED)'
+MAKE_DYNAMIC = $(MAKE) --no-print-directory B=build/dynamic BIN=retry-dynamic \
+	STATIC=no
 
 static:
 	@test -n '$(MUSL_CC)' || { \
 		echo 'make static: no musl-gcc here (Debian: musl-tools)' >&2; \
 		exit 1; }
-	+@$(STATIC) retry-static
+	+@$(MAKE_STATIC) retry-static
+dynamic:
+	+@$(MAKE_DYNAMIC) retry-dynamic
 
-# The same tests for the static program.
-check-static: static
-	+@$(STATIC) -s check-units
-	@RETRY='$(CURDIR)/retry-static' tests/run
+# The same tests for the dynamic program.
+check-dynamic: dynamic
+	+@$(MAKE_DYNAMIC) -s check-units
+	@RETRY='$(CURDIR)/retry-dynamic' tests/run
+
+# Whoever runs one of them cannot tell which.
+check-libcs: dynamic
+	@$(IF) '$(MUSL_CC)'; then $(MAKE_STATIC) -s retry-static && \
+		tests/tools/differ ./retry-dynamic ./retry-static; fi
 
 # Machines of other kinds, for which there are cross compilers: of 32 bits,
 # big-endian. TARGETS='a b' chooses them.
@@ -424,7 +464,7 @@ STORM_CLIENT = $(if $(MUSL_CC),build/static,$(B))/storm/client
 # VARIANT=full one variant of it, and TIMES=3 each of them three times.
 storm: $(BIN) $(B)/storm/driver $(B)/storm/client $(B)/storm/check
 	@$(B)/storm/check
-	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s $(STORM_CLIENT); fi
+	@$(IF) '$(MUSL_CC)'; then $(MAKE_STATIC) -s $(STORM_CLIENT); fi
 	@FLEET_SERVER='$(FLEET_SERVER)' TIMES='$(TIMES)' $(B)/storm/driver \
 		"$${RETRY:-./$(BIN)}" $(STORM_CLIENT) $(B)/storm $(STORM) \
 		$(if $(VARIANT),'$(VARIANT)')
@@ -433,18 +473,18 @@ storm: $(BIN) $(B)/storm/driver $(B)/storm/client $(B)/storm/check
 # them, RUNS=3 shows medians, and OLD=PROGRAM is an older one, to compare with.
 pace: $(BIN) $(B)/storm/pace $(B)/storm/client $(B)/storm/check
 	@$(B)/storm/check
-	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s $(STORM_CLIENT); fi
+	@$(IF) '$(MUSL_CC)'; then $(MAKE_STATIC) -s $(STORM_CLIENT); fi
 	@OLD='$(OLD)' RUNS='$(RUNS)' $(B)/storm/pace "$${RETRY:-./$(BIN)}" \
 		$(STORM_CLIENT) $(B)/storm $(if $(PACE),'$(PACE)')
 
 bench: $(BIN) $(MEASURES:%=$(B)/%)
-	@$(IF) '$(MUSL_CC)'; then $(STATIC) -s retry-static build/static/floor; fi
+	@$(IF) '$(MUSL_CC)'; then $(MAKE_STATIC) -s retry-static build/static/floor; fi
 	@measure/bench/run
 
 clean:
-	rm -rf build retry retry-static
+	rm -rf build retry retry-static retry-dynamic
 
 FORCE:
-.PHONY: all help static check-static portable install uninstall dist deb rpm arch \
+.PHONY: all help static dynamic check-dynamic check-libcs portable install uninstall dist deb rpm arch \
 	release $(CHECK_PACKAGES) check lint san fuzz faults simulate storm \
 	pace bench clean FORCE

@@ -40,7 +40,7 @@ wanted() {
 	[ "$(grep -cx 'true src/[a-z_/]*\.c' <<<"$output")" = \
 		"$(printf '%s\n' "$here"/src/*.c "$here"/src/*/*.c | wc -l)" ]
 	[[ $output == *$'\n'"true -o $PWD/b/retry"$'\n'* && $output != *' -O2 '* ]]
-	grep -q "$(head -n 1 version) is built; next: .* make check, sudo make install$" <<<"$output"
+	grep -q "$(head -n 1 version) is built (.*); next: .* make check, sudo make install$" <<<"$output"
 	run make -n V=1 -C "$here" B="$PWD/c" BIN="$PWD/c/retry" CC=true 3>&-
 	[[ $output == *'true -std=c11 '* && $output != *'echo '*'true retry.c'* ]]
 	run make -s -C "$here" help 3>&-
@@ -49,6 +49,53 @@ wanted() {
 	[ "$(lines targets)" -ge 18 ]
 	sed -n 's/^make //p' <<<"$output" | sed 's/  .*//' | tr ' ' '\n' | sort |
 		comm -23 targets - | diff /dev/null -
+}
+
+# last REASON ARGUMENT...: the last line of make tells how the program is linked
+last() {
+	run make -n -C "$BATS_TEST_DIRNAME/../.." B="$PWD/b" BIN="$PWD/b/retry" "${@:2}" 3>&-
+	[[ $output == *" is built ($1); next: "* ]] || { tail -n 2 <<<"$output"; return 1; }
+}
+
+# fake NAME LINE: a program in ./fakes that runs this line, in which $out is what -o names
+fake() {
+	mkdir -p fakes
+	printf '#!/bin/sh\nfor word; do [ "$last" != -o ] || out=$word; last=$word; done\n%s\n' \
+	    "$2" >"fakes/$1"
+	chmod +x "fakes/$1"
+}
+
+@test "make builds a static program where musl can, and tells why it does not elsewhere" {
+	local PATH=$PWD/fakes:$PATH
+	unset MAKEFLAGS CC CFLAGS CPPFLAGS LDFLAGS LDLIBS STATIC
+	fake cc 'echo x86_64-linux-gnu'
+	fake musl-gcc 'cp /bin/true "$out"'
+	last 'static, with musl-gcc'
+	[[ $output == *'musl-gcc -std=c11 '*'musl-gcc -O2 -static -no-pie '* ]]
+	last 'dynamic, because of STATIC=no' STATIC=no
+	[[ $output == *'cc -std=c11 '* && $output != *musl-gcc* ]]
+	last 'with your MODE' MODE=
+	last 'dynamic, because CC is other' CC=other
+	CC=other last 'dynamic, because CC is other'
+	fake other 'echo x86_64-alpine-linux-musl; [ -z "$out" ] || cp /bin/true "$out"'
+	last 'static, with other' CC=other
+	last 'static, with musl-gcc' CC=musl-gcc
+	# It does not link, or what it makes does not run.
+	fake musl-gcc '[ "$*" = "${*#*-fsanitize}" ] && cp /bin/true "$out"'
+	last 'dynamic, because musl-gcc cannot link with these flags' CFLAGS=-fsanitize=address
+	fake musl-gcc 'cp /bin/false "$out"'
+	last 'dynamic, because musl-gcc cannot link with these flags'
+	[ -z "$(find b -name 'try*')" ]
+	fake cc 'echo x86_64-alpine-linux-musl; [ -z "$out" ] || cp /bin/true "$out"'
+	last 'static, with cc'
+	# No musl at all.
+	fake cc 'echo x86_64-linux-gnu'
+	rm fakes/musl-gcc
+	mkdir few
+	for name in make sh echo sed mkdir rm cat expr grep cmp; do
+		ln -s "$(type -P "$name")" few/
+	done
+	PATH=$PWD/fakes:$PWD/few last 'dynamic, because there is no musl-gcc'
 }
 
 @test "install puts program, manual and completions under PREFIX, for all users" {

@@ -45,7 +45,7 @@ packed() {
 		    steps = yaml.safe_load(file)["jobs"]["release"]["steps"]
 		print(*(step.get("run", "") for step in steps), sep="\n")
 	TEXT
-	for target in check check-static check-release release; do
+	for target in check check-dynamic check-release release; do
 		grep -qx "make $target" steps
 	done
 	cp "$here/CHANGELOG.md" .
@@ -62,7 +62,7 @@ packed() {
 		src/*.[ch] src/wings src/*/* completions/* tests/user/*.bats tests/package/* packaging/debian/rules) |
 		sort >wanted
 	comm -13 packed wanted | diff - /dev/null
-	run -1 grep -E '^(build/|retry$|retry-static$|\.git/)|\.o$' packed
+	run -1 grep -E '^(build/|retry$|retry-(static|dynamic)$|\.git/)|\.o$' packed
 }
 
 @test "the same files make the same tarball, whoever packs them, wherever, and with no date" {
