@@ -200,7 +200,8 @@ seek_admission(struct run *run, const struct step *planned)
 		return *planned;
 	if (run->report != NULL)
 		report_admission(run->report, &admission);
-	messages_alone(&run->loop.log, &admission);
+	if (admission.silence != NULL)
+		messages_alone(&run->loop.log, &admission);
 	/* It was usable when the wait began, and has been lost since. */
 	if (run->history.made == 0 && run->policy->budget.required &&
 	    run->loop.budget.private)

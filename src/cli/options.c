@@ -1168,7 +1168,7 @@ find_password(struct fleet_policy *fleet, struct argument given[])
 	const struct option variable = { .variable = PASSWORD };
 	struct argument argument = *given_of(given, "fleet-auth");
 	const char *value = getenv(PASSWORD), *why;
-	char room[PASSWORD_ROOM];
+	static char room[PASSWORD_ROOM]; /* few touch these pages */
 	struct strview text = { room, 0 };
 
 	argument.location = NULL;

@@ -393,8 +393,7 @@ messages_alone(struct log *log, const struct admission *admission)
 	char text[MESSAGE_TEXT + 1];
 	struct message message = { .policy = log->policy, .text = text };
 
-	if (admission->fleet.decision != HOST_ALONE ||
-	    admission->silence == NULL)
+	if (admission->fleet.decision != HOST_ALONE)
 		return;
 	message_put(&message, "fleet '%s", log->policy->fleet.text);
 	message_put(&message, "': %s", admission->silence);
