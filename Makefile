@@ -48,7 +48,7 @@ LINK = $(COMPILER) $(CFLAGS) $(MODE) $(LDFLAGS)
 # Elsewhere all functions are bound at start-up: it is as fast here, and their table
 # is read-only then.
 MODE = $(if $(filter static$(,),$(HOW)),$(FIXED),-Wl,-z,now -Wl,-z,noseparate-code)
-FIXED = -static -no-pie
+FIXED = -static -no-pie -Wl,-z,noseparate-code
 COMPILER = $(if $(filter static$(,),$(HOW)),$(wordlist 3,9,$(HOW)),$(CC))
 , = ,
 
