@@ -116,7 +116,12 @@ run = $(if $(V),,@$(if $(SILENT),,echo '$(1)' && ))$(2)
 # together in memory: each 64 kB of the program that are used cost a page fault.
 FIRST = $(patsubst %.c,$(B)/%.o,$(wildcard $(patsubst %,src/%.c,* attempt/* \
 	sys/* streams/* output/* text/* policy/* report/message* report/cause cli/*)))
-$(BIN): $(B)/retry.o $(FIRST) $(OBJS)
+# The same for what every invocation writes to: its pages are copied by each fork. In a
+# static program the variables of libc, which the names after -u bring in, come before the
+# large ones of modules that few invocations use.
+EARLY = $(patsubst %,$(B)/src/%.o,streams/relay store/segment_store streams/streams)
+$(BIN): $(B)/retry.o $(EARLY) $(FIRST) $(OBJS)
+$(BIN): LIBC = $(if $(findstring -static,$(MODE)),-Wl$(,)-u$(,)fork$(,)-u$(,)sigaction -lc)
 
 # All of retry, main() included; what the fakes name is replaced.
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/models/attempt/*.c)) \
@@ -180,7 +185,8 @@ $(filter-out $(APART),$(BIN) $(addprefix $(B)/,$(UNITS) $(CHECKS) $(MEASURES) \
 		simulate $(addprefix storm/,driver pace client check) \
 		$(FUZZERS:%=fuzz-%))):
 	@mkdir -p $(@D)
-	$(call run,$(notdir $(COMPILER)) -o $@,$(LINK) $(WRAP) -o $@ $^ $(LDLIBS))
+	$(call run,$(notdir $(COMPILER)) -o $@,$(LINK) $(WRAP) -o $@ \
+		$(firstword $^) $(LIBC) $(wordlist 2,999,$^) $(LDLIBS))
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)

@@ -117,8 +117,14 @@ bool
 environment_set(
     struct environment *environment, const char *name, const char *text)
 {
-	char *variable = malloc(strlen(name) + strlen(text) + 2);
+	size_t size = strlen(name) + strlen(text) + 2;
+	char *variable = environment->texts + environment->written;
 
+	/* The heap has pages of its own, which a few short ones do not need. */
+	if (size > sizeof environment->texts - environment->written)
+		variable = malloc(size);
+	else
+		environment->written += size;
 	if (variable == NULL)
 		return false;
 	stpcpy(stpcpy(stpcpy(variable, name), "="), text);
@@ -158,6 +164,7 @@ environment_open(struct environment *environment, const struct policy *policy,
 	char *none = NULL, **from = environ != NULL ? environ : &none;
 	char *at, uuid[SYS_UUID];
 
+	environment->written = 0;
 	stpcpy(stpcpy(environment->id, ID),
 	    outer->id != NULL ? outer->id : sys_uuid_of(uuid, random));
 	while (from[count] != NULL)

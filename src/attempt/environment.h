@@ -29,6 +29,7 @@ struct outer {
 
 /* With more variables than this, which is rare, memory is allocated. */
 #define ENVIRONMENT_FEW 256
+#define ENVIRONMENT_TEXTS 320
 
 /* The environment of the attempts. That of retry itself stays as it is: the
  * ways to a fleet's server have it. */
@@ -43,6 +44,8 @@ struct environment {
 	    deadline[ENVIRONMENT_ROOM], last[ENVIRONMENT_ROOM],
 	    last_http[ENVIRONMENT_ROOM], parent[ENVIRONMENT_ROOM],
 	    id[ENVIRONMENT_ROOM];
+	char texts[ENVIRONMENT_TEXTS]; /* variables that stay as they are */
+	size_t written; /* how much of it */
 	char *few[ENVIRONMENT_FEW]; /* list, unless it is longer */
 };
 

@@ -1,6 +1,8 @@
 #include "sys/signals.h"
 
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -10,6 +12,12 @@
 #include "text/number.h"
 
 #define LONGEST_NAP (30 * NANOS_SECOND)
+/* From which on few pages matter more than the time for a system call. */
+#define LONG_NAP NANOS_SECOND
+#define STACK_PAGES 16
+/* So far below its variables a function that calls nothing may use the stack.
+ */
+#define RED_ZONE 512
 /* How long to wait where the kernel refuses to wait for events. */
 #define RETRIED_NAP (10 * NANOS_MS)
 
@@ -246,6 +254,21 @@ next_signal(struct signals *signals, struct wakeup *wakeup)
 	}
 }
 
+/*
+ * Gives back the pages below the stack that is in use: what came before the
+ * wait needed more of them, and thousands may wait. They are empty when they
+ * are used again. Below all that a program can have no mapping of another kind.
+ */
+static void
+release_stack(void)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t end = ((uintptr_t)&page - RED_ZONE) / page * page;
+
+	madvise((void *)(end - STACK_PAGES * page), STACK_PAGES * page,
+	    MADV_DONTNEED);
+}
+
 struct wakeup
 signals_wait(
     struct signals *signals, struct pollfd *fds, size_t count, nanos nap)
@@ -255,6 +278,8 @@ signals_wait(
 	if (nap > LONGEST_NAP)
 		nap = LONGEST_NAP;
 	fds[0] = (struct pollfd){ .fd = signals->fd, .events = POLLIN };
+	if (nap >= LONG_NAP && !signals->accompanied)
+		release_stack();
 	signals_now(signals);
 	look_for_stop(signals, wait_for_any(fds, count, nap > 0 ? nap : 0));
 	if (fds[0].revents != 0)
