@@ -484,7 +484,7 @@ pace: $(BIN) $(B)/storm/pace $(B)/storm/client $(B)/storm/check
 		$(STORM_CLIENT) $(B)/storm $(if $(PACE),'$(PACE)')
 
 bench: $(BIN) $(MEASURES:%=$(B)/%)
-	@$(IF) '$(MUSL_CC)'; then $(MAKE_STATIC) -s retry-static build/static/floor; fi
+	@$(MAKE_DYNAMIC) -s retry-dynamic build/dynamic/floor
 	@measure/bench/run
 
 clean:

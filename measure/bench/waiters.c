@@ -6,10 +6,11 @@
  *
  * Starts the command so many times, until each has said on standard error that
  * it waits, in words that match the pattern, and lets all wait for so long.
- * Prints which share of a core they took meanwhile, and how often in a second
- * any of them ran. Then it kills them. The second form is such a command, which
- * says "waiting", and wakes about so often to do nothing: what each of them
- * costs at the very least.
+ * Prints which share of a core they took meanwhile, how often in a second any
+ * of them ran, and how many kB of memory a hundred of them have for themselves,
+ * and for the tables of their pages: the median. Then it kills them. The second
+ * form is such a command, which says "waiting", and wakes about so often to do
+ * nothing: what each of them costs at the very least.
  *
  * The figures come from /proc/PID/schedstat, which counts nanoseconds. Where
  * the CPU time is counted in ticks, who wakes for a moment costs nothing.
@@ -31,6 +32,8 @@ enum {
 	MOST = 30000,
 	/* So many start at a time: their messages fit into a pipe. */
 	STARTING = 64,
+	/* The memory of so many is looked at: each look takes a while. */
+	SAMPLES = 100,
 };
 
 /* The last one to begin has its start behind it, and all have found how often
@@ -110,6 +113,45 @@ look(size_t count)
 	return sum;
 }
 
+/* The sum of the fields of this file of a process that begin with the name. */
+static long
+sum_of(pid_t pid, const char *file, const char *name)
+{
+	char path[64], line[256];
+	long sum = 0;
+	FILE *fields;
+
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+	fields = fopen(path, "re");
+	if (fields == NULL)
+		err(1, "%s", path);
+	while (fgets(line, sizeof line, fields) != NULL)
+		if (strncmp(line, name, strlen(name)) == 0)
+			sum += strtol(line + strcspn(line, "\t "), NULL, 10);
+	fclose(fields);
+	return sum;
+}
+
+static int
+ascending(const void *a, const void *b)
+{
+	long x = *(const long *)a, y = *(const long *)b;
+
+	return (x > y) - (x < y);
+}
+
+static long
+median_of(size_t count, const char *file, const char *name)
+{
+	size_t samples = count < SAMPLES ? count : SAMPLES;
+	long sums[SAMPLES];
+
+	for (size_t i = 0; i < samples; i++)
+		sums[i] = sum_of(waiters[count / samples * i], file, name);
+	qsort(sums, samples, sizeof *sums, ascending);
+	return sums[samples / 2];
+}
+
 /* Starts all, and returns when they wait, with where their messages come. */
 static int
 settle(size_t count, const regex_t *waits, char **command)
@@ -171,9 +213,11 @@ main(int argc, char **argv)
 	after = look(count);
 	if (waitpid(-1, NULL, WNOHANG) != 0)
 		errx(1, "not all have waited until the end");
-	printf("%.4f\t%.0f\n",
+	printf("%.4f\t%.0f\t%ld\t%ld\n",
 	    (after.time - before.time) / seconds / NANOS_SECOND,
-	    (after.runs - before.runs) / seconds);
+	    (after.runs - before.runs) / seconds,
+	    median_of(count, "smaps_rollup", "Private_"),
+	    median_of(count, "status", "VmPTE:"));
 
 	for (size_t i = 0; i < count; i++)
 		kill(waiters[i], SIGKILL);
