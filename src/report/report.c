@@ -625,7 +625,7 @@ put_trace(struct writer *writer, const struct report *report)
  */
 
 /* A file that the user has named. */
-struct target {
+struct file {
 	const char *file;
 	mode_t mode; /* 0: that of the old file, or what the umask allows */
 	/* The text. */
@@ -658,7 +658,7 @@ close_quietly(int fd)
  * all, errno tells why.
  */
 static size_t
-write_text(struct target *target, const struct nonblock *nonblock)
+write_text(struct file *target, const struct nonblock *nonblock)
 {
 	struct event_loop *loop = target->loop;
 	nanos until = signals_now(&loop->signals) + target->patience;
@@ -698,7 +698,7 @@ write_text(struct target *target, const struct nonblock *nonblock)
  * user has chosen.
  */
 static bool
-replace(struct target *target, const char *file, const struct stat *old)
+replace(struct file *target, const char *file, const struct stat *old)
 {
 	char path[PATH_MAX], uuid[SYS_UUID];
 	mode_t mode = target->mode;
@@ -744,7 +744,7 @@ is_fixed(int error)
  * and half a line would spoil the next one.
  */
 static bool
-write_in_place(struct target *target, int fd, off_t at)
+write_in_place(struct file *target, int fd, off_t at)
 {
 	size_t done;
 	off_t end;
@@ -769,7 +769,7 @@ write_in_place(struct target *target, int fd, off_t at)
 
 /* Writes to a descriptor that retry has inherited. */
 static bool
-write_to_descriptor(struct target *target, int fd)
+write_to_descriptor(struct file *target, int fd)
 {
 	int flags = fcntl(fd, F_GETFD);
 	struct nonblock nonblock;
@@ -801,7 +801,7 @@ is_named(const char *path, const struct stat *file)
  * descriptor, that has its own position in the file.
  */
 static bool
-write_to_open(struct target *target, int fd, bool linked)
+write_to_open(struct file *target, int fd, bool linked)
 {
 	char path[PATH_MAX] = "", name[PROCFS_NAME];
 	struct stat file, other;
@@ -828,7 +828,7 @@ write_to_open(struct target *target, int fd, bool linked)
 
 /* Writes the text to what a path leads to. */
 static bool
-write_to(struct target *target, const char *path)
+write_to(struct file *target, const char *path)
 {
 	int flags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	/* "-" or, for example, /dev/fd/3. */
@@ -868,7 +868,7 @@ write_to(struct target *target, const char *path)
  * directly.
  */
 static bool
-write_target(struct target *target, const struct report *report)
+write_target(struct file *target, const struct report *report)
 {
 	struct writer writer = { .to = memfd_create("retry", MFD_CLOEXEC) };
 	bool done;
@@ -898,7 +898,7 @@ write_target(struct target *target, const struct report *report)
  * the invocation ended.
  */
 static void
-write_file(struct report *report, const char *what, struct target *target)
+write_file(struct report *report, const char *what, struct file *target)
 {
 	struct event_loop *loop = target->loop;
 	struct line line = { .least = LOUDNESS_QUIET, .warning = true };
@@ -924,7 +924,7 @@ write_file(struct report *report, const char *what, struct target *target)
  * Variable Specification".
  */
 static void
-write_trace(struct report *report, struct target *target)
+write_trace(struct report *report, struct file *target)
 {
 	const char *given = getenv("OTEL_RESOURCE_ATTRIBUTES");
 	const char *service = getenv("OTEL_SERVICE_NAME");
@@ -960,7 +960,7 @@ report_write(struct report *report, struct step *step, nanos now,
     struct event_loop *loop)
 {
 	const struct policy *policy = report->policy;
-	struct target target = { .file = policy->report,
+	struct file target = { .file = policy->report,
 		.put = put_report,
 		.loop = loop,
 		.patience =
