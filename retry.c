@@ -7,6 +7,7 @@
 #include "attempt/attempt.h"
 #include "attempt/hooks.h"
 #include "attempt/http_request.h"
+#include "arrival.h"
 #include "cli/options.h"
 #include "exit_status.h"
 #include "output/progress.h"
@@ -71,7 +72,7 @@ wait_for_attempt(struct run *run, nanos at)
 		rest = over ? 0 : run->history.deadline - now;
 		/* A hook may write to the terminal: no countdown beside it. */
 		if (over)
-			progress_show(&run->progress, label, left);
+			progress_show(&run->progress, "attempt ", label, left);
 		calm = event_loop_wait(&run->loop, -1,
 		    progress_nap(&run->progress, left > 0 ? left : rest));
 	} while (calm && (left > 0 || rest > 0));
@@ -281,8 +282,11 @@ main(int argc, char **argv)
 	status = gather(&run);
 	step = status != 0
 	    ? (struct step){ .status = status, .reason = REASON_INTERNAL }
-	    : series(&run);
+	    : policy.targets != NULL ? arrival_await(&run)
+				     : series(&run);
 	status = run_end(&run, step);
+	if (status == 0 && policy.then != NULL)
+		status = arrival_become(&run);
 	/* exit(3) would flush libc's files, of which none is used. */
 	_exit(status);
 }

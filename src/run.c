@@ -100,6 +100,9 @@ open_parts(
 		report.id = environment_id(&run->environment);
 	}
 	hooks_open(&run->hook, loop);
+	/* What attempts need would be left to the command behind targets. */
+	if (policy->targets != NULL)
+		return NULL;
 	return attempt_open(&run->attempt, policy, loop, limited) ? NULL
 								  : "eventfd";
 }

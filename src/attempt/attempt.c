@@ -289,12 +289,9 @@ pass_rest_on(struct attempt *attempt)
 	relay_finish(&loop->streams.relay, &attempt->outcome);
 }
 
-/*
- * Returns only if the command cannot be executed, with errno. musl's execvpe(3)
- * has no fallback to sh for a script without #!.
- */
-static void
-execute(char **command, char **env)
+/* musl's execvpe(3) has no fallback to sh for a script without #!. */
+void
+attempt_execute(char **command, char **env)
 {
 	static char sh[] = _PATH_BSHELL, option[] = "-c",
 		    line[] = "exec " _PATH_BSHELL
@@ -377,7 +374,7 @@ start(const struct event_loop *loop, int death_signal, int errors,
 		signals_restore(&loop->signals);
 		if (activated)
 			inherit_activation(env, parent, room);
-		execute(command, env);
+		attempt_execute(command, env);
 	}
 	error = (uint64_t)errno;
 	/* If this write fails, it looks as if the command had run and exited

@@ -43,4 +43,8 @@ bool attempt_open(struct attempt *attempt, const struct policy *policy,
 struct outcome attempt_run(struct attempt *attempt, char **command, char **env,
     const struct history *history, const char *label);
 
+/* Executes the command, as each attempt does, in this process. Returns only if
+ * that cannot be done, with errno. */
+void attempt_execute(char **command, char **env);
+
 #endif

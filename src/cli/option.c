@@ -477,8 +477,10 @@ next_argument(struct parser *parser, struct argument *argument)
 		if (typed == NULL || typed[0] != '-' || typed[1] == '\0')
 			return false;
 		parser->next++;
-		if (strcmp(typed, "--") == 0)
+		if (strcmp(typed, "--") == 0) {
+			parser->policy->dashed = true;
 			return false;
+		}
 		parser->typed = typed;
 		parser->letter = typed[1] == '-' ? NULL : typed + 1;
 	}

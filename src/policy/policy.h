@@ -9,6 +9,7 @@
 #include "policy/backoff.h"
 #include "text/duration.h"
 #include "budget/admission.h"
+#include "policy/target.h"
 #include "policy/url.h"
 #include "policy/verdict.h"
 
@@ -98,8 +99,13 @@ struct policy {
 	enum action action;
 	enum format format; /* of the status of budgets */
 	const char *subject; /* of the action: a key; NULL: all, or none */
-	/* At least one word and a NULL; NULL if no command is run. */
+	/* At least one word and a NULL; NULL if no command is run. With targets
+	 * all words, from the first target on. */
 	char **command;
+	const struct target *targets; /* what -w waits for, or NULL */
+	int target_count;
+	char **then; /* the command behind the targets, or NULL */
+	bool dashed; /* "--" stands before the command */
 	int64_t attempts; /* 1 or more, or POLICY_UNLIMITED */
 	struct limit *limit[POLICY_LIMITS];
 	int64_t consecutive; /* successes in a row that are wanted, 1 or more */

@@ -18,6 +18,7 @@
 #define URL_ROOM 16
 #define URL_USER_ROOM 256
 #define URL_HOST_ROOM 254 /* RFC 1035, section 2.3.4 */
+#define URL_LABEL 63 /* the most bytes between two dots of a name */
 #define URL_PATH_ROOM 108 /* sun_path in unix(7) */
 
 #define URL_PORT 6379
@@ -34,6 +35,13 @@ struct url {
 
 /* Whether text may be the name of a host, or an IPv4 or IPv6 address. */
 bool url_is_host(struct strview text);
+
+/*
+ * Reads "HOST[:PORT]"; the host may be "[ADDRESS]" of IPv6, and *host has no
+ * brackets. Without a port *port stays. Returns NULL, or why it is refused.
+ */
+const char *
+url_parse_host(struct strview text, struct strview *host, int *port);
 
 /* Reads a URL. Returns NULL, or why it is refused. */
 const char *url_parse(const char *text, struct url *url);

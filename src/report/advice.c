@@ -105,12 +105,15 @@ advice_find(char text[ADVICE_ROOM], char **command)
 	bool blanks = strpbrk(word, " \t\n") != NULL, bare = command[1] == NULL;
 	bool bash = is_among(word, bash_words);
 	size_t name = strspn(word, NAME);
-	char quoted[QUOTED];
+	char quoted[QUOTED], meant[TARGET_HINT];
 	int64_t number;
 
 	if (strlen(word) < NUMBER_ROOM &&
 	    number_whole(word, strlen(word), &number))
 		return advise(text, "did you mean -n %s?", word);
+	if (target_meant(word, meant) != NULL || target_named(word))
+		return advise(text, "did you mean -w 60 %s, without --?",
+		    target_named(word) ? word : meant);
 	if (is_exported_function(word) && word[strspn(word, PLAIN)] == '\0')
 		return advise(text,
 		    "not a command but a function of bash: use "

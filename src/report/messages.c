@@ -409,15 +409,18 @@ messages_end(struct log *log, const struct history *history, enum reason reason,
 	bool last = policy->log_format == LOG_GITHUB && !log->concluded &&
 	    reason != REASON_SUCCEEDED;
 	enum loudness least = last ? LOUDNESS_PLAIN : LOUDNESS_VERBOSE;
-	char text[128], span[DURATION_ROOM];
+	char text[128], span[DURATION_ROOM], attempts[48] = "";
 
 	/* Nearly always it is not said, so its text is not made. */
 	if (policy->loudness < least)
 		return;
 	duration_format(span, now - history->began);
-	snprintf(text, sizeof text,
-	    "ended after %" PRId64 " attempt%s in %s: %s%s", history->made,
-	    history->made == 1 ? "" : "s", span, verdict_reasons[reason].name,
+	if (policy->targets == NULL)
+		snprintf(attempts, sizeof attempts,
+		    " after %" PRId64 " attempt%s", history->made,
+		    history->made == 1 ? "" : "s");
+	snprintf(text, sizeof text, "ended%s in %s: %s%s", attempts, span,
+	    verdict_reasons[reason].name,
 	    reason == REASON_SUCCEEDED && history->made > history->successes
 		? ", rescued by a retry"
 		: "");
