@@ -10,7 +10,7 @@
 #include "text/number.h"
 
 /* Room for the targets that a countdown names. */
-#define NAMED 60
+#define NAMED 40
 
 /* A separator, a target, another separator, and why it is missing. */
 #define PARTS 4
@@ -61,6 +61,7 @@ static void
 say_missing(struct run *run, const struct lookout *lookout, enum reason reason)
 {
 	const char *strings[PARTS * TARGET_MOST + 4] = { "missing" };
+	bool hopeless = reason == REASON_INTERNAL;
 	struct fact facts[] = { { "reason", verdict_reasons[reason].name, 0 },
 		{ NULL, NULL, 0 } };
 	struct line line = { .least = LOUDNESS_PLAIN,
@@ -73,7 +74,10 @@ say_missing(struct run *run, const struct lookout *lookout, enum reason reason)
 	const char *before = ": ";
 	size_t count = 1;
 
-	if (reason == REASON_DEADLINE) {
+	if (hopeless) {
+		strings[0] = "cannot be looked at";
+		line.least = LOUDNESS_QUIET;
+	} else {
 		strings[count++] = " after ";
 		strings[count++] = duration_format(
 		    span, sys_now(CLOCK_BOOTTIME) - run->history.began);
@@ -81,7 +85,7 @@ say_missing(struct run *run, const struct lookout *lookout, enum reason reason)
 	for (int i = 0; i < lookout->count; i++) {
 		const struct look *look = &lookout->list[i];
 
-		if (look->arrived != 0)
+		if (look->arrived != 0 || look->hopeless != hopeless)
 			continue;
 		strings[count++] = before;
 		before = "; ";
@@ -95,8 +99,6 @@ say_missing(struct run *run, const struct lookout *lookout, enum reason reason)
 		report->message[words.used] = '\0';
 		report->said = reason;
 	}
-	if (reason == REASON_INTERNAL)
-		line.least = LOUDNESS_QUIET;
 	log_tell(&run->loop.log, &line);
 }
 

@@ -280,11 +280,11 @@ miss(struct lookout *lookout, struct look *look, int found, nanos now)
 	look->next = number_add(now,
 	    backoff_next(
 		&lookout->policy->backoff, &look->schedule, NANOS_MAX));
-	/* Neither is known of an address, or a path, that will be another one.
-	 */
-	lookout->hopeless |= found == ENAMETOOLONG ||
+	/* Only a name may get another address. */
+	look->hopeless = found == ENAMETOOLONG ||
 	    (found == EAFNOSUPPORT && host->length > 0 &&
 		memchr(host->at, ':', host->length) != NULL);
+	lookout->hopeless |= look->hopeless;
 }
 
 static void

@@ -26,6 +26,7 @@ struct look {
 	int64_t count; /* looks so far */
 	char why[LOOKOUT_WHY]; /* the last one that is over did not succeed */
 	bool told; /* the user knows that it has arrived */
+	bool hopeless; /* it cannot even be looked at */
 
 	/* What follows is for lookout.c only. */
 	struct schedule schedule;
@@ -39,7 +40,7 @@ struct lookout {
 	const struct policy *policy;
 	const struct signals *signals;
 	int count, missing;
-	bool hopeless; /* a target cannot even be looked at */
+	bool hopeless; /* one of the targets is */
 	struct look list[TARGET_MOST];
 };
 
