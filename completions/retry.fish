@@ -137,7 +137,7 @@ __retry_option -s n -l attempts -x -a inf -d 'Make at most this many attempts, t
 __retry_option -l retries -x -a inf -d 'Make at most this many retries'
 __retry_option -l limit -x -a '(__retry_limit)' -d 'Make at most so many retries after these failures'
 __retry_option -s T -l deadline -x -d 'End everything after this time'
-__retry_option -s w -l wait -x -d 'Wait until the command succeeds, at most this long'
+__retry_option -s w -l wait -x -d 'Wait for targets or until the command succeeds, at most this long'
 __retry_option -s t -l timeout -x -d 'End an attempt after this time, or by a schedule'
 __retry_option -l idle-timeout -x -d 'End an attempt that writes nothing for this long'
 __retry_option -s s -l signal -x -a '(__retry_signals)' -d 'What ends an attempt at a limit'

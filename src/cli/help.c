@@ -15,6 +15,7 @@
 #define LIST_COLUMN 15
 
 #define SYNOPSIS " [OPTION]... [--] COMMAND [ARG]...\n"
+#define TARGETS " -w DUR [OPTION]... TARGET... [-- COMMAND [ARG]...]\n"
 
 /* A line of these texts is a line of the output. */
 /* clang-format off */
@@ -24,7 +25,7 @@ static const char first_options[] =
 "  -n, --attempts N      most attempts, or inf (default 5; with -T, inf)\n"
 "  -T, --deadline DUR    time for all attempts and delays: 90s, 10m, 1h30m\n"
 "  -a, --auto            know which failures of curl, git, ssh, apt... to retry\n"
-"  -w, --wait DUR        wait until COMMAND succeeds: for a port, a file, a URL\n"
+"  -w, --wait DUR        wait for tcp:HOST:PORT, unix:, file:, http: or COMMAND\n"
 "  -t, --timeout DUR     time for one attempt\n"
 "  -d, --delay DUR       first delay at most (default 1s), or each one: 1,5,30\n"
 "  -j, --jitter none     wait exactly the delays, not random times up to them\n"
@@ -61,8 +62,8 @@ static const char statuses[] =
 "The exit status is 0 after a success. After a failure it is COMMAND's; if a\n"
 "signal killed COMMAND, retry dies of that too. It is 1 if COMMAND exited 0 but\n"
 "failed, 69 if a required budget cannot be used, 75 if a breaker or a limit held\n"
-"back the first attempt, 124 if a time limit ended COMMAND, 125 if retry itself\n"
-"failed, 126 if COMMAND cannot be executed, 127 if it is not found.\n";
+"back the first attempt, 124 at a time limit, 125 if retry itself failed, 126 if\n"
+"COMMAND cannot be executed, 127 if it is not found.\n";
 /* clang-format on */
 
 /*
@@ -92,7 +93,7 @@ help_options(const struct option *table, bool all)
 		finish(&writer);
 	}
 
-	writer_put(&writer, purpose);
+	writer_put_all(&writer, STRINGS("       ", program, TARGETS, purpose));
 	for (const struct option *o = table; o->name[0] != '\0'; o++) {
 		const char letter[] = { '-', o->letter, ',', ' ', '\0' };
 

@@ -77,8 +77,8 @@ static const struct option table[] = {
 	    "time for all attempts and delays (default: none)", SPAN(deadline),
 	    .aliases = "max-time total-timeout" },
 	{ "wait", 'w', "DUR",
-	    "wait until COMMAND succeeds: as -T DUR -d 1\n"
-	    "-b constant -t 5 -E, and any failure is retried",
+	    "wait for targets, or until COMMAND succeeds, as by\n"
+	    "-T DUR -d 1 -b constant -t 5 -E; retry any failure",
 	    .type = OPTION_WAIT, SPECIAL(SPECIAL_WAIT), .aliases = "wait-for" },
 	{ "timeout", 't', "DUR[,DUR...]",
 	    "time for one attempt, or a list (default: none)", SPANS(timeouts),

@@ -83,7 +83,6 @@ comes() {
 	eval "target=$2"
 	try status=124 says="missing after *: $target: *" -w 0.5 "$target"
 	start "$RETRY" -v -w 40 "$target"
-	wait_for pgrep -P "$pid"
 	touch go
 	ended 0
 	has "retry: $target: there after " err
