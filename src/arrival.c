@@ -5,167 +5,123 @@
 #include <unistd.h>
 #include "attempt/lookout.h"
 #include "exit_status.h"
-#include "report/advice.h"
 #include "sys/sys.h"
-#include "text/number.h"
 
-/* Room for the targets that a countdown names. */
-#define NAMED 40
+/* The most bytes of the targets that a countdown names. */
+#define NAMED 45
 
-/* A separator, a target, another separator, and why it is missing. */
-#define PARTS 4
-
-/* Shows how long the targets that are missing are still waited for. */
+/* Says with -v which targets have arrived since the last call, and shows how
+ * long the others are still waited for. */
 static void
-show(struct run *run, const struct lookout *lookout, nanos left)
+show(struct run *run, struct lookout *lookout, nanos left)
 {
-	char names[NAMED + 4], *at = names, *limit = names + NAMED;
-	size_t length = 0;
-
-	for (int i = 0; i < lookout->count; i++) {
-		const char *text = lookout->list[i].target->text;
-
-		if (lookout->list[i].arrived != 0)
-			continue;
-		if (length > 0)
-			at = escape_put(ESCAPE_LINE, at, limit, ", ", 2);
-		length += strlen(text) + 2;
-		at = escape_put(ESCAPE_LINE, at, limit, text, strlen(text));
-	}
-	stpcpy(at, length > NAMED + 2 ? "..." : "");
-	progress_show(&run->progress, "giving up on ", names, left);
-}
-
-/* Says which targets have arrived since the last call. */
-static void
-say_arrived(struct run *run, struct lookout *lookout)
-{
+	struct writer names = { .to = -1, .most = NAMED };
 	char span[DURATION_ROOM];
 
-	for (int i = 0; i < lookout->count; i++) {
-		struct look *look = &lookout->list[i];
+	for (int i = 0; i < run->policy->target_count; i++) {
+		struct look *one = &lookout->list[i];
+		const char *text = one->target->text;
 
-		if (look->arrived == 0 || look->told)
-			continue;
-		look->told = true;
-		duration_format(span, look->arrived - run->history.began);
-		if (run->policy->loudness == LOUDNESS_VERBOSE)
+		if (one->arrived != 0 && !one->told) {
 			progress_clear(&run->progress);
-		log_note(&run->loop.log,
-		    STRINGS(look->target->text, ": there after ", span));
+			duration_format(
+			    span, one->arrived - run->history.began);
+			log_note(&run->loop.log,
+			    STRINGS(text, ": there after ", span));
+			one->told = true;
+		}
+		if (one->arrived != 0)
+			continue;
+		writer_put(&names, names.used > 0 ? ", " : "");
+		writer_put_escaped(&names, ESCAPE_LINE, text, strlen(text));
 	}
+	stpcpy(names.bytes + names.used, names.used == NAMED ? "..." : "");
+	if (names.used > 0)
+		progress_show(
+		    &run->progress, "giving up on ", names.bytes, left);
 }
 
-/* Says, in one line, which targets are missing and why. */
+/* Says, in one line, which targets are missing and why; or only those that
+ * cannot even be looked at. */
 static void
-say_missing(struct run *run, const struct lookout *lookout, enum reason reason)
+say_missing(struct run *run, const struct lookout *lookout)
 {
-	const char *strings[PARTS * TARGET_MOST + 4] = { "missing" };
-	bool hopeless = reason == REASON_INTERNAL;
-	struct fact facts[] = { { "reason", verdict_reasons[reason].name, 0 },
-		{ NULL, NULL, 0 } };
-	struct line line = { .least = LOUDNESS_PLAIN,
-		.last = true,
-		.strings = strings,
-		.facts = facts };
+	const char *strings[4 * TARGET_MOST + 2] = {
+		lookout->hopeless ? "cannot be looked at: " : "missing: "
+	};
 	struct writer words = { .to = -1, .most = REPORT_TEXT };
-	struct report *report = run->report;
-	char span[DURATION_ROOM];
-	const char *before = ": ";
 	size_t count = 1;
 
-	if (hopeless) {
-		strings[0] = "cannot be looked at";
-		line.least = LOUDNESS_QUIET;
-	} else {
-		strings[count++] = " after ";
-		strings[count++] = duration_format(
-		    span, sys_now(CLOCK_BOOTTIME) - run->history.began);
-	}
-	for (int i = 0; i < lookout->count; i++) {
-		const struct look *look = &lookout->list[i];
+	for (int i = 0; i < run->policy->target_count; i++) {
+		const struct look *one = &lookout->list[i];
 
-		if (look->arrived != 0 || look->hopeless != hopeless)
+		if (one->arrived != 0 || one->hopeless != lookout->hopeless)
 			continue;
-		strings[count++] = before;
-		before = "; ";
-		strings[count++] = look->target->text;
-		strings[count++] = ": ";
-		strings[count++] = look->why;
+		strings[count] = count > 1 ? "; " : "";
+		strings[count + 1] = one->target->text;
+		strings[count + 2] = ": ";
+		strings[count + 3] = one->why;
+		count += 4;
 	}
-	if (report != NULL) {
+	if (run->report != NULL) {
 		writer_put_all(&words, strings);
-		memcpy(report->message, words.bytes, words.used);
-		report->message[words.used] = '\0';
-		report->said = reason;
+		memcpy(run->report->message, words.bytes, words.used);
+		run->report->said =
+		    lookout->hopeless ? REASON_INTERNAL : REASON_DEADLINE;
 	}
-	log_tell(&run->loop.log, &line);
+	log_tell(&run->loop.log,
+	    &(struct line){ .last = true,
+		.least = lookout->hopeless ? LOUDNESS_QUIET : LOUDNESS_PLAIN,
+		.strings = strings });
 }
 
 struct step
 arrival_await(struct run *run)
 {
-	/* Only this use touches its pages. */
-	static struct lookout lookout;
-	struct event_loop *loop = &run->loop;
+	struct lookout *lookout = run->loop.lookout;
 	struct step step = { .reason = REASON_SUCCEEDED };
 	bool calm = true;
 
-	if (!lookout_open(&lookout, run->policy, &loop->signals,
-		run->history.schedule.random)) {
-		log_say(&loop->log, LOUDNESS_QUIET,
-		    STRINGS("cannot look at targets: ", strerror(errno)));
-		return (struct step){ .status = EXIT_STATUS_FAILED,
-			.reason = REASON_INTERNAL };
-	}
-	loop->lookout = &lookout;
-	if (run->report != NULL)
-		run->report->lookout = &lookout;
-	while (calm && lookout.missing > 0 && !lookout.hopeless) {
+	for (;;) {
 		nanos now = sys_now(CLOCK_BOOTTIME), nap;
 		nanos left = run->history.deadline - now;
 
-		if (left <= 0)
+		show(run, lookout, left);
+		if (!calm || lookout->missing == 0 || lookout->hopeless ||
+		    left <= 0)
 			break;
-		nap = number_lesser(lookout_go_on(&lookout, now), left);
-		show(run, &lookout, left);
+		nap = number_lesser(lookout_go_on(lookout, now), left);
 		calm = event_loop_wait(
-		    loop, -1, progress_nap(&run->progress, nap));
-		say_arrived(run, &lookout);
+		    &run->loop, -1, progress_nap(&run->progress, nap));
 	}
 	progress_clear(&run->progress);
-	lookout_close(&lookout, sys_now(CLOCK_BOOTTIME));
-	loop->lookout = NULL;
-	if (calm && lookout.missing > 0) {
-		step.reason =
-		    lookout.hopeless ? REASON_INTERNAL : REASON_DEADLINE;
-		step.status =
-		    lookout.hopeless ? EXIT_STATUS_FAILED : EXIT_STATUS_TIMEOUT;
-		say_missing(run, &lookout, step.reason);
+	run->loop.lookout = NULL;
+	if (calm && lookout->missing > 0) {
+		say_missing(run, lookout);
+		step.status = EXIT_STATUS_TIMEOUT;
+		step.reason = REASON_DEADLINE;
 	}
+	if (lookout->hopeless)
+		step = (struct step){ .status = EXIT_STATUS_FAILED,
+			.reason = REASON_INTERNAL };
 	return step;
 }
 
 int
 arrival_become(struct run *run)
 {
-	struct event_loop *loop = &run->loop;
-	char **command = run->policy->then;
 	struct outcome outcome = { .end = END_NOT_STARTED };
-	char advice[ADVICE_ROOM];
+	char **command = run->policy->then;
 
 	/* This also takes the signals of the helpers, of which the command
 	 * knows nothing. */
-	if (!event_loop_wait(loop, -1, 0))
-		signals_die(loop->ending_signal);
-	signals_restore(&loop->signals);
+	if (!event_loop_wait(&run->loop, -1, 0))
+		signals_die(run->loop.ending_signal);
+	signals_restore(&run->loop.signals);
 	attempt_execute(command, environ);
 	outcome.error = errno;
-	log_say(&loop->log, LOUDNESS_QUIET,
+	log_say(&run->loop.log, LOUDNESS_QUIET,
 	    STRINGS(
 		"cannot run '", command[0], "': ", strerror(outcome.error)));
-	if (verdict_status(&outcome) == EXIT_STATUS_NOT_FOUND &&
-	    advice_find(advice, command))
-		log_say(&loop->log, LOUDNESS_PLAIN, STRINGS(advice));
 	return verdict_status(&outcome);
 }

@@ -62,6 +62,7 @@ open_parts(
 	/* Few invocations touch these pages. */
 	static struct fleet_link fleet;
 	static struct report report;
+	static struct lookout lookout;
 	struct event_loop *loop = &run->loop;
 	const struct trace *trace = &run->environment.trace;
 	uint64_t random[8];
@@ -98,11 +99,16 @@ open_parts(
 		report.history = &run->history;
 		report.trace = trace;
 		report.id = environment_id(&run->environment);
+		report.lookout = &lookout;
 	}
 	hooks_open(&run->hook, loop);
 	/* What attempts need would be left to the command behind targets. */
+	loop->lookout = policy->targets != NULL ? &lookout : NULL;
 	if (policy->targets != NULL)
-		return NULL;
+		return lookout_open(
+			   &lookout, policy, run->history.schedule.random)
+		    ? NULL
+		    : "shared memory";
 	return attempt_open(&run->attempt, policy, loop, limited) ? NULL
 								  : "eventfd";
 }

@@ -1256,14 +1256,72 @@ hand_on(struct policy *policy, struct argument given[])
 	}
 }
 
-/* The policy of a command line without options. */
+/*
+ * Reads targets in the place of the command. Of the options that do not apply
+ * to them, those of the command line are refused, and those of files and
+ * variables count as not given.
+ */
 static void
-begin(struct policy *policy)
+take_targets(struct policy *policy, struct argument given[])
+{
+	static const char suits[][12] = { "deadline", "wait", "timeout",
+		"delay", "backoff", "factor", "max-delay", "min-delay",
+		"jitter", "seed", "quiet", "verbose", "label", "log-format",
+		"report", "metrics", "trace", "on-give-up", "progress",
+		"dry-run", "policy" };
+	static struct target targets[TARGET_MOST];
+	struct argument word = { row("wait"), .text = NULL };
+	char **next = policy->command;
+	const char *why;
+
+	for (size_t i = 0, j; i < OPTIONS; i++) {
+		struct argument refused = { &table[i], .text = NULL };
+
+		for (j = 0; j < sizeof suits / sizeof *suits; j++)
+			if (strcmp(suits[j], table[i].name) == 0)
+				break;
+		if (j < sizeof suits / sizeof *suits)
+			continue;
+		if (is_given(&given[i]) && given[i].location == NULL)
+			option_refuse(&refused, "not with targets");
+		given[i].text = NULL;
+	}
+	policy->given = NULL;
+	policy->budget.key = policy->fleet.text = policy->http_status =
+	    policy->method = policy->key = NULL;
+	policy->budget.required = policy->http = policy->replay =
+	    policy->hold_out = policy->hold_err = policy->chronic = false;
+	policy->idle_timeout = policy->kill_after = policy->splay = 0;
+	policy->consecutive = 1;
+	if (given_of(given, "jitter")->text == NULL)
+		policy->backoff.jitter = JITTER_NONE;
+
+	policy->targets = targets;
+	for (; *next != NULL && strcmp(*next, "--") != 0; next++) {
+		word.text = *next;
+		if (policy->target_count == TARGET_MOST)
+			option_refuse(&word, "more than 64 targets");
+		why = target_parse(*next, &targets[policy->target_count++]);
+		/* It may have a password. */
+		if (strchr(*next, '@') != NULL)
+			word.text = "***";
+		if (why != NULL)
+			option_refuse(&word, "%s", why);
+	}
+	policy->then = *next == NULL ? NULL : next + 1;
+	if (policy->then != NULL && *policy->then == NULL)
+		option_fail("no command given");
+}
+
+void
+options_parse(int argc, char **argv, struct policy *policy)
 {
 	/* Beside the policy: they are large, and few invocations use them. */
 	static struct watch watches[CONDITIONS_WATCHES];
 	static struct url url;
 	static struct url_auth auth;
+	struct argument given[OPTIONS] = { { .text = NULL } };
+	bool runs;
 
 	*policy = (struct policy){
 		.attempts = 5,
@@ -1293,94 +1351,13 @@ begin(struct policy *policy)
 		.log_format = LOG_TEXT,
 		.progress = SHOWING_AUTO,
 	};
-}
 
-/* Whether an option below the heading applies to targets. */
-static bool
-suits_targets(const char *name, const char *heading)
-{
-	static const char headings[] = "Delays, Messages and reports, General";
-	static const char others[][12] = { "deadline", "wait", "timeout",
-		"reset-after", "splay", "retry-after", "on-retry" };
-	bool other = false;
-
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		other |= strcmp(name, others[i]) == 0;
-	return (strstr(headings, heading) != NULL) != other;
-}
-
-/*
- * Reads targets in the place of the command. The policy begins anew, and only
- * the options that apply to targets are stored: of the others, those of the
- * command line are refused, and those of files and variables count as not
- * given.
- */
-static void
-take_targets(struct policy *policy, struct argument given[])
-{
-	static struct target targets[TARGET_MOST];
-	char hint[TARGET_HINT], shown[2 * TARGET_HINT], **word;
-	enum loudness loudness = policy->loudness;
-	nanos deadline = policy->deadline;
-	const char *heading = "";
-
-	word = policy->command;
-	begin(policy);
-	policy->command = word;
-	policy->waits = true;
-	policy->deadline = deadline;
-	policy->kill_after = 0;
-	policy->backoff.kind = BACKOFF_CONSTANT;
-	policy->backoff.jitter = JITTER_NONE;
-	policy->timeouts = (struct spans){ { 5 * NANOS_SECOND }, 1 };
-	for (size_t i = 0; i < OPTIONS; i++) {
-		struct argument *argument = &given[i];
-
-		if (table[i].heading[0] != '\0')
-			heading = table[i].heading;
-		if (!suits_targets(table[i].name, heading)) {
-			if (is_given(argument) && argument->location == NULL)
-				option_refuse(
-				    &(struct argument){ .option = &table[i] },
-				    "not with targets");
-			argument->text = NULL;
-		} else if (argument->text != NULL &&
-		    argument->option->special != SPECIAL_WAIT) {
-			store(argument, policy, given);
-		}
-	}
-	/* Of -q and -v the last one counts. */
-	policy->loudness = loudness;
-	policy->targets = targets;
-	for (; *word != NULL && strcmp(*word, "--") != 0; word++) {
-		if (policy->target_count == TARGET_MOST)
-			option_fail("more than 64 targets");
-		if (target_parse(
-			*word, &targets[policy->target_count++], hint))
-			continue;
-		*escape_put(ESCAPE_LINE, shown, shown + sizeof shown - 1, hint,
-		    strlen(hint)) = '\0';
-		option_fail(shown);
-	}
-	if (*word != NULL)
-		policy->then = word + 1;
-	if (policy->then != NULL && *policy->then == NULL)
-		option_fail("no command given");
-}
-
-void
-options_parse(int argc, char **argv, struct policy *policy)
-{
-	struct argument given[OPTIONS] = { { .text = NULL } };
-	bool runs;
-
-	begin(policy);
 	/* execve(2) allows an empty argv, without even argv[0]. */
 	if (argc > 0)
 		policy->command =
 		    option_parse(table, store, argv, policy, given);
 	if (policy->waits && !policy->dashed && *policy->command != NULL &&
-	    target_named(*policy->command))
+	    target_kind(*policy->command) != TARGET_NONE)
 		take_targets(policy, given);
 	find_action(policy, given);
 	add_rules(policy);

@@ -20,9 +20,8 @@
 /* The socket to retry, in the helper. */
 #define TO_RETRY 3
 
-/* For how many microseconds an address may not answer if there is another one:
- * a host that drops packets must not use up the time of the others. */
-#define PATIENCE 100000
+/* How long an address may not answer if there is another one. */
+#define PATIENCE (100 * NANOS_MS)
 
 /* How many seconds openssl may go on after the end of its input. */
 #define GRACE 1
@@ -65,12 +64,19 @@ union control {
 	struct cmsghdr header;
 };
 
-/* Connects to the first address that answers; -1 with errno if none does. */
-static int
-connect_to_any(const struct addrinfo *address)
+int
+helper_connect(const char *host, int port, nanos patience, int *connected)
 {
-	const struct timeval patience = { .tv_usec = PATIENCE };
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+		.ai_flags = AI_NUMERICSERV };
+	const struct timeval limit = { patience / NANOS_SECOND,
+		patience % NANOS_SECOND / 1000 };
+	struct addrinfo *address = NULL;
+	char room[NUMBER_ROOM];
+	int error = getaddrinfo(host, number_put(room, port), &hints, &address);
 
+	if (error != 0)
+		return error == EAI_SYSTEM ? errno : error;
 	for (; address != NULL; address = address->ai_next) {
 		int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC,
 		    address->ai_protocol);
@@ -78,13 +84,15 @@ connect_to_any(const struct addrinfo *address)
 		if (fd == -1)
 			continue;
 		if (address->ai_next != NULL)
-			setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience,
-			    sizeof patience);
-		if (connect(fd, address->ai_addr, address->ai_addrlen) == 0)
-			return fd;
+			setsockopt(
+			    fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+		if (connect(fd, address->ai_addr, address->ai_addrlen) == 0) {
+			*connected = fd;
+			return 0;
+		}
 		close(fd);
 	}
-	return -1;
+	return errno;
 }
 
 /* Says 0 and passes a socket; or says an errno, or what getaddrinfo(3) has
@@ -92,21 +100,12 @@ connect_to_any(const struct addrinfo *address)
 static void
 resolve(const struct url *url)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-		.ai_flags = AI_NUMERICSERV };
-	struct addrinfo *addresses = NULL;
-	char port[NUMBER_ROOM];
 	int connected = -1;
-	int error = getaddrinfo(
-	    url->host, number_put(port, url->port), &hints, &addresses);
+	int error = helper_connect(url->host, url->port, PATIENCE, &connected);
 	struct iovec part = { &error, sizeof error };
 	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
 	union control control = { .room = { 0 } };
 
-	if (error == 0)
-		connected = connect_to_any(addresses);
-	if ((error == 0 && connected == -1) || error == EAI_SYSTEM)
-		error = errno;
 	if (connected != -1) {
 		struct cmsghdr *header = &control.header;
 

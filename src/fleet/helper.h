@@ -30,6 +30,14 @@
 pid_t helper_start(const struct url *url, bool verbose,
     const struct signals *signals, int *fd);
 
+/*
+ * In a helper: looks a name up, and connects to the first address that answers.
+ * An address but the last one may take this long: one that drops packets must
+ * not use up the time of the others. Returns 0, an errno, or what
+ * getaddrinfo(3) has returned, which is negative.
+ */
+int helper_connect(const char *host, int port, nanos patience, int *connected);
+
 /* Takes the connection from a helper without TLS that has come to an end.
  * Returns NULL, or why there is none. */
 const char *helper_resolved(int fd, int *connected);

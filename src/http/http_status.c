@@ -309,24 +309,6 @@ read_status_line(struct strview line)
 	return code < 100 ? -1 : (int)code;
 }
 
-int
-http_status_first(struct strview written)
-{
-	const char *begin = written.at;
-	struct strview line;
-
-	while (written.length > 0 &&
-	    memchr(written.at, '\n', written.length) != NULL) {
-		int code;
-
-		strview_line(&written, &line);
-		code = read_status_line(line);
-		if (code >= 200 || (code == -1 && line.at == begin))
-			return code;
-	}
-	return 0;
-}
-
 /* Whether a line is "Name: value", without a blank before the colon. */
 static bool
 is_field(struct strview line)

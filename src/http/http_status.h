@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "text/duration.h"
-#include "text/strview.h"
 
 /* What the fields of a response say together. */
 struct retry_after {
@@ -102,12 +101,6 @@ bool
 http_status_add(struct http_reader *reader, const char *bytes, size_t length);
 struct http_status http_status_end(
     struct http_reader *reader, const char *end, size_t length, nanos now);
-
-/*
- * The code of the first final response in what a server has written so far; 0:
- * it has written none yet, -1: it does not speak HTTP.
- */
-int http_status_first(struct strview written);
 
 /*
  * What the response means for another attempt. To be retried are 408, 425 and

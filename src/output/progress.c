@@ -44,8 +44,8 @@ is_foreground(const struct progress *progress)
 }
 
 void
-progress_show(struct progress *progress, const char *what, const char *label,
-    nanos left)
+progress_show(
+    struct progress *progress, const char *what, const char *label, nanos left)
 {
 	nanos step = left > NANOS_DAY ? NANOS_HOUR
 	    : left > NANOS_HOUR       ? NANOS_MINUTE

@@ -29,8 +29,8 @@ void progress_open(
  * was never longer than a second is not shown, and while messages are held, one
  * of a tenth of a second.
  */
-void progress_show(struct progress *progress, const char *what,
-    const char *label, nanos left);
+void progress_show(
+    struct progress *progress, const char *what, const char *label, nanos left);
 
 /* The lesser of nap and the time until progress_show has to be called. */
 nanos progress_nap(const struct progress *progress, nanos nap);

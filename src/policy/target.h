@@ -13,46 +13,38 @@
 #define TARGET_H
 
 #include <stdbool.h>
-#include "text/strview.h"
+#include "policy/url.h"
 
 /* The most targets of one invocation. */
 #define TARGET_MOST 64
 
-/* The most bytes of a URL: with what a request adds, they fit into a socket
- * that is new. */
+/* The most bytes of a URL: a request with it fits into a new socket. */
 #define TARGET_URL 2000
 
-/* Room for why a word is no target. */
-#define TARGET_HINT 600
-
+/* An https: is only refused. */
 enum target_kind {
 	TARGET_TCP,
 	TARGET_UNIX,
 	TARGET_FILE,
 	TARGET_HTTP,
-	TARGET_HTTPS, /* only refused */
+	TARGET_HTTPS,
+	TARGET_NONE
 };
 
 struct target {
 	const char *text; /* the word */
 	enum target_kind kind;
-	struct strview host; /* of a port or a page, without brackets */
+	char host[URL_HOST_ROOM]; /* of a port or a page, without brackets */
 	int port;
-	/* Of a socket or a file, up to the NUL; of a page, what follows host
-	 * and port. */
-	struct strview path;
+	const char *path; /* of a socket or a file */
+	/* Of a page, in the word: host and port; path and query, perhaps "". */
+	struct strview authority, page;
 };
 
-/* Whether a word begins as a target does. */
-bool target_named(const char *word);
+/* What a word begins as. */
+enum target_kind target_kind(const char *word);
 
-/* Reads a target, whose parts are in the word. False if it is none: then hint
- * says why, with the word, unless that may have a password. */
-bool target_parse(
-    const char *word, struct target *target, char hint[TARGET_HINT]);
-
-/* Writes the target that a word may mean that is none, as "db:5432" does, and
- * returns room; NULL: it means none. */
-const char *target_meant(const char *word, char room[TARGET_HINT]);
+/* Reads a target. Returns NULL, or why the word is none. */
+const char *target_parse(const char *word, struct target *target);
 
 #endif

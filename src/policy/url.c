@@ -52,7 +52,6 @@ bool
 url_is_host(struct strview text)
 {
 	const char *others = "._-";
-	size_t label = 0; /* its length so far: RFC 1035, section 2.3.4 */
 
 	if (text.length == 0 || text.length >= URL_HOST_ROOM ||
 	    text.at[0] == '-')
@@ -64,9 +63,6 @@ url_is_host(struct strview text)
 
 		if (!isalnum(c) && memchr(others, c, strlen(others)) == NULL)
 			return false;
-		if (c == '.' ? label == 0 : label == URL_LABEL)
-			return false;
-		label = c == '.' ? 0 : label + 1;
 	}
 	return true;
 }

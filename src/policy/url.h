@@ -18,7 +18,6 @@
 #define URL_ROOM 16
 #define URL_USER_ROOM 256
 #define URL_HOST_ROOM 254 /* RFC 1035, section 2.3.4 */
-#define URL_LABEL 63 /* the most bytes between two dots of a name */
 #define URL_PATH_ROOM 108 /* sun_path in unix(7) */
 
 #define URL_PORT 6379

@@ -105,15 +105,18 @@ advice_find(char text[ADVICE_ROOM], char **command)
 	bool blanks = strpbrk(word, " \t\n") != NULL, bare = command[1] == NULL;
 	bool bash = is_among(word, bash_words);
 	size_t name = strspn(word, NAME);
-	char quoted[QUOTED], meant[TARGET_HINT];
+	struct target target;
+	char quoted[QUOTED];
 	int64_t number;
 
 	if (strlen(word) < NUMBER_ROOM &&
 	    number_whole(word, strlen(word), &number))
 		return advise(text, "did you mean -n %s?", word);
-	if (target_meant(word, meant) != NULL || target_named(word))
-		return advise(text, "did you mean -w 60 %s, without --?",
-		    target_named(word) ? word : meant);
+	snprintf(quoted, sizeof quoted, "%s%s",
+	    target_kind(word) == TARGET_NONE ? "tcp:" : "", word);
+	if (target_parse(quoted, &target) == NULL)
+		return advise(
+		    text, "did you mean -w 60 %s, without --?", quoted);
 	if (is_exported_function(word) && word[strspn(word, PLAIN)] == '\0')
 		return advise(text,
 		    "not a command but a function of bash: use "

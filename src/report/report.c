@@ -314,28 +314,6 @@ put_why(struct writer *writer, const struct report *report)
 	put_words(writer, "why", why);
 }
 
-/* Puts when each target has arrived, or why it is missing. */
-static void
-put_targets(struct writer *writer, const struct report *report)
-{
-	const struct lookout *lookout = report->lookout;
-
-	writer_json_begin(writer, "targets", '[');
-	for (int i = 0; i < lookout->count; i++) {
-		const struct look *look = &lookout->list[i];
-		bool missing = look->arrived == 0;
-
-		writer_json_begin(writer, NULL, '{');
-		writer_json_string(writer, "target", look->target->text);
-		put_ms(writer, "arrived_ms",
-		    missing ? -1 : look->arrived - report->history->began, -1);
-		writer_json_number(writer, "looks", look->count);
-		writer_json_string(writer, "why", missing ? look->why : NULL);
-		writer_json_end(writer, '}');
-	}
-	writer_json_end(writer, ']');
-}
-
 /* On one line, so that tools for lines find it among other output. */
 static void
 put_report(struct writer *writer, const struct report *report)
@@ -386,8 +364,22 @@ put_report(struct writer *writer, const struct report *report)
 	for (int i = 0; (entry = report_entry(report, i)) != NULL; i++)
 		put_attempt(writer, policy, entry);
 	writer_json_end(writer, ']');
-	if (report->lookout != NULL)
-		put_targets(writer, report);
+	for (int i = 0; i < policy->target_count; i++) {
+		const struct look *one = &report->lookout->list[i];
+		bool there = one->arrived != 0;
+
+		if (i == 0)
+			writer_json_begin(writer, "targets", '[');
+		writer_json_begin(writer, NULL, '{');
+		writer_json_string(writer, "target", one->target->text);
+		put_ms(writer, "arrived_ms",
+		    there ? one->arrived - report->history->began : -1, -1);
+		writer_json_number(writer, "looks", one->count);
+		put_words(writer, "why", there ? "" : one->why);
+		writer_json_end(writer, '}');
+		if (i == policy->target_count - 1)
+			writer_json_end(writer, ']');
+	}
 	writer_json_end(writer, '}');
 	writer_put(writer, "\n");
 }

@@ -81,7 +81,7 @@ while True:
 comes() {
 	[ "$1" = file ] || serve "$1"
 	eval "target=$2"
-	try status=124 says="missing after *: $target: *" -w 0.5 "$target"
+	try status=124 says="missing: $target: *" -w 0.5 "$target"
 	start "$RETRY" -v -w 40 "$target"
 	touch go
 	ended 0
@@ -108,7 +108,7 @@ page() {
 	if [ "$1" = 0 ]; then
 		try says= -w 60 -d 0.02 "http://127.0.0.1:$port/a?b#c"
 	else
-		try status="$1" says="missing after *: http://127.0.0.1:$port: $2" \
+		try status="$1" says="missing: http://127.0.0.1:$port: $2" \
 		    -w 1.5 -d 0.1 -t 1 "http://127.0.0.1:$port"
 	fi
 	printf '%s\r\n' "GET /${1/#0/a?b} HTTP/1.1" "Host: 127.0.0.1:$port" |
@@ -129,7 +129,7 @@ page() {
 		124 'HTTP 503' 503
 		124 'HTTP 404' 404
 		124 'HTTP 400' 400
-		124 'no answer in *s' hang
+		124 'no answer' hang
 		124 'no answer of HTTP' 'SSH-2.0-x\r\nHTTP/1.1 200 x\r\n'
 		124 'no answer of HTTP' 'HTTP/1.1 100 Continue\r\n\r\n'
 		124 'no answer of HTTP' ''
@@ -142,18 +142,19 @@ page() {
 	cp tcp:x:1 prog
 	chmod +x tcp:x:1 prog
 	PATH=$PWD:$PATH
+	none='no target (tcp:HOST:PORT, unix:, file:, http:), and no -- before it'
 	table <<-'END'
-		refused "'db:5432': no target; did you mean tcp:db:5432?" -w 9 tcp:db:1 db:5432
-		refused "'tcp:db:65536': not a port from 1 to 65535" -w 9 tcp:db:65536
-		refused "'file:': no path" -w 9 file:
-		refused "'file://host/x': a host; a path begins with a third slash" -w 9 file://host/x
-		refused "'***': a user; a page is asked without one" -w 9 http://bob:secret@app/
-		refused "'http://app/\x1b[1m': a blank or a control character; write it as %20" -w 9 $'http://app/\e[1m'
-		refused "no TLS here; use curl: retry -w 60 -- curl -fsS -o /dev/null 'https://app/x'" -w 9 https://app/x
-		refused "'prog': no target; put -- before a command" -w 9 file:/ prog
-		refused "'unix:/$(printf '%0107d' 0)': a path of more than 107 bytes" -w 9 "unix:/$(printf '%0107d' 0)"
+		refused "--wait: $none: 'db:5432'" -w 9 tcp:db:1 db:5432
+		refused "--wait: $none: 'prog'" -w 9 file:/ prog
+		refused "--wait: not a port from 1 to 65535: 'tcp:db:65536'" -w 9 tcp:db:65536
+		refused "--wait: no path: 'file:'" -w 9 file:
+		refused "--wait: a host; a path has three slashes before it: 'file://host/x'" -w 9 file://host/x
+		refused "--wait: a user: '***'" -w 9 http://bob:secret@app/
+		refused "--wait: a blank or a control character; write %20: 'http://app/\x1b[1m'" -w 9 $'http://app/\e[1m'
+		refused "--wait: no TLS; use retry -w 60 -- curl -fsS -o /dev/null URL: 'https://app/x'" -w 9 https://app/x
+		refused "--wait: a path of more than 107 bytes: 'unix:/$(printf '%0107d' 0)'" -w 9 "unix:/$(printf '%0107d' 0)"
+		refused "--wait: more than 64 targets: 'file:/65'" -w 9 $(printf 'file:/%d ' {1..65})
 		refused "no command given" -w 9 file:/ --
-		refused "more than 64 targets" -w 9 $(printf 'file:/%d ' {1..65})
 		try status=127 says="cannot run 'db:5432': *|did you mean -w 60 tcp:db:5432, without --?" -w 9 db:5432
 		try status=127 says="cannot run 'tcp://db:5432': *|did you mean -w 60 tcp://db:5432, without --?" tcp://db:5432
 		try out=ran -w 9 -- tcp:x:1
@@ -190,7 +191,7 @@ page() {
 	export RETRY_BUDGET=api RETRY_NESTED=once RETRY_FLEET=redis://none.invalid
 	table <<-'END'
 		with RETRY_POLICY=./some.conf try says='ci: file:/: there after *|ci: ended in *' -v file:/
-		try says='ci: missing after *: file:/none: *' status=124 --policy ./some.conf -w 0.3 file:/none
+		try says='ci: missing: file:/none: *' status=124 --policy ./some.conf -w 0.3 file:/none
 		try says='' -v -q -w 9 file:/
 		try says='*there after*' -q -v -w 9 file:/
 	END
@@ -226,15 +227,15 @@ in_time() {
 	wait_for has 'file:come: there after ' err
 	not has "$1: there" err
 	ended_by TERM
-	try status=124 says="missing after *: $1: $2" -w 2.5 -t 1 "$1"
+	try status=124 says="missing: $1: $2" -w 2.5 -t 1 "$1"
 }
 
 @test "a host that is silent delays no other target, no signal and not the end" {
 	serve full
-	in_time "tcp:127.0.0.1:$port" 'no answer in 1s'
-	in_time "http://127.0.0.1:$port" 'no answer in 1s'
+	in_time "tcp:127.0.0.1:$port" 'no answer'
+	in_time "http://127.0.0.1:$port" 'no answer'
 	# Before the first look is over, too.
-	try status=124 says='missing after *: tcp:*: no answer in *s' -w 1 "tcp:127.0.0.1:$port"
+	try status=124 says='missing: tcp:*: no answer' -w 1 "tcp:127.0.0.1:$port"
 }
 
 # dead: sets the array $dead to what runs a command where the resolver takes questions,
@@ -265,7 +266,7 @@ os.execv(sys.argv[1], sys.argv[1:])')
 	wait_for has 'file:go: there after ' err
 	ended_by TERM
 	under=("${dead[@]}")
-	try status=124 says='missing after *: tcp:db.example:80: name not looked up in 1s' \
+	try status=124 says='missing: tcp:db.example:80: no answer' \
 	    -w 2.5 -t 1 tcp:db.example:80
 }
 
@@ -371,8 +372,8 @@ becomes() {
 		status=143 says='' -w 9 file:/ -- sh -c 'kill -TERM $$'
 		status=126 says="cannot run './plain': *" -w 9 file:/ -- ./plain
 		status=127 says="cannot run 'no-such': *" -q -w 9 file:/ -- no-such
-		status=127 says="cannot run 'db:1': *|did you mean *" -w 9 file:/ -- db:1
-		status=124 runs=0 says='missing *' -w 0.2 file:none -- sh -c 'echo >>ran'
+		status=127 says="cannot run 'db:1': *" -w 9 file:/ -- db:1
+		status=124 runs=0 says='missing: *' -w 0.2 file:none -- sh -c 'echo >>ran'
 		out='ready' says='' -w 9 file:/ -- echo ready
 	END
 }
@@ -380,14 +381,14 @@ becomes() {
 @test "what is missing at the end is said in one line, with 124, and in the report" {
 	serve page 200
 	table try <<-'END'
-		status=124 says="missing after *: tcp:127.0.0.1:1: Connection refused; file:none: No such file or directory" -w 0.5 tcp:127.0.0.1:1 "http://127.0.0.1:$port/" file:none
+		status=124 says="missing: tcp:127.0.0.1:1: Connection refused; file:none: No such file or directory" -w 0.5 tcp:127.0.0.1:1 "http://127.0.0.1:$port/" file:none
 		status=124 says='' -q -w 0.3 file:none
-		status=124 says='job: missing *' --label job -w 0.3 file:none
-		status=124 says='missing *: file:a\\nb: *' -w 0.3 $'file:a\nb'
-		status=124 says='> {"time":*"level":"error","message":"missing after *: file:none: *"reason":"deadline"}' --log-format json -w 0.3 file:none
-		status=124 says='> |> ::error title=file%3Anone::retry: missing *' --log-format github -w 0.3 file:none
-		status=124 says='file:/: there after *|missing *|ended in *: deadline' -v -w 0.3 file:/ file:none
-		status=124 says='missing *|> gave up' --on-give-up 'echo gave up' -w 0.3 file:none
+		status=124 says='job: missing: *' --label job -w 0.3 file:none
+		status=124 says='missing: file:a\\nb: *' -w 0.3 $'file:a\nb'
+		status=124 says='> {"time":*"level":"error","message":"missing: file:none: No such file or directory",*}' --log-format json -w 0.3 file:none
+		status=124 says='> |> ::error title=file%3Anone::retry: missing: *' --log-format github -w 0.3 file:none
+		status=124 says='file:/: there after *|missing: *|ended in *: deadline' -v -w 0.3 file:/ file:none
+		status=124 says='missing: *|> gave up' --on-give-up 'echo gave up' -w 0.3 file:none
 	END
 	try status=124 --report report -w 0.5 file:/ file:none
 	[[ $(<report) == *'"command": ["file:/", "file:none"],'*'"reason": "deadline",'*'"why": "--wait 0.5", "message": "missing after '*': file:none: No such file or directory", "status": 124,'*'"attempts": [], "targets": [{"target": "file:/", "arrived_ms": '[0-9]*', "looks": 1, "why": null}, {"target": "file:none", "arrived_ms": null, "looks": 1, "why": "No such file or directory"}]}' ]]

@@ -101,7 +101,7 @@ redis() {
 		missing+=' redis-server'
 	export PGUSER=somebody # whoever runs the suite may have no name
 	example tcp:db
-	eval "try status=124 says='*missing after *: tcp:db:5432: *; unix:* file:* http:*' \
+	eval "try status=124 says='*missing: tcp:db:5432: *; unix:* file:* http:*' \
 	    $(sed 's/.* -v//; s/-w 60/-w 1/' line)"
 	services curl pg_isready redis-cli
 	while read -r tool port; do
