@@ -78,8 +78,8 @@ url_parse_host(struct strview text, struct strview *host, int *port)
 	if (colon != NULL && (!brackets || colon[-1] == ']')) {
 		size_t length = (size_t)(colon - text.at);
 
-		if (!read_number_to(strview_after(text, length + 1),
-			URL_PORT_MOST, port) ||
+		if (!read_number_to(
+			strview_after(text, length + 1), URL_PORT_MOST, port) ||
 		    *port == 0)
 			return "not a port from 1 to 65535";
 		text.length = length;

@@ -112,16 +112,15 @@ comes() {
 page() {
 	serve page "${@:3}"
 	if [ "$1" = 0 ]; then
-		try says= -w 60 -d 0.02 "http://127.0.0.1:$port/a?b#c"
+		try says= -w 60 -d 0.02 "http://127.0.0.1:$port/a?b#c" || return
 	else
 		try status="$1" says="missing: http://127.0.0.1:$port: $2" \
-		    -w 1.5 -d 0.1 -t 1 "http://127.0.0.1:$port"
+		    -w 1.5 -d 0.1 -t 1 "http://127.0.0.1:$port" || return
 	fi
 	printf '%s\r\n' "GET /${1/#0/a?b} HTTP/1.1" "Host: 127.0.0.1:$port" |
 		sed "s/^GET \/124/GET \//" >wanted
-	cmp -n "$(stat -c %s wanted)" wanted asked
-	has $'\r\nConnection: close\r\n' asked
-	not has '#' asked
+	cmp -n "$(stat -c %s wanted)" wanted asked && has $'\r\nConnection: close\r\n' asked &&
+		not has '#' asked
 }
 
 @test "a page is there when it answers with 2xx or 3xx to GET" {
