@@ -110,6 +110,7 @@ comes() {
 
 # page STATUS WHY ANSWER...: a page that answers so is waited for with this result
 page() {
+	rm -f asked
 	serve page "${@:3}"
 	if [ "$1" = 0 ]; then
 		try says= -w 60 -d 0.02 "http://127.0.0.1:$port/a?b#c" || return
