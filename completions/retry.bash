@@ -208,7 +208,7 @@ _retry()
 		head+=${cur%%:*}: cur=${cur#*:}
 		;&
 	--retry-on | --stop-on | --fail-on | --success-on)
-		words="timeout idle fail signal http: over: under: stderr: stdout:
+		words="timeout idle fail signal http: over: under: again: stderr: stdout:
 			$(_retry_signals)"
 		[[ $cur == *,* ]] && head+=${cur%,*},
 		;;

@@ -65,6 +65,7 @@ function __retry_conditions --argument-names head
     printf '%s\t%s\n' $head"http:" 'a status, 503, or 5xx' \
         $head"over:" 'an attempt that ran longer' \
         $head"under:" 'an attempt that ran for less' \
+        $head"again:" 'what follows, but not at the first attempt' \
         $head"stderr:" 'a pattern in a line' $head"stdout:" 'a pattern in a line'
 end
 

@@ -51,7 +51,8 @@ static const char notations[] =
 "LIST has, separated by commas, exit statuses (7), ranges (64-78), signals\n"
 "(SEGV), signal (any signal), timeout, idle (no output), fail (any failure),\n"
 "http:503, http:5xx, over:5m or under:2s (the time that it ran); it may end\n"
-"with a pattern in COMMAND's output: stderr:ERE or stdout:ERE.\n"
+"with a pattern in COMMAND's output: stderr:ERE or stdout:ERE. An item behind\n"
+"again: counts from the second attempt on (again:7).\n"
 "\n"
 "--no-NAME takes back an option without an argument. An empty argument takes\n"
 "back a LIST, NAME, HINT, CMD, KEY, TEXT, URL, breaker, rate or file to write.\n";

@@ -950,7 +950,7 @@ add_rules(struct policy *policy)
 			rule = false;
 		}
 		if (set == &policy->rules.retry_on &&
-		    conditions_has_exit(set, 0))
+		    conditions_has_exit(&set->later, 0))
 			option_refuse(&argument,
 			    "0 is a success, not a failure (see --fail-on)");
 		if (rule) {

@@ -101,7 +101,9 @@ plan_judge(const struct policy *policy, struct history *history,
 	bool succeeded;
 
 	history->last = *outcome;
-	*judgement = verdict_of(&policy->rules, &history->request, outcome);
+	history->last.again = history->made > 1;
+	*judgement =
+	    verdict_of(&policy->rules, &history->request, &history->last);
 	succeeded = judgement->verdict == VERDICT_DONE;
 	history->successes = succeeded ? history->successes + 1 : 0;
 	if (succeeded && history->successes < policy->consecutive) {

@@ -57,8 +57,10 @@ is_zero(const struct outcome *outcome)
 
 /* Whether an outcome meets a condition on how, or when, the command ended. */
 static bool
-meets_end(const struct conditions *set, const struct outcome *outcome)
+meets_end(const struct conditions *conditions, const struct outcome *outcome)
 {
+	const struct condition_set *set =
+	    conditions_at(conditions, outcome->again);
 	enum end end = outcome->end;
 
 	if (end != END_NOT_STARTED &&
@@ -76,18 +78,21 @@ meets_end(const struct conditions *set, const struct outcome *outcome)
 
 /* Whether an outcome meets any condition, "fail" excluded. */
 static bool
-meets(const struct conditions *set, const struct outcome *outcome)
+meets(const struct conditions *conditions, const struct outcome *outcome)
 {
+	const struct condition_set *set =
+	    conditions_at(conditions, outcome->again);
+
 	return (set->watches & outcome->seen) != 0 ||
 	    (outcome->http.code > 0 &&
 		conditions_has_http(set, outcome->http.code)) ||
-	    meets_end(set, outcome);
+	    meets_end(conditions, outcome);
 }
 
 bool
 verdict_fails_by(const struct conditions *set, const struct outcome *outcome)
 {
-	return set->fail || meets(set, outcome);
+	return conditions_at(set, outcome->again)->fail || meets(set, outcome);
 }
 
 /*
@@ -120,9 +125,10 @@ static struct judgement
 judge_cause(const struct rules *rules, const struct request *request,
     const struct outcome *outcome)
 {
-	const struct conditions *retry_on = &rules->retry_on;
+	const struct condition_set *retry_on =
+	    conditions_at(&rules->retry_on, outcome->again);
 	const struct http_status *http = &outcome->http;
-	bool named, listed = !conditions_empty(retry_on);
+	bool named, listed = !conditions_empty(&rules->retry_on);
 
 	/* The deadline says nothing about the command. */
 	if (outcome->end == END_DEADLINE)
@@ -132,7 +138,7 @@ judge_cause(const struct rules *rules, const struct request *request,
 		/* A peer that closes the connection kills a tool, too, which
 		 * may still have said so. */
 		if (!named && outcome->code == SIGPIPE &&
-		    (rules->transient.watches & outcome->seen) != 0)
+		    (rules->transient.later.watches & outcome->seen) != 0)
 			return decide(true, "preset");
 		return decide(named, named ? "retry-on" : "signal");
 	}
@@ -158,7 +164,7 @@ judge_cause(const struct rules *rules, const struct request *request,
 			return decide(false, "http");
 		return decide(true, "default");
 	}
-	if (verdict_fails_by(retry_on, outcome))
+	if (verdict_fails_by(&rules->retry_on, outcome))
 		return decide(true, "retry-on");
 	if (verdict_fails_by(&rules->transient, outcome) ||
 	    (meets_end(&rules->tool_exits, outcome) &&
@@ -182,7 +188,8 @@ verdict_of(const struct rules *rules, const struct request *request,
 	if (outcome->overrun)
 		return stop(REASON_INTERNAL, "hold-max");
 	if (outcome->end != END_NOT_STARTED &&
-	    (meets(success_on, outcome) || (success_on->fail && failed)))
+	    (meets(success_on, outcome) ||
+		(conditions_at(success_on, outcome->again)->fail && failed)))
 		return (struct judgement){ VERDICT_DONE, REASON_SUCCEEDED,
 			"success-on" };
 	if (!failed && !meets(&rules->fail_on, outcome) &&
@@ -232,7 +239,7 @@ is_limit(const struct rules *rules, const struct outcome *outcome)
 	if (http->code > 0)
 		return http->code == VERDICT_TOO_MANY_REQUESTS ||
 		    (http->code == 403 && http->after.given);
-	return (rules->limited.watches & outcome->seen) != 0;
+	return (rules->limited.later.watches & outcome->seen) != 0;
 }
 
 enum attempt_result

@@ -64,6 +64,7 @@ struct outcome {
 	int error; /* END_NOT_STARTED: errno */
 	/* If exec was not tried: what failed ("cannot fork"); or NULL. */
 	const char *lacking;
+	bool again; /* it was not the first attempt */
 	enum reason lost; /* why a retry would lack input, or REASON_NONE */
 	bool overrun; /* the attempt wrote more than may be captured */
 	int interrupted; /* the signal that ended retry meanwhile, or 0 */

@@ -39,7 +39,7 @@ find_item(struct message *message, const char *list)
 	for (;;) {
 		size_t length = conditions_item(list);
 		struct watches watches = message->policy->watches;
-		struct conditions one = { .fail = false };
+		struct conditions one = { .first = { .fail = false } };
 		struct conditions_error error;
 		const char *item = list[length] == '\0'
 		    ? list
@@ -165,8 +165,8 @@ static bool
 add_fatal(struct message *message)
 {
 	const struct policy *policy = message->policy;
-	const struct watch *watch = first_of(
-	    policy, policy->rules.fatal.watches & message->history->last.seen);
+	const struct watch *watch = first_of(policy,
+	    policy->rules.fatal.later.watches & message->history->last.seen);
 	const char *words;
 
 	if (watch == NULL)
@@ -363,8 +363,9 @@ add_known(struct message *message)
 {
 	const struct rules *rules = &message->policy->rules;
 	const struct given *given = message->policy->given;
-	uint64_t bits = rules->transient.watches |
-	    rules->tool_transient.watches | rules->tool_failed.watches;
+	uint64_t bits = rules->transient.later.watches |
+	    rules->tool_transient.later.watches |
+	    rules->tool_failed.later.watches;
 	const struct watch *watch =
 	    first_of(message->policy, bits & message->history->last.seen);
 	const char *words = NULL, *item = NULL;
@@ -394,9 +395,10 @@ static void
 add_matched(struct message *message, const char *item)
 {
 	const struct watches *watches = &message->policy->watches;
-	const char *pattern = item + CONDITIONS_STREAM, *words = NULL;
+	const char *bare = conditions_bare(item), *words = NULL;
+	const char *pattern = bare + CONDITIONS_STREAM;
 
-	if (conditions_stream(item) == 0)
+	if (conditions_stream(bare) == 0)
 		return;
 	for (int i = 0; i < watches->count && words == NULL; i++)
 		if (watches->list[i].preset == NULL &&

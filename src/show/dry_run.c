@@ -134,7 +134,7 @@ dry_run_forecast(struct forecast *forecast, const struct policy *policy)
 	if (policy->attempts != POLICY_UNLIMITED)
 		retries = policy->attempts - policy->consecutive;
 	for (int i = 0; i < policy->limits; i++)
-		if (policy->limit[i]->failures.fail)
+		if (policy->limit[i]->failures.first.fail)
 			retries =
 			    number_lesser(retries, policy->limit[i]->retries);
 	attempts = number_lesser(policy->attempts,

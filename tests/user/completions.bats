@@ -70,7 +70,7 @@ takes() {
 	local option=${2%% *} value given=()
 	for value in $(in_$name <<<"$2"); do
 		[[ $value != P[OA]* ]] || continue
-		[ "${value##*[a-z]:}" ] || value=${value}503
+		[ "${value##*[a-z]:}" ] || value=${value/again:/again:http:}503
 		given+=("$option" "$value")
 	done
 	[ "${#given[@]}" -ge $((2 * $1)) ] && "$RETRY" "${given[@]}" true
@@ -226,6 +226,7 @@ all_become() {
 		--retry-on 7,tim;--retry-on 7,timeout
 		--fail-on stdo;--fail-on stdout:
 		--stop-on 7,ov;--stop-on 7,over:
+		--stop-on 7,ag;--stop-on 7,again:
 		--limit 2:unde;--limit 2:under:
 		--limit=2:7,tim;--limit=2:7,timeout
 		--limit 2

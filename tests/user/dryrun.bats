@@ -125,6 +125,7 @@ tells() {
 	)
 	tells "Rules no preset for 'frob' (-a): every failure is retried" -va frob
 	tells 'Rules retry preset flock: a failure that passes' --preset flock
+	tells 'Rules stop --stop-on again:stderr:a,b' --stop-on again:stderr:a,b
 	tells 'Rules stop --stop-on stderr:a\tb\x1b' --stop-on $'stderr:a\tb\e'
 	plan -n 2
 	not has Rules plan
@@ -133,12 +134,12 @@ tells() {
 @test "the end of a pattern that is a LIST, too, gets a hint" {
 	local pattern options=()
 	for pattern in denied,75 denied,64-78,timeout a,b,SEGV a,b,9,stdout:c,d x,stderr:y,z \
-		x,http:5xx x,over:5m; do
+		x,http:5xx x,over:5m x,again:7; do
 		options+=(--retry-on "7,stderr:$pattern")
 	done
 	plan "${options[@]}"
 	sed -n "s/^'\(.*\)' is part of the pattern; for more items, give --retry-on again$/\1/p" line |
-		holds /dev/stdin ,75 ,64-78,timeout ,SEGV ,9,stdout:c,d ,stderr:y,z ,http:5xx ,over:5m
+		holds /dev/stdin ,75 ,64-78,timeout ,SEGV ,9,stdout:c,d ,stderr:y,z ,http:5xx ,over:5m ,again:7
 	options=(--retry-on '7,75')
 	for pattern in 'denied, 75' denied,75x 'a{1,2}' '[1,2]' a,b denied,256 a,7,x 'a,' a,http:9 75; do
 		options+=(--retry-on "7,stderr:$pattern")

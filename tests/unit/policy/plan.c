@@ -69,8 +69,8 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 	static const struct script_field fields[] = {
 #define FIELD(name, field, type) { name, offsetof(struct outcome, field), SCRIPT_##type }
 		FIELD("preserved", preserved, BOOL), FIELD("overrun", overrun, BOOL),
-		FIELD("never", http.after.never, BOOL), FIELD("ran", duration, SPAN),
-		FIELD("took", elapsed, SPAN)
+		FIELD("again", again, BOOL), FIELD("never", http.after.never, BOOL),
+		FIELD("ran", duration, SPAN), FIELD("took", elapsed, SPAN)
 	};
 	struct outcome outcome = { .end = END_EXITED, .code = 22 };
 
@@ -241,6 +241,27 @@ TEST(verdicts) {
 		{ "not-retryable by retry-on", "retry=under:5 | exit 1 ran 5s",
 		    "retry=under:5 | no-fork EAGAIN" },
 		{ "retry by fail-on", "fail=under:1 | exit 0 ran 0.5s" },
+		/* Items that name no first attempt. */
+		{ "stop-rule by stop-on", "stop=again:7 | exit 7 again",
+		    "stop=again:stderr:no | exit 1 seen no again",
+		    "stop=again:over:5,again:timeout | exit 1 ran 6s again, timeout again" },
+		{ "retry by default", "stop=again:7,9 | exit 7, exit 8 again",
+		    "stop=again:fail | exit 1, killed SEGV, timeout",
+		    "stop=again:stderr:no | exit 1 seen no",
+		    "success=again:stderr:old | exit 1 seen old", "success=again:fail | exit 9",
+		    "stop=again:over:5,again:timeout | exit 1 ran 6s, timeout" },
+		{ "succeeded by success-on", "success=again:stderr:old | exit 1 seen old again",
+		    "success=again:fail | exit 9 again" },
+		{ "succeeded by exit-status", "fail=again:0 | exit 0" },
+		{ "retry by fail-on", "fail=again:0 | exit 0 again" },
+		{ "retry by retry-on", "retry=again:7 | exit 7 again",
+		    "retry=again:INT | killed INT again", "retry=again:http:404 | http 404 again" },
+		{ "not-retryable by retry-on", "retry=again:7 | exit 7, exit 8, exit 8 again",
+		    "retry=again:http:404 | http 503 again" },
+		{ "not-retryable by signal", "retry=again:INT | killed INT" },
+		/* At the first attempt the table of HTTP counts. */
+		{ "not-retryable by http", "retry=again:http:404 | http 404" },
+		{ "retry by http", "retry=again:http:404 | http 503" },
 		/* Presets. */
 		{ "retry by preset", "transient=timeout,75 | exit 75, timeout",
 		    "transient=stderr:busy | exit 1 seen busy",
@@ -432,6 +453,11 @@ static const char *const plans[] = {
 	/* No retry would help. */
 	"attempts=2 stop=22 | 7, 22 -> 2 in 1s, stop-rule, 22",
 	"deadline=1s stop=22 | 22 took 2s -> 1 in 2s, stop-rule, 22",
+	/* An attempt that is not the first one. */
+	"stop=again:7 | 7 -> 2 in 1s, stop-rule, 7",
+	"stop=again:7 | 8, 7 -> 2 in 1s, stop-rule, 7",
+	"success=again:7 | 7 -> 2 in 1s, succeeded",
+	"consecutive=2 stop=again:7 | 0, 7 -> 2 in 1s, stop-rule, 7",
 	"stop=TERM | killed TERM -> 1, stop-rule, 143 TERM",
 	"attempts=1 retry=7 | 8 -> 1, not-retryable, 8",
 	"killed INT -> 1, not-retryable, 130 INT",
@@ -523,6 +549,7 @@ static const char *const plans[] = {
 	"limit=5:7 limit=1:fail | 7 -> 2 in 1s, limit, 7",
 	"limit=1:7 limit=2:7,8 | 8, 7, 8 -> 3 in 3s, limit, 8",
 	"limit=1:timeout | timeout took 2s -> 2 in 5s, limit, 124",
+	"limit=0:again:7 | 7 -> 2 in 1s, limit, 7",
 	"limit=0:7 stop=7 | 7 -> 1, stop-rule, 7",
 	"limit=0:22 | http 503 wait 9000s -> 1, limit, 22",
 	"limit=1:0 fail=0 | 0 -> 2 in 1s, limit, 1",

@@ -175,9 +175,9 @@ TEST(rows_are_whole) {
 
 		HOLDS(p->name, conditions_parse(&codes, &watches, p->codes, &error));
 		SAME(p->name, error.why, "");
-		HOLDS(p->name, codes.timeout);
-		HOLDS(p->name, !codes.fail);
-		HOLDS(p->name, !conditions_has_exit(&codes, 0));
+		HOLDS(p->name, codes.first.timeout);
+		HOLDS(p->name, !codes.later.fail);
+		HOLDS(p->name, !conditions_has_exit(&codes.later, 0));
 		EQUAL(p->name, watches.count, 0);
 		HOLDS(p->name, *p->source != '\0');
 		HOLDS(p->name, *p->knows != '\0');
