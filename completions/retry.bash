@@ -52,7 +52,8 @@ _retry_where()
 			--max-delay | --min-delay | --jitter | --seed | \
 			--reset-after | --splay | --retry-after | \
 			--retry-on | --stop-on | \
-			--fail-on | --success-on | --consecutive | --preset | \
+			--fail-on | --success-on | --consecutive | \
+			--exhausted-status | --preset | \
 			--http-status | --max-retry-after | --method | --idempotency-key | \
 			--stdin-max | --hold-max | --budget | --budget-ratio | --budget-min | \
 			--budget-window | --budget-wait | --budget-cooldown | \
@@ -276,7 +277,8 @@ _retry()
 			--factor --max-delay --min-delay -j --jitter --seed
 			--reset-after --splay --retry-after --retry-on --retry-if
 			--stop-on --fail-on --success-on --consecutive
-			--keep-status -a --auto --preset --http --http-status
+			--keep-status --exhausted-status
+			-a --auto --preset --http --http-status
 			--max-retry-after --method --idempotency-key
 			-I --replay-stdin --stdin-max -O --hold-stdout
 			-E --hold-stderr --chronic --hold-max -B --budget

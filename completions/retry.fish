@@ -14,7 +14,7 @@ function __retry_command
         idle-timeout= s/signal= k/kill-after= preserve-status d/delay= \
         b/backoff= factor= max-delay= min-delay= j/jitter= seed= reset-after= \
         splay= retry-after= retry-on= retry-if= stop-on= fail-on= success-on= \
-        consecutive= keep-status a/auto preset= http http-status= max-retry-after= \
+        consecutive= keep-status exhausted-status= a/auto preset= http http-status= max-retry-after= \
         method= idempotency-key= I/replay-stdin stdin-max= O/hold-stdout \
         E/hold-stderr chronic hold-max= B/budget= budget-ratio= budget-min= \
         budget-window= budget-wait= budget-cooldown= rate= \
@@ -161,6 +161,7 @@ __retry_option -l fail-on -x -a '(__retry_list)' -d 'A failure although the comm
 __retry_option -l success-on -x -a '(__retry_list)' -d 'A success although the command did not exit with 0'
 __retry_option -l consecutive -x -d 'Succeed after so many successes in a row'
 __retry_option -l keep-status -d 'Exit as the command did, however that was judged'
+__retry_option -l exhausted-status -x -a 75 -d 'Exit so if only a limit has ended the retries'
 __retry_option -s a -l auto -d 'Know the failures of the command'
 __retry_option -l preset -x -a '(__retry_presets)' -d 'Retry by the rules for a tool'
 __retry_option -l http -d 'Judge by the HTTP status'

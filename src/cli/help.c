@@ -55,7 +55,8 @@ static const char notations[] =
 "again: counts from the second attempt on (again:7).\n"
 "\n"
 "--no-NAME takes back an option without an argument. An empty argument takes\n"
-"back a LIST, NAME, HINT, CMD, KEY, TEXT, URL, breaker, rate or file to write.\n";
+"back a LIST, NAME, HINT, CMD, KEY, TEXT, URL, breaker, rate, exhausted status\n"
+"or file to write.\n";
 
 static const char statuses[] =
 "\n"

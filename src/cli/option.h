@@ -69,6 +69,7 @@ enum option_special {
 	SPECIAL_RETRY_AFTER,
 	SPECIAL_LIST,
 	SPECIAL_CONDITION,
+	SPECIAL_STATUS,
 	SPECIAL_PRESET,
 	SPECIAL_BREAKER,
 	SPECIAL_RATE,
@@ -91,7 +92,7 @@ struct argument {
  * the loader would have to write each pointer at every start.
  */
 struct option {
-	char name[16]; /* without the dashes; "": behind the last row */
+	char name[20]; /* without the dashes; "": behind the last row */
 	char letter; /* of the short form, or '\0' */
 	char argument[16]; /* as --help shows it; "": it takes none */
 	char help[144]; /* its lines after the first are indented too */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "cli/help.h"
 #include "cli/option.h"
+#include "exit_status.h"
 #include "match/pattern.h"
 #include "policy/conditions.h"
 #include "text/escape.h"
@@ -154,6 +155,11 @@ static const struct option table[] = {
 	    .refusal = "not a number of successes" },
 	{ "keep-status", '\0', "",
 	    "exit as COMMAND did, however that was judged", FLAG(keep_status) },
+	{ "exhausted-status", '\0', "N",
+	    "exit with N if only a limit has ended the retries",
+	    .type = OPTION_WHOLE, SPECIAL(SPECIAL_STATUS), AT(exhausted_status),
+	    .least = 1, .most = EXIT_STATUS_TIMEOUT - 1,
+	    .refusal = "not a status from 1 to 123" },
 	{ "auto", 'a', "", "the preset for COMMAND; judge curl as with --http",
 	    SPECIAL(SPECIAL_AUTO) },
 	{ "preset", '\0', "NAME[,NAME]",
@@ -672,6 +678,12 @@ store(const struct argument *argument, struct policy *policy,
 	case SPECIAL_CONDITION:
 		note(argument, policy);
 		break;
+	case SPECIAL_STATUS:
+		if (*text == '\0') {
+			policy->exhausted_status = 0;
+			return;
+		}
+		break;
 	case SPECIAL_PRESET:
 		take_presets(argument, policy);
 		break;
@@ -1120,6 +1132,7 @@ complete(struct policy *policy, struct argument given[])
 	backoff->given = given_of(given, "delay")->text != NULL ||
 	    given_of(given, "min-delay")->text != NULL;
 
+	exclude(given, "exhausted-status", "keep-status");
 	exclude(given, "chronic", "hold-stdout");
 	if (policy->chronic)
 		policy->hold_out = policy->hold_err = true;

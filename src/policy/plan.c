@@ -7,6 +7,16 @@
 /* So short before the deadline retry does not ask for admission again. */
 #define ASK_LEAST (20 * NANOS_MS)
 
+/* Whether a reason is a limit of what the user, or others, allow. */
+static bool
+is_limit(enum reason reason)
+{
+	return reason == REASON_ATTEMPTS || reason == REASON_LIMIT ||
+	    reason == REASON_RETRY_AFTER || reason == REASON_DEADLINE ||
+	    reason == REASON_BREAKER || reason == REASON_BUDGET ||
+	    reason == REASON_RATE;
+}
+
 struct step
 plan_end(const struct history *history, enum reason reason)
 {
@@ -29,6 +39,10 @@ plan_end(const struct history *history, enum reason reason)
 	/* A success, but one of too few in a row. */
 	if (history->judgement.verdict == VERDICT_REPEAT && step.status == 0)
 		step.status = EXIT_STATUS_UNSUCCESSFUL;
+	if (history->exhausted != 0 && is_limit(reason)) {
+		step.status = history->exhausted;
+		step.signal = 0;
+	}
 	/* fork failed: that is a failure of retry itself. */
 	if (last->lacking != NULL)
 		step.reason = REASON_INTERNAL;
@@ -98,7 +112,7 @@ plan_judge(const struct policy *policy, struct history *history,
     const struct outcome *outcome)
 {
 	struct judgement *judgement = &history->judgement;
-	bool succeeded;
+	bool succeeded, may_help;
 
 	history->last = *outcome;
 	history->last.again = history->made > 1;
@@ -117,6 +131,12 @@ plan_judge(const struct policy *policy, struct history *history,
 		history->status = 0;
 	else if (!policy->keep_status && history->status == 0)
 		history->status = EXIT_STATUS_UNSUCCESSFUL;
+	/* Who runs retry again must not start twice what may still run. */
+	may_help = judgement->verdict == VERDICT_REPEAT ||
+	    (judgement->verdict == VERDICT_RETRY &&
+		outcome->end != END_NOT_STARTED &&
+		!verdict_goes_on(&policy->rules, &history->last));
+	history->exhausted = may_help ? (int)policy->exhausted_status : 0;
 	history->limit = NULL;
 	for (int i = 0; i < policy->limits && history->limit == NULL; i++)
 		if (history->limited[i] >= policy->limit[i]->retries &&

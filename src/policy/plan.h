@@ -20,6 +20,7 @@ struct history {
 	struct request request; /* of each attempt */
 	struct outcome last; /* of attempt number made; unset if made is 0 */
 	int status; /* of retry, if the last attempt stays the last one */
+	int exhausted; /* its status if a limit is why; 0: the same */
 	struct judgement judgement; /* of the last outcome */
 	int64_t successes; /* in a row, up to the last attempt */
 	int64_t limited[POLICY_LIMITS]; /* retries after what each names */

@@ -150,6 +150,7 @@ struct policy {
 	bool presets_off; /* they were taken back, or -w wants none */
 	bool http; /* retry makes a status file (--http) */
 	bool http_unasked; /* only because it is curl, by --preset auto */
+	int64_t exhausted_status; /* if a limit ended it; 0: as otherwise */
 	bool keep_status; /* that of the command, however it was judged */
 	bool preserve_status; /* that of a command that a limit ended */
 };

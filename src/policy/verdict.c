@@ -95,6 +95,14 @@ verdict_fails_by(const struct conditions *set, const struct outcome *outcome)
 	return conditions_at(set, outcome->again)->fail || meets(set, outcome);
 }
 
+bool
+verdict_goes_on(const struct rules *rules, const struct outcome *outcome)
+{
+	/* A LIST of the user that names the end allows both at once. */
+	return meets_end(&rules->unfinished, outcome) &&
+	    !verdict_fails_by(&rules->retry_on, outcome);
+}
+
 /*
  * Whether the command died by INT, QUIT or PIPE: a user at a keyboard, or a
  * reader that closed its pipe, ended it on purpose.
@@ -216,11 +224,8 @@ verdict_of(const struct rules *rules, const struct request *request,
 	if (judgement.verdict == VERDICT_RETRY && request->method != NULL &&
 	    !unsent)
 		return stop(REASON_NOT_IDEMPOTENT, "idempotency");
-	/* A LIST of the user that names the end allows both at once. */
 	if (judgement.verdict == VERDICT_RETRY &&
-	    outcome->end != END_DEADLINE &&
-	    meets_end(&rules->unfinished, outcome) &&
-	    !verdict_fails_by(&rules->retry_on, outcome))
+	    outcome->end != END_DEADLINE && verdict_goes_on(rules, outcome))
 		return stop(REASON_NOT_IDEMPOTENT, "idempotency");
 	return judgement;
 }

@@ -142,6 +142,10 @@ struct judgement verdict_of(const struct rules *rules,
 bool
 verdict_fails_by(const struct conditions *set, const struct outcome *outcome);
 
+/* Whether what the command has started elsewhere may still run, and --retry-on
+ * does not allow to start it again. */
+bool verdict_goes_on(const struct rules *rules, const struct outcome *outcome);
+
 /* What an outcome that is judged so says about the dependency. */
 enum attempt_result verdict_result(const struct rules *rules,
     const struct judgement *judgement, const struct outcome *outcome);

@@ -162,7 +162,7 @@ set_by_groff() {
 				"$RETRY" --dry-run -B api --fleet unix:///none "--$name" '' true || continue
 			echo "$name" >&3
 		done 3>names >out 2>err
-	[ "$(lines names)" = 19 ]
+	[ "$(lines names)" = 20 ]
 	section retry.1 OPTIONS | sed -n '/^But$/,/^by an empty argument, too/p' |
 		grep -oE 'Fl Fl [a-z-]+' | sed 's/.* //; /^no-http$/d; /^policy$/d' | sort -u |
 		diff <(sort names) -

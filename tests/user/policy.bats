@@ -163,7 +163,7 @@ hands() {
 			continue
 			;;
 		# Beside others they are refused, need a server or hide a success.
-		http | budget-required | chronic) continue ;;
+		http | budget-required | chronic | exhausted-status) continue ;;
 		deadline | wait | *timeout | kill-after | max-delay | delay | budget-window) value=9s ;;
 		min-delay | splay) value=1ms ;;
 		signal) value=TERM ;;
@@ -196,6 +196,9 @@ hands() {
 	gives 0 ok "$RETRY" --policy ./policy echo ok 2>err
 	policy chronic
 	gives 0 '' "$RETRY" --policy ./policy echo ok
+	policy exhausted-status=9
+	try status=9 --policy ./policy -n 1 -- false
+	try status=1 --policy ./policy --exhausted-status '' --keep-status -n 1 -- false
 }
 
 @test "comments are skipped, lines may end in CR LF, and a value is the rest of the line" {

@@ -571,6 +571,50 @@ static const char *const plans[] = {
 	"keep-status | killed TERM overrun -> 1, internal, 125",
 	"consecutive=3 deadline=1.5s keep-status success=3 | 3 -> 2 in 1s, deadline, 3",
 
+	/* Only a limit has ended the retries. */
+	"exhausted-status=9 attempts=2 | 7 -> 2 in 1s, attempts, 9",
+	"exhausted-status=9 attempts=2 | 0 http 503 -> 2 in 1s, attempts, 9",
+	"exhausted-status=9 attempts=2 | killed SEGV -> 2 in 1s, attempts, 9",
+	"exhausted-status=9 attempts=2 | timeout 7 took 1s -> 2 in 3s, attempts, 9",
+	"exhausted-status=9 attempts=2 | timeout 7 preserved -> 2 in 1s, attempts, 9",
+	"exhausted-status=9 limit=1:7 | 7 -> 2 in 1s, limit, 9",
+	"exhausted-status=9 deadline=3s | 7 -> 2 in 1s, deadline, 9",
+	"exhausted-status=9 deadline=5s retry=7 | deadline took 5s -> 1 in 5s, deadline, 9",
+	"exhausted-status=9 deadline=10s | killed SEGV late 10s -> 1 in 10s, deadline, 9",
+	"exhausted-status=9 attempts=2 | http 503 wait 301s -> 1, retry-after, 9",
+	"exhausted-status=9 | 7 denied 7s -> 1, budget, 9",
+	"exhausted-status=9 | 7 held 7s -> 1, breaker, 9",
+	"exhausted-status=9 deadline=60s | 7 crowded 60s -> 1, rate, 9",
+	"exhausted-status=9 max-retry-after=9s deadline=60s | 7 throttled 10s -> 1 in 9s, "
+	"retry-after, "
+	"9",
+	"exhausted-status=9 consecutive=3 deadline=1.5s | 0 -> 2 in 1s, deadline, 9",
+	"exhausted-status=9 attempts=3 consecutive=3 | 0, 7 -> 2 in 1s, attempts, 9",
+	/* But a retry would not have helped, or it was no failure. */
+	"exhausted-status=9 attempts=1 | 0 -> 1, succeeded",
+	"exhausted-status=9 attempts=1 stop=7 | 7 -> 1, stop-rule, 7",
+	"exhausted-status=9 attempts=1 retry=8 | 7 -> 1, not-retryable, 7",
+	"exhausted-status=9 attempts=1 | killed INT -> 1, not-retryable, 130 INT",
+	"exhausted-status=9 attempts=2 | 0 http 503 once -> 1, not-idempotent, 1",
+	"exhausted-status=9 deadline=5s | deadline once took 5s -> 1 in 5s, not-idempotent, 124",
+	"exhausted-status=9 attempts=2 | 7 lost input-consumed -> 1, input-consumed, 7",
+	"exhausted-status=9 attempts=2 | 7 interrupted -> 1, interrupted, 7",
+	"exhausted-status=9 consecutive=3 | 0 interrupted -> 1, interrupted, 1 TERM",
+	/* What was started elsewhere may still run. */
+	"exhausted-status=9 transient=timeout unfinished=timeout deadline=5s | deadline took 5s -> "
+	"1 "
+	"in 5s, deadline, 124",
+	"exhausted-status=9 retry=timeout unfinished=timeout deadline=5s | deadline took 5s -> 1 "
+	"in "
+	"5s, deadline, 9",
+	/* These are statuses of retry itself. */
+	"exhausted-status=9 | none held 7s -> 0, breaker, 75",
+	"exhausted-status=9 deadline=10s | none late 10s -> 0 in 10s, deadline, 124",
+	"exhausted-status=9 attempts=2 | no-exec ENOENT -> 1, not-executable, 127",
+	"exhausted-status=9 attempts=2 | no-exec ETXTBSY -> 2 in 1s, attempts, 126",
+	"exhausted-status=9 attempts=2 | no-fork EAGAIN -> 2 in 1s, internal, 125",
+	"exhausted-status=9 attempts=1 | 7 overrun -> 1, internal, 125",
+
 	/* The machine slept during a delay, or the splay. */
 	"deadline=10s | 7 late 10s -> 1 in 10s, deadline, 7",
 	"deadline=10s | none late 10s -> 0 in 10s, deadline, 124",
