@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "attempt/termination.h"
+#include "cli/config.h"
 #include "exit_status.h"
 #include "output/writer.h"
 #include "sys/sys.h"
@@ -175,31 +176,97 @@ put_rule(
 	put_alternatives(writer, "stdout:", out, '|');
 }
 
-void
-help_preset(const struct preset *preset)
+/* Puts the items of all LISTs that a file gives for an option, a line each, and
+ * above them what they mean. */
+static void
+put_file_rule(struct writer *writer, const struct given *rules,
+    const char *option, const char *means)
 {
-	struct writer writer = { .to = STDOUT_FILENO };
+	for (; rules != NULL; rules = rules->next) {
+		const char *item = rules->text;
+
+		if (strcmp(rules->option, option) != 0)
+			continue;
+		writer_put(writer, means);
+		means = "";
+		for (size_t length; *item != '\0';
+		     item += length + (item[length] == ',' ? 1 : 0)) {
+			length = conditions_item(item);
+			writer_put(writer, "  ");
+			writer_put_escaped(writer, ESCAPE_PLAIN, item, length);
+			writer_put(writer, "\n");
+		}
+	}
+}
+
+static void
+put_file(
+    struct writer *writer, const struct tool *tool, const struct given *rules)
+{
+	writer_put_escaped(
+	    writer, ESCAPE_PLAIN, tool->name, strlen(tool->name));
+	writer_put(writer, ": ");
+	writer_put_escaped(
+	    writer, ESCAPE_PLAIN, tool->path, strlen(tool->path));
+	writer_put(writer, "\n");
+	put_file_rule(writer, rules, "success-on", "a success:\n");
+	put_file_rule(
+	    writer, rules, "fail-on", "a failure, even with exit status 0:\n");
+	put_file_rule(writer, rules, "stop-on", "a failure that stays:\n");
+	put_file_rule(writer, rules, "retry-on", "a failure that passes:\n");
+	put_file_rule(
+	    writer, rules, "retry-after", "the time to wait is behind:\n");
+	put_file_rule(writer, rules, "preset", "and what is known of:\n");
+}
+
+static void
+put_preset(struct writer *writer, const struct preset *preset)
+{
 	const struct preset_lines *err = &preset->err, *out = &preset->out;
 
-	writer_put_all(&writer,
+	writer_put_all(writer,
 	    STRINGS(preset->name, ": ", preset->knows,
 		"\nfacts from: ", preset->source, "\n"));
-	put_rule(&writer, "a failure, even with exit status 0:\n", err->failed,
+	put_rule(writer, "a failure, even with exit status 0:\n", err->failed,
 	    out->failed);
-	put_rule(&writer, "a failure that stays:\n", err->fatal, out->fatal);
-	writer_put(&writer, "a failure that passes:\n");
-	put_alternatives(&writer, "", preset->codes, ',');
+	put_rule(writer, "a failure that stays:\n", err->fatal, out->fatal);
+	writer_put(writer, "a failure that passes:\n");
+	put_alternatives(writer, "", preset->codes, ',');
 	if (preset->elsewhere != NULL)
-		writer_put_all(&writer,
+		writer_put_all(writer,
 		    STRINGS("but not a time limit that ended: ",
 			preset->elsewhere, "\n"));
 	if (preset->own != NULL)
-		writer_put_all(&writer,
+		writer_put_all(writer,
 		    STRINGS("and, with exit status ", preset->own, ":\n"));
-	put_rule(&writer, "", err->transient, out->transient);
-	put_rule(&writer, "the same, with the time to wait behind:\n",
+	put_rule(writer, "", err->transient, out->transient);
+	put_rule(writer, "the same, with the time to wait behind:\n",
 	    preset->wait, NULL);
+}
+
+void
+help_preset(const struct preset *preset, const struct tool *tool,
+    const struct given *rules)
+{
+	struct writer writer = { .to = STDOUT_FILENO };
+
+	if (tool != NULL)
+		put_file(&writer, tool, rules);
+	if (preset != NULL)
+		put_preset(&writer, preset);
 	finish(&writer);
+}
+
+static void
+put_tool(void *to, const char *name, const char *path)
+{
+	struct writer *writer = to;
+
+	writer_put_escaped(writer, ESCAPE_PLAIN, name, strlen(name));
+	writer_put(writer, " ");
+	writer_pad(writer, LIST_COLUMN);
+	writer_put_escaped(writer, ESCAPE_PLAIN, path, strlen(path));
+	writer_put(writer, "\n");
 }
 
 void
@@ -217,5 +284,6 @@ help_presets(void)
 		    STRINGS(preset.knows, tool ? " (" : "",
 			tool ? preset.programs : "", tool ? ")\n" : "\n"));
 	}
+	config_tools(put_tool, &writer);
 	finish(&writer);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "cli/help.h"
 #include "cli/option.h"
+#include "cli/tool.h"
 #include "exit_status.h"
 #include "match/pattern.h"
 #include "policy/conditions.h"
@@ -514,7 +515,9 @@ note(const struct argument *argument, struct policy *policy)
 	if (*text == '\0')
 		return;
 	*at = option_allocate(argument, sizeof **at);
-	**at = (struct given){ name, text, argument->location, NULL };
+	**at = (struct given){
+		.option = name, .text = text, .location = argument->location
+	};
 }
 
 /* The preset of that name, a part of the argument's text. */
@@ -529,6 +532,43 @@ find_preset(const struct argument *argument, const char *name, size_t length)
 	return preset;
 }
 
+static void add_rules(struct policy *policy);
+
+/* Prints the rules that a name stands for: those of a file, and behind them
+ * those of a preset. */
+static _Noreturn void
+show_preset(const struct argument *argument, const char *name)
+{
+	static struct watch watches[CONDITIONS_WATCHES];
+	struct policy checked = { .watches = { .list = watches } };
+	struct policy shown = { .given = NULL };
+	struct tool tool;
+	struct preset preset;
+	bool beside;
+
+	if (!tool_find(&tool, argument, strview_of(name), false)) {
+		preset = find_preset(argument, name, strlen(name));
+		help_preset(&preset, NULL, NULL);
+	}
+	beside = tool_read(&tool, argument, table, &checked);
+	add_rules(&checked);
+	tool_read(&tool, argument, table, &shown);
+	beside &= preset_find(name, strlen(name), &preset);
+	help_preset(beside ? &preset : NULL, &tool, shown.given);
+}
+
+/* The preset of this name, as a rule has it: that of a file counts first. */
+static const char *
+name_preset(const struct argument *argument, const char *name, size_t length)
+{
+	struct tool tool;
+
+	return tool_find(
+		   &tool, argument, (struct strview){ name, length }, false)
+	    ? tool.name
+	    : find_preset(argument, name, length).name;
+}
+
 /*
  * Notes each preset of the text; the one of the command stays "auto", and
  * "none" takes back those before. "list" prints the names of all presets and
@@ -541,18 +581,14 @@ take_presets(const struct argument *argument, struct policy *policy)
 	bool list = strcmp(text, "list") == 0;
 	bool show = strncmp(text, SHOW, sizeof SHOW - 1) == 0;
 	struct argument one = *argument;
-	struct preset preset;
 
 	/* With one of these in a file its users could never run a command. */
 	if ((list || show) && argument->location != NULL)
 		option_refuse(argument, "only allowed on the command line");
 	if (list)
 		help_presets();
-	if (show) {
-		text += sizeof SHOW - 1;
-		preset = find_preset(argument, text, strlen(text));
-		help_preset(&preset);
-	}
+	if (show)
+		show_preset(argument, text + sizeof SHOW - 1);
 	if (*text == '\0' || strcmp(text, "none") == 0) {
 		policy->presets_off = true;
 		one.text = "";
@@ -565,7 +601,7 @@ take_presets(const struct argument *argument, struct policy *policy)
 
 		one.text = "auto";
 		if (length != 4 || strncmp(text, "auto", 4) != 0)
-			one.text = find_preset(argument, text, length).name;
+			one.text = name_preset(argument, text, length);
 		note(&one, policy);
 		text = end;
 		if (*text == '\0')
@@ -866,30 +902,47 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 
 /*
  * Adds the rules of the preset that was noted, or of the command's, which is
- * behind wrappers such as env or sudo. False if the command has none; with
- * --dry-run there may be no command.
+ * behind wrappers such as env or sudo. Those of the file of that name follow it
+ * in the list. False if the command has neither; with --dry-run there may be no
+ * command.
  */
 static bool
 add_preset(
     struct policy *policy, struct given *given, const struct argument *argument)
 {
+	struct strview names[PRESET_NAMES] = { strview_of(given->text) };
+	bool automatic = strcmp(given->text, "auto") == 0;
+	bool filed = false, known = false;
 	char **command = policy->command;
 	const char *unfinished;
 	struct preset preset;
+	struct tool tool;
+	size_t count = 1;
 
-	if (strcmp(given->text, "auto") == 0) {
+	if (automatic) {
 		policy->automatic = true;
 		if (command == NULL)
 			return false;
-		if (!preset_for_command(
-			command + command_line_unwrap(command).command,
-			&preset))
-			return false;
-		given->text = preset.name;
-	} else {
-		preset =
-		    find_preset(argument, given->text, strlen(given->text));
+		count = preset_names(
+		    command + command_line_unwrap(command).command, names);
 	}
+	for (size_t i = 0; i < count && !filed && !known; i++) {
+		filed = given->tool == NULL &&
+		    tool_find(&tool, argument, names[i], automatic);
+		known = automatic
+		    ? preset_for_program(names[i], &preset)
+		    : preset_find(names[i].at, names[i].length, &preset);
+	}
+	if (automatic && !filed && !known)
+		return false;
+	given->text = known ? preset.name : given->text;
+	if (filed) {
+		given->text = tool.name;
+		policy->has_tool |= automatic;
+		known &= tool_read(&tool, argument, table, policy);
+	}
+	if (!known)
+		return true;
 	add_preset_rules(policy, argument, &preset);
 	/* With -w a limit of an attempt that hangs means "not yet", too. */
 	unfinished = command == NULL || policy->waits
@@ -933,10 +986,26 @@ add_stream_hint(struct policy *policy, const struct argument *argument)
 					: "stderr:" PRESET_LIMIT);
 }
 
+/* The set for a LIST, which is that of the user, or of the file of a tool. */
+static struct conditions *
+set_of(const struct given *given, struct rules *rules, struct conditions *set)
+{
+	struct file_rules *file = &rules->file;
+
+	if (given->tool == NULL)
+		return set;
+	return set == &rules->retry_on  ? &file->retry_on
+	    : set == &rules->stop_on    ? &file->stop_on
+	    : set == &rules->fail_on    ? &file->fail_on
+	    : set == &rules->success_on ? &file->success_on
+					: set;
+}
+
 /* Turns what was noted into rules, limits and hints, or refuses it. */
 static void
 add_rules(struct policy *policy)
 {
+	struct rules *rules = &policy->rules;
 	struct given **at = &policy->given, *given;
 	int presets = 0;
 
@@ -944,7 +1013,8 @@ add_rules(struct policy *policy)
 		const struct option *option = row(given->option);
 		struct argument argument = { option, given->text,
 			.location = given->location };
-		struct conditions *set = option_field(&argument, policy);
+		struct conditions *set =
+		    set_of(given, rules, option_field(&argument, policy));
 		bool rule = true; /* that messages may name */
 
 		if (option->special == SPECIAL_LIST) {
@@ -961,7 +1031,7 @@ add_rules(struct policy *policy)
 			add_stream_hint(policy, &argument);
 			rule = false;
 		}
-		if (set == &policy->rules.retry_on &&
+		if ((set == &rules->retry_on || set == &rules->file.retry_on) &&
 		    conditions_has_exit(&set->later, 0))
 			option_refuse(&argument,
 			    "0 is a success, not a failure (see --fail-on)");

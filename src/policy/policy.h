@@ -82,6 +82,7 @@ struct given {
 	const char *option; /* "stop-on", "preset" and so on */
 	const char *text; /* as it was given; the name of a preset */
 	const char *location; /* "FILE:LINE"; NULL: the command line */
+	const char *tool; /* whose file has it (tool.h); NULL: the user's */
 	struct given *next;
 };
 
@@ -147,6 +148,7 @@ struct policy {
 	bool seeded;
 	bool waits; /* for the command's first success (-w) */
 	bool automatic; /* a preset was to be that of the command */
+	bool has_tool; /* and the command has a file (tool.h) */
 	bool presets_off; /* they were taken back, or -w wants none */
 	bool http; /* retry makes a status file (--http) */
 	bool http_unasked; /* only because it is curl, by --preset auto */

@@ -100,7 +100,8 @@ verdict_goes_on(const struct rules *rules, const struct outcome *outcome)
 {
 	/* A LIST of the user that names the end allows both at once. */
 	return meets_end(&rules->unfinished, outcome) &&
-	    !verdict_fails_by(&rules->retry_on, outcome);
+	    !verdict_fails_by(&rules->retry_on, outcome) &&
+	    !verdict_fails_by(&rules->file.retry_on, outcome);
 }
 
 /*
@@ -128,6 +129,29 @@ decide(bool retry, const char *rule)
 		     : stop(REASON_NOT_RETRYABLE, rule);
 }
 
+/* Whether a LIST of successes names an outcome. */
+static bool
+succeeds_by(const struct conditions *set, const struct outcome *outcome)
+{
+	/* Without --fail-on, which --success-on fail reverses: both together
+	 * want the command to fail. */
+	bool failed = !is_zero(outcome) || outcome->http.code >= 400;
+
+	return outcome->end != END_NOT_STARTED &&
+	    (meets(set, outcome) ||
+		(conditions_at(set, outcome->again)->fail && failed));
+}
+
+/* Whether the file of a tool calls a success what no LIST of the user names. */
+static bool
+succeeds_by_file(const struct rules *rules, const struct outcome *outcome)
+{
+	return succeeds_by(&rules->file.success_on, outcome) &&
+	    !meets(&rules->retry_on, outcome) &&
+	    !meets(&rules->stop_on, outcome) &&
+	    !meets(&rules->fail_on, outcome);
+}
+
 /* Judges a failure by its cause. */
 static struct judgement
 judge_cause(const struct rules *rules, const struct request *request,
@@ -135,8 +159,11 @@ judge_cause(const struct rules *rules, const struct request *request,
 {
 	const struct condition_set *retry_on =
 	    conditions_at(&rules->retry_on, outcome->again);
+	const struct condition_set *file =
+	    conditions_at(&rules->file.retry_on, outcome->again);
 	const struct http_status *http = &outcome->http;
 	bool named, listed = !conditions_empty(&rules->retry_on);
+	bool filed = !conditions_empty(&rules->file.retry_on);
 
 	/* The deadline says nothing about the command. */
 	if (outcome->end == END_DEADLINE)
@@ -145,8 +172,11 @@ judge_cause(const struct rules *rules, const struct request *request,
 		named = conditions_names_signal(retry_on, outcome->code);
 		/* A peer that closes the connection kills a tool, too, which
 		 * may still have said so. */
-		if (!named && outcome->code == SIGPIPE &&
-		    (rules->transient.later.watches & outcome->seen) != 0)
+		if (!named &&
+		    (conditions_names_signal(file, outcome->code) ||
+			(outcome->code == SIGPIPE &&
+			    (rules->transient.later.watches & outcome->seen) !=
+				0)))
 			return decide(true, "preset");
 		return decide(named, named ? "retry-on" : "signal");
 	}
@@ -157,6 +187,8 @@ judge_cause(const struct rules *rules, const struct request *request,
 	if (http->code >= 400 && conditions_has_http(retry_on, 0))
 		return decide(
 		    conditions_has_http(retry_on, http->code), "retry-on");
+	if (http->code >= 400 && conditions_has_http(file, 0))
+		return decide(conditions_has_http(file, http->code), "preset");
 	if (http_status_judge(http) != HTTP_STATUS_SAYS_NOTHING)
 		return decide(
 		    http_status_judge(http) == HTTP_STATUS_SAYS_RETRY, "http");
@@ -165,7 +197,10 @@ judge_cause(const struct rules *rules, const struct request *request,
 	 * stops. But a preset says nothing of what --fail-on alone names. */
 	if (!listed && is_zero(outcome) && meets(&rules->fail_on, outcome))
 		return decide(true, "fail-on");
-	if (!listed && conditions_empty(&rules->transient) &&
+	if (!listed && !filed && is_zero(outcome) &&
+	    meets(&rules->file.fail_on, outcome))
+		return decide(true, "preset");
+	if (!listed && !filed && conditions_empty(&rules->transient) &&
 	    conditions_empty(&rules->tool_transient)) {
 		if (request->curl && outcome->end == END_EXITED &&
 		    curl_distrusts(outcome->code))
@@ -174,7 +209,8 @@ judge_cause(const struct rules *rules, const struct request *request,
 	}
 	if (verdict_fails_by(&rules->retry_on, outcome))
 		return decide(true, "retry-on");
-	if (verdict_fails_by(&rules->transient, outcome) ||
+	if (verdict_fails_by(&rules->file.retry_on, outcome) ||
+	    verdict_fails_by(&rules->transient, outcome) ||
 	    (meets_end(&rules->tool_exits, outcome) &&
 		meets(&rules->tool_transient, outcome)))
 		return decide(true, "preset");
@@ -185,9 +221,6 @@ struct judgement
 verdict_of(const struct rules *rules, const struct request *request,
     const struct outcome *outcome)
 {
-	const struct conditions *success_on = &rules->success_on;
-	/* Without --fail-on, which --success-on fail reverses: both together
-	 * want the command to fail. */
 	bool failed = !is_zero(outcome) || outcome->http.code >= 400;
 	struct judgement judgement;
 	bool unsent; /* no request was sent at all */
@@ -195,12 +228,12 @@ verdict_of(const struct rules *rules, const struct request *request,
 	/* Even after a success, some of the output would be missing. */
 	if (outcome->overrun)
 		return stop(REASON_INTERNAL, "hold-max");
-	if (outcome->end != END_NOT_STARTED &&
-	    (meets(success_on, outcome) ||
-		(conditions_at(success_on, outcome->again)->fail && failed)))
+	if (succeeds_by(&rules->success_on, outcome) ||
+	    succeeds_by_file(rules, outcome))
 		return (struct judgement){ VERDICT_DONE, REASON_SUCCEEDED,
 			"success-on" };
 	if (!failed && !meets(&rules->fail_on, outcome) &&
+	    !meets(&rules->file.fail_on, outcome) &&
 	    !meets(&rules->tool_failed, outcome))
 		return (struct judgement){ VERDICT_DONE, REASON_SUCCEEDED,
 			"exit-status" };
@@ -214,7 +247,11 @@ verdict_of(const struct rules *rules, const struct request *request,
 		return stop(REASON_NOT_EXECUTABLE, "not-executable");
 	if (verdict_fails_by(&rules->stop_on, outcome))
 		return stop(REASON_STOP_RULE, "stop-on");
-	if (verdict_fails_by(&rules->fatal, outcome))
+	if (verdict_fails_by(&rules->file.stop_on, outcome) &&
+	    !verdict_fails_by(&rules->retry_on, outcome))
+		return decide(false, "preset");
+	if (verdict_fails_by(&rules->fatal, outcome) &&
+	    !verdict_fails_by(&rules->file.retry_on, outcome))
 		return decide(false, "preset");
 	judgement = judge_cause(rules, request, outcome);
 	unsent = outcome->end == END_NOT_STARTED ||

@@ -84,6 +84,12 @@ enum verdict {
 	VERDICT_REPEAT, /* done, but --consecutive wants more: see plan.h */
 };
 
+/* What the files of tools say about outcomes: it counts less than what the user
+ * says, and more than presets. */
+struct file_rules {
+	struct conditions retry_on, stop_on, fail_on, success_on;
+};
+
 /* What the user said about outcomes, in options and by presets. */
 struct rules {
 	/* If this and transient are empty, any failure is retried. */
@@ -91,6 +97,7 @@ struct rules {
 	struct conditions stop_on;
 	struct conditions fail_on;
 	struct conditions success_on;
+	struct file_rules file;
 	struct conditions transient, fatal; /* of presets */
 	struct conditions tool_failed; /* failures despite status 0 */
 	struct conditions tool_exits; /* statuses that are the tool's own */
@@ -105,12 +112,14 @@ struct rules {
  * checked in this order.
  *
  *	hold-max	more was written than may be captured: stop
- *	success-on	--success-on names the outcome: done
+ *	success-on	--success-on, or the file of a tool, names the outcome:
+ *			done
  *	exit-status	exit status 0: done
  *	interrupted	a signal ended retry: stop
  *	not-executable	the command was not found, or could not be run: stop
  *	stop-on		--stop-on names the outcome: stop
- *	preset		a preset says stop or retry, or none says retry: stop
+ *	preset		a preset or the file of a tool says stop or retry, or
+ *			none says retry: stop
  *	deadline	the deadline ended the attempt: retry (plan then stops)
  *	signal		death by INT, QUIT or PIPE, not in --retry-on: stop
  *	http		by the table of statuses, as the server asks, or

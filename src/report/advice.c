@@ -163,7 +163,7 @@ advice_on_rules(char text[ADVICE_ROOM], const struct policy *policy)
 		return false;
 	command += command_line_unwrap(command).command;
 	known = preset_for_command(command, &preset);
-	if (policy->automatic && !known)
+	if (policy->automatic && !known && !policy->has_tool)
 		return advise(text, "no preset for '%s' (-a)%s",
 		    quote_for_shell(quoted, *command),
 		    policy->given == NULL ? ": every failure is retried" : "");

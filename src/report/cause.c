@@ -141,22 +141,36 @@ add_preset(struct message *message, const char *name)
 	    name == NULL ? "" : name);
 }
 
-const char *
-cause_add_item(struct message *message, const char *option)
+/* Adds the item of this option's LISTs that names the outcome, and returns it:
+ * of those that the user gave, or of those in files of tools. */
+static const char *
+add_item(struct message *message, const char *option, bool filed)
 {
 	const struct given *given = message->policy->given;
 	const char *item = NULL;
 
 	for (; given != NULL; given = given->next) {
-		if (strcmp(given->option, option) == 0)
+		if (strcmp(given->option, option) == 0 &&
+		    filed == (given->tool != NULL))
 			item = find_item(message, given->text);
 		if (item == NULL)
 			continue;
-		message_put(message, "--%s %s", option, item);
+		if (filed)
+			add_preset(message, given->tool);
+		message_put(message, "%s%s ", filed ? "" : "--", option);
+		message_put(message, "%s", item);
 		add_location(message, given);
 		return item;
 	}
 	return NULL;
+}
+
+const char *
+cause_add_item(struct message *message, const char *option)
+{
+	const char *item = add_item(message, option, false);
+
+	return item != NULL ? item : add_item(message, option, true);
 }
 
 /* Says which preset calls the failure fatal, and what of the output it knows.
@@ -181,7 +195,8 @@ add_fatal(struct message *message)
 	return true;
 }
 
-/* How often an option was given, and the last time. */
+/* How often an option was given, and the last time: a preset also by the file
+ * of a tool. */
 static int
 count(
     const struct policy *policy, const char *option, const struct given **last)
@@ -191,7 +206,8 @@ count(
 
 	*last = NULL;
 	for (; given != NULL; given = given->next)
-		if (strcmp(given->option, option) == 0) {
+		if (strcmp(given->option, option) == 0 &&
+		    (given->tool == NULL || strcmp(option, "preset") == 0)) {
 			*last = given;
 			times++;
 		}
@@ -231,7 +247,8 @@ add_rule(struct message *message)
 		    signame_put(signal, last->code));
 		return;
 	}
-	if (strcmp(rule, "preset") == 0 && add_fatal(message))
+	if (strcmp(rule, "preset") == 0 &&
+	    (add_item(message, "stop-on", true) != NULL || add_fatal(message)))
 		return;
 
 	/* Neither --retry-on nor a preset names the failure, but the user's own
@@ -356,6 +373,24 @@ cause_add(struct message *message)
 		message_put(message, " (%s)", history->limit->text);
 }
 
+/* Adds what the pattern of an item of a LIST has matched. */
+static void
+add_matched(struct message *message, const char *item)
+{
+	const struct watches *watches = &message->policy->watches;
+	const char *bare = conditions_bare(item), *words = NULL;
+	const char *pattern = bare + CONDITIONS_STREAM;
+
+	if (conditions_stream(bare) == 0)
+		return;
+	for (int i = 0; i < watches->count && words == NULL; i++)
+		if (watches->list[i].preset == NULL &&
+		    strcmp(watches->list[i].text, pattern) == 0)
+			words = find_match(message, &watches->list[i]);
+	if (words != NULL)
+		message_put(message, ": \"%s\"", words);
+}
+
 /* Says which preset calls the failure transient, or made it a failure: by what
  * of the output, or by which exit status. */
 static void
@@ -371,6 +406,13 @@ add_known(struct message *message)
 	const char *words = NULL, *item = NULL;
 	struct preset preset;
 
+	item = add_item(message, "retry-on", true);
+	if (item == NULL)
+		item = add_item(message, "fail-on", true);
+	if (item != NULL) {
+		add_matched(message, item);
+		return;
+	}
 	if (watch != NULL)
 		words = find_match(message, watch);
 	while (watch == NULL && item == NULL && given != NULL) {
@@ -388,24 +430,6 @@ add_known(struct message *message)
 		message_put(message, "\"%s\"", words);
 	else
 		message_put(message, "its output");
-}
-
-/* Adds what the pattern of an item of a LIST has matched. */
-static void
-add_matched(struct message *message, const char *item)
-{
-	const struct watches *watches = &message->policy->watches;
-	const char *bare = conditions_bare(item), *words = NULL;
-	const char *pattern = bare + CONDITIONS_STREAM;
-
-	if (conditions_stream(bare) == 0)
-		return;
-	for (int i = 0; i < watches->count && words == NULL; i++)
-		if (watches->list[i].preset == NULL &&
-		    strcmp(watches->list[i].text, pattern) == 0)
-			words = find_match(message, &watches->list[i]);
-	if (words != NULL)
-		message_put(message, ": \"%s\"", words);
 }
 
 void

@@ -392,18 +392,24 @@ put_rate(struct writer *writer, const struct policy *policy,
 		put_line(writer, label, value, "%s by all with the key", rate);
 }
 
-/* A step of the judgement. A preset has a part in each of three. */
+/* A step of the judgement. A preset has a part in each of three. Files of tools
+ * count less than the user's LISTs, and more than presets. */
 static const struct {
 	char option[12], does[8], part[40];
+	bool filed;
 } steps[] = {
-	{ "success-on", "success", "" },
-	{ "fail-on", "failure", "" },
-	{ "preset", "failure", ": a failure, even with exit status 0" },
-	{ "stop-on", "stop", "" },
-	{ "preset", "stop", ": a failure that stays" },
-	{ "retry-on", "retry", "" },
-	{ "preset", "retry", ": a failure that passes" },
-	{ "retry-if", "ask", "" },
+	{ "success-on", "success", "", false },
+	{ "success-on", "success", "", true },
+	{ "fail-on", "failure", "", false },
+	{ "fail-on", "failure", "", true },
+	{ "preset", "failure", ": a failure, even with exit status 0", false },
+	{ "stop-on", "stop", "", false },
+	{ "stop-on", "stop", "", true },
+	{ "retry-on", "retry", "", true },
+	{ "preset", "stop", ": a failure that stays", false },
+	{ "retry-on", "retry", "", false },
+	{ "preset", "retry", ": a failure that passes", false },
+	{ "retry-if", "ask", "", false },
 };
 
 /* Whether a preset has rules that do this. */
@@ -434,7 +440,8 @@ put_items(struct writer *writer, size_t step, const struct given *given,
 		size_t length = list ? conditions_item(item) : strlen(item);
 
 		writer_format(writer, "%-14s%-12s%s%s ", *label,
-		    steps[step].does, preset ? "" : "--", given->option);
+		    steps[step].does, preset || steps[step].filed ? "" : "--",
+		    given->option);
 		writer_put_escaped(writer, ESCAPE_PLAIN, item, length);
 		writer_put(writer, steps[step].part);
 		if (given->location != NULL)
@@ -465,6 +472,8 @@ put_rules(struct writer *writer, const struct policy *policy)
 
 		for (; given != NULL; given = given->next) {
 			if (strcmp(given->option, steps[i].option) != 0 ||
+			    (*steps[i].part == '\0' &&
+				steps[i].filed != (given->tool != NULL)) ||
 			    (*steps[i].part != '\0' &&
 				!has_rules(given->text, steps[i].does)))
 				continue;

@@ -1325,10 +1325,9 @@ preset_at(size_t index, struct preset *preset)
 	return true;
 }
 
-/* Finds the row of a program, by the longest name that has at most a version
- * behind it. */
-static bool
-find_program(const char *name, size_t length, struct preset *preset)
+/* It is the row of the longest name that has at most a version behind it. */
+bool
+preset_for_program(struct strview name, struct preset *preset)
 {
 	struct preset row;
 	size_t longest = 0;
@@ -1337,12 +1336,13 @@ find_program(const char *name, size_t length, struct preset *preset)
 		struct strview rest = strview_of(row.programs), word;
 
 		while (strview_cut(&rest, ' ', &word)) {
-			const char *version = name + word.length;
+			const char *version = name.at + word.length;
 
-			if (word.length > longest && word.length <= length &&
-			    strncmp(name, word.at, word.length) == 0 &&
+			if (word.length > longest &&
+			    word.length <= name.length &&
+			    strncmp(name.at, word.at, word.length) == 0 &&
 			    strspn(version, "0123456789.") >=
-				length - word.length) {
+				name.length - word.length) {
 				longest = word.length;
 				*preset = row;
 			}
@@ -1358,13 +1358,14 @@ preset_find(const char *name, size_t length, struct preset *preset)
 		if (strlen(preset->name) == length &&
 		    strncmp(preset->name, name, length) == 0)
 			return true;
-	return find_program(name, length, preset);
+	return preset_for_program((struct strview){ name, length }, preset);
 }
 
-bool
-preset_for_command(char *const command[], struct preset *preset)
+size_t
+preset_names(char *const command[], struct strview names[PRESET_NAMES])
 {
 	const char *name = command_line_program(*command);
+	size_t count = 0;
 
 	/* npx runs its first word that is no option, at a version behind "@".
 	 */
@@ -1372,11 +1373,24 @@ preset_for_command(char *const command[], struct preset *preset)
 		do
 			command++;
 		while (*command != NULL && **command == '-');
-		if (*command != NULL &&
-		    find_program(*command, strcspn(*command, "@"), preset))
-			return true;
+		if (*command != NULL)
+			names[count++] = (struct strview){ *command,
+				strcspn(*command, "@") };
 	}
-	return find_program(name, strlen(name), preset);
+	names[count++] = strview_of(name);
+	return count;
+}
+
+bool
+preset_for_command(char *const command[], struct preset *preset)
+{
+	struct strview names[PRESET_NAMES];
+	size_t count = preset_names(command, names);
+	bool found = false;
+
+	for (size_t i = 0; i < count && !found; i++)
+		found = preset_for_program(names[i], preset);
+	return found;
 }
 
 /* Whether a list of words, separated by blanks, has this one. */

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "text/strview.h"
 
 /*
  * What the lines of one stream mean, as patterns in the syntax of ere.h, each
@@ -81,12 +82,22 @@ bool preset_at(size_t index, struct preset *preset);
  */
 bool preset_find(const char *name, size_t length, struct preset *preset);
 
+/* The most names that a command has. */
+#define PRESET_NAMES 2
+
 /*
- * Reads the row of a command, by the last component of its first word. If no
- * row has this program, then digits and dots at its end are a version
- * ("pip3.11"). Of npx it is the row of what npx runs, if there is one. False if
- * there is none.
+ * The names by which a command is known, the better one first: what npx runs,
+ * and the last component of the first word. Digits and dots at the end of a
+ * name may be a version ("pip3.11"). Returns how many there are.
  */
+size_t preset_names(char *const command[], struct strview names[PRESET_NAMES]);
+
+/* Reads the row of the program that has this name, or this name without its
+ * version. False if there is none. */
+bool preset_for_program(struct strview name, struct preset *preset);
+
+/* Reads the row of a command, by the first of its names that has one. False if
+ * there is none. */
 bool preset_for_command(char *const command[], struct preset *preset);
 
 /*

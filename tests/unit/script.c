@@ -167,15 +167,17 @@ static char *put_value(char *to, char *value) {
 
 struct policy script_policy(struct script *script) {
 	static const char lists[] = " retry stop fail success ";
-	/* The policy has parts of these. */
-	static const char names[3][12] = { "transient", "fatal", "unfinished" };
-	static char line[1024], parts[3][64];
+	/* The policy has parts of these, and of the file of a tool. */
+	static const char names[7][12] = { "transient", "fatal", "unfinished", "own-retry",
+		"own-stop", "own-fail", "own-success" };
+	static char line[1024], parts[7][64];
 	char *argv[40], *rest = line, name[80];
 	struct script before = *script;
 	struct conditions_error error;
 	struct policy policy;
-	struct conditions *const sets[3] = { &policy.rules.transient, &policy.rules.fatal,
-		&policy.rules.unfinished };
+	struct conditions *const sets[7] = { &policy.rules.transient, &policy.rules.fatal,
+		&policy.rules.unfinished, &policy.rules.file.retry_on, &policy.rules.file.stop_on,
+		&policy.rules.file.fail_on, &policy.rules.file.success_on };
 	int argc = 0, part;
 
 	memset(parts, 0, sizeof parts);
@@ -187,8 +189,8 @@ struct policy script_policy(struct script *script) {
 			break;
 		if (value != NULL)
 			*value++ = '\0';
-		for (part = 0; part < 3 && !script_is(script, names[part]);) part++;
-		if (part < 3) {
+		for (part = 0; part < 7 && !script_is(script, names[part]);) part++;
+		if (part < 7) {
 			strcpy(parts[part], value);
 			continue;
 		}
@@ -203,7 +205,7 @@ struct policy script_policy(struct script *script) {
 	strcpy(rest, " true");
 	for (rest = line; (argv[argc] = strsep(&rest, " ")) != NULL;) argc++;
 	options_parse(argc, argv, &policy);
-	for (part = 0; part < 3; part++)
+	for (part = 0; part < 7; part++)
 		if (*parts[part] != '\0')
 			conditions_parse(sets[part], &policy.watches, parts[part], &error);
 	return policy;

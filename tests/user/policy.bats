@@ -137,6 +137,30 @@ hands() {
 	chmod 700 xdg/retry
 }
 
+@test "a policy that others may write, or of another user, is refused" {
+	local why='others can write to it; use chmod go-w' mode
+	policy attempts=7 'on-retry=touch ran'
+	named home/.config/retry ci attempts=7
+	for mode in 646 664; do
+		chmod "$mode" policy home/.config/retry/ci.conf
+		table <<-'END'
+			refused "--policy: $why: './policy'" --policy ./policy false
+			refused "--policy: $why: '$HOME/.config/retry/ci.conf'" --policy ci
+			with RETRY_POLICY=./policy refused "\$RETRY_POLICY: $why: './policy'" false
+			refused "--policy: $why: '/dev/stdin'" --policy /dev/stdin <policy
+			# A pipe is the caller's own.
+			most 7 --policy <(cat policy)
+		END
+	done
+	chmod 644 policy
+	most 7 --policy ./policy
+	chmod 400 policy
+	most 7 --policy ./policy
+	[ "$EUID" = 0 ] || skip 'not root'
+	chown 65533 policy || skip 'there is no other user here'
+	refused "--policy: of another user, neither yours nor root's: './policy'" --policy ./policy
+}
+
 @test "a policy may come through a pipe, whose writer may be slow or gone" {
 	most 7 --policy <(printf 'attempts=9\natt'; sleep 0.2; printf emp; sleep 0.2; echo ts=7)
 	policy attempts=7

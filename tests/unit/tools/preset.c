@@ -249,6 +249,31 @@ TEST(programs_and_names) {
 	ALIKE(names, found);
 }
 
+/* The names of a command, whose words have commas between them. */
+static const char *names_of(const char *line) {
+	static char names[64];
+	struct strview found[PRESET_NAMES];
+	char text[64], *rest = text, *command[8] = { NULL };
+	size_t count;
+
+	snprintf(text, sizeof text, "%s", line);
+	for (int i = 0; rest != NULL; i++) command[i] = strsep(&rest, ",");
+	count = preset_names(command, found);
+	names[0] = '\0';
+	for (size_t i = 0; i < count; i++)
+		snprintf(names + strlen(names), sizeof names - strlen(names), " %.*s",
+		    (int)found[i].length, found[i].at);
+	return names;
+}
+
+TEST(names_of_commands) {
+	static const char *const rows[][4] = { { " git", "git", "/usr/bin/git", "./git,npx" },
+		{ " pip3.11", "pip3.11" }, { " npx", "npx", "npx,-y" },
+		{ " frob npx", "npx,frob", "/x/npx,-y,frob@2,x" }, { "  npx", "npx,@scope/frob" } };
+
+	ALIKE(rows, names_of);
+}
+
 /* After which ends the command of a line, "PRESET COMMAND,WORD", may still run elsewhere. */
 static const char *unfinished_of(const char *line) {
 	char text[80], *rest = text, *command[12] = { NULL };
