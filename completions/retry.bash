@@ -272,7 +272,8 @@ _retry()
 		;;
 	*)
 		words='-n --attempts --retries --limit -T --deadline -w --wait -t --timeout
-			--idle-timeout -s --signal -k --kill-after --preserve-status
+			--idle-timeout -s --signal -k --kill-after --kill-orphans
+			--preserve-status
 			-d --delay -b --backoff
 			--factor --max-delay --min-delay -j --jitter --seed
 			--reset-after --splay --retry-after --retry-on --retry-if
@@ -293,7 +294,7 @@ _retry()
 			--dry-run --policy
 			-h --help -V --version'
 		[[ $cur != --no-* ]] ||
-			words=$(printf -- '--no-%s ' preserve-status keep-status auto \
+			words=$(printf -- '--no-%s ' kill-orphans preserve-status keep-status auto \
 				http replay-stdin hold-stdout hold-stderr chronic \
 				budget-required json prom budget-gc quiet verbose \
 				dry-run)

@@ -2,8 +2,8 @@
 # that it runs.
 
 # Options that --no- before their name takes back.
-set -g __retry_flags preserve-status keep-status auto http replay-stdin hold-stdout \
-    hold-stderr chronic budget-required json prom budget-gc quiet verbose dry-run
+set -g __retry_flags kill-orphans preserve-status keep-status auto http replay-stdin \
+    hold-stdout hold-stderr chronic budget-required json prom budget-gc quiet verbose dry-run
 
 # Takes retry's options off the words before the cursor and prints what is left,
 # one a line: the command and its arguments so far. Fails where the last option
@@ -11,7 +11,7 @@ set -g __retry_flags preserve-status keep-status auto http replay-stdin hold-std
 function __retry_command
     set -l words (commandline -opc)
     argparse --stop-nonopt n/attempts= retries= limit= T/deadline= w/wait= t/timeout= \
-        idle-timeout= s/signal= k/kill-after= preserve-status d/delay= \
+        idle-timeout= s/signal= k/kill-after= kill-orphans preserve-status d/delay= \
         b/backoff= factor= max-delay= min-delay= j/jitter= seed= reset-after= \
         splay= retry-after= retry-on= retry-if= stop-on= fail-on= success-on= \
         consecutive= keep-status exhausted-status= a/auto preset= http http-status= max-retry-after= \
@@ -143,6 +143,7 @@ __retry_option -s t -l timeout -x -d 'End an attempt after this time, or by a sc
 __retry_option -l idle-timeout -x -d 'End an attempt that writes nothing for this long'
 __retry_option -s s -l signal -x -a '(__retry_signals)' -d 'What ends an attempt at a limit'
 __retry_option -s k -l kill-after -x -d 'Then KILL, this much later'
+__retry_option -l kill-orphans -d 'End what a failed attempt left in the background'
 __retry_option -l preserve-status -d 'Exit as the command did after a time limit'
 __retry_option -s d -l delay -x -d 'Base delay, or an explicit schedule'
 __retry_option -s b -l backoff -x -a 'exponential linear constant fibonacci' -d 'How delays grow'

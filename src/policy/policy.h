@@ -155,6 +155,7 @@ struct policy {
 	int64_t exhausted_status; /* if a limit ended it; 0: as otherwise */
 	bool keep_status; /* that of the command, however it was judged */
 	bool preserve_status; /* that of a command that a limit ended */
+	bool kill_orphans; /* a failed attempt leaves nothing behind */
 };
 
 #endif

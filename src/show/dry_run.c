@@ -526,7 +526,8 @@ static void
 put_uncounted(struct writer *writer, const struct policy *policy)
 {
 	const struct budget_config *budget = &policy->budget;
-	bool timed = policy->timeouts.count > 0 || policy->idle_timeout > 0;
+	bool timed = policy->timeouts.count > 0 || policy->idle_timeout > 0 ||
+	    policy->kill_orphans;
 	bool http = policy->http || policy->http_status != NULL;
 	const struct backoff *backoff = &policy->backoff;
 	nanos base = backoff_base(backoff), least = base;
