@@ -65,7 +65,8 @@ spared() {
 	    under=("${isolate[@]}")
 	    try status=7 runs=2 out='' -n 2 sh -c "$leaves" 7
 	many side by side, each its own
-	    seq 8 | exits 123 xargs -P 8 -n 1 sh -c '"$RETRY" -q --kill-orphans -d 0 -n 2 -B many --budget-dir . -- sh -c "sleep 50 & exit 7"'
+	    seq 8 | exits 123 xargs -P 8 -n 1 sh -c '"$RETRY" -q --kill-orphans -d 0 -n 2 -B many --budget-dir . -- sh -c "echo >>ran; sleep 50 & exit 7"'
+	    [ "$(lines ran)" -eq 16 ]
 	    none_left
 	END
 }
