@@ -50,14 +50,12 @@ static const char notations[] =
 "of bytes, or with k, M, G or T: 64k, 1.5G.\n"
 "\n"
 "LIST has, separated by commas, exit statuses (7), ranges (64-78), signals\n"
-"(SEGV), signal (any signal), timeout, idle (no output), fail (any failure),\n"
-"http:503, http:5xx, over:5m or under:2s (the time that it ran); it may end\n"
-"with a pattern in COMMAND's output: stderr:ERE or stdout:ERE. An item behind\n"
-"again: counts from the second attempt on (again:7).\n"
+"(SEGV), signal (any), timeout, idle (no output), fail (any failure), http:503,\n"
+"http:5xx, over:5m or under:2s (the time that it ran); it may end with a pattern\n"
+"in the output: stderr:ERE or stdout:ERE. again:ITEM: from the second attempt on.\n"
 "\n"
-"--no-NAME takes back an option without an argument. An empty argument takes\n"
-"back a LIST, NAME, HINT, CMD, KEY, TEXT, URL, breaker, rate, exhausted status\n"
-"or file to write.\n";
+"--no-NAME takes back an option without an argument, an empty argument a LIST,\n"
+"NAME, HINT, CMD, KEY, TEXT, URL, breaker, rate, exhausted status or file.\n";
 
 static const char statuses[] =
 "\n"

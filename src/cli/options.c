@@ -140,9 +140,8 @@ static const struct option table[] = {
 	{ "retry-on", '\0', "LIST", "retry only these failures (default: any)",
 	    LIST(rules.retry_on), .heading = "What to retry" },
 	{ "retry-if", '\0', "CMD",
-	    "retry only if this, run with sh after a failure,\n"
-	    "exits with 0",
-	    TEXT(retry_if, ""), .special = SPECIAL_CONDITION },
+	    "retry only if this, run with sh, exits with 0", TEXT(retry_if, ""),
+	    .special = SPECIAL_CONDITION },
 	{ "stop-on", '\0', "LIST",
 	    "never retry these; only --success-on wins over it",
 	    LIST(rules.stop_on) },
@@ -153,8 +152,7 @@ static const struct option table[] = {
 	    "count these as successes, and exit with 0",
 	    LIST(rules.success_on) },
 	{ "consecutive", '\0', "N",
-	    "succeed after N successes in a row, with the first\n"
-	    "delay between them (default 1)",
+	    "succeed after N successes in a row (default 1)",
 	    .type = OPTION_WHOLE, AT(consecutive), .least = 1,
 	    .refusal = "not a number of successes" },
 	{ "keep-status", '\0', "",
