@@ -604,7 +604,7 @@ take_wait(
 	/* A deadline of 0 would be none. */
 	if (span == 0)
 		option_refuse(wait, "not a time above 0");
-	policy->waits = true;
+	policy->waits = policy->rules.waits = true;
 	if (!is_kept(given, "deadline", wait)) {
 		policy->deadline = span;
 		*given_of(given, "deadline") = *wait;

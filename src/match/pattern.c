@@ -571,7 +571,7 @@ void
 pattern_hint_start(struct pattern_hint *hint)
 {
 	pattern_start(&hint->pattern);
-	hint->reads = false;
+	hint->matched = hint->reads = false;
 	hint->last = '\n';
 	hint->length = hint->told = 0;
 }
@@ -596,6 +596,7 @@ listen(struct pattern_hint *hint, unsigned char byte, bool found)
 {
 	bool number = hint->length > 0 && isdigit((unsigned char)*hint->text);
 
+	hint->matched |= found;
 	if (found && !(hint->reads && number)) {
 		if (hint->reads)
 			note(hint);

@@ -151,6 +151,7 @@ bool pattern_seen(const struct pattern *pattern, uint32_t n);
 struct pattern_hint {
 	struct pattern pattern; /* compiled by the caller */
 	nanos unit; /* of a number alone, set by the caller */
+	bool matched; /* the pattern has, be there a time or not */
 	/* From here on private: */
 	bool reads; /* a hint may begin, or go on, at the next byte */
 	unsigned char last; /* the byte before the next one */

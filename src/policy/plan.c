@@ -101,6 +101,8 @@ plan_judge(const struct policy *policy, struct history *history,
 	bool succeeded;
 
 	history->last = *outcome;
+	history->vague = outcome->vague & ~history->vague_ever;
+	history->vague_ever |= outcome->vague;
 	*judgement = verdict_of(&policy->rules, &history->request, outcome);
 	succeeded = judgement->verdict == VERDICT_DONE;
 	history->successes = succeeded ? history->successes + 1 : 0;
@@ -156,6 +158,8 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 	nanos left = time_left(history, now), wait = verdict_wait(outcome);
 	bool repeats = history->judgement.verdict == VERDICT_REPEAT;
 	enum reason reason = why_end(policy, history);
+	struct step step;
+	bool asked;
 	nanos delay;
 
 	if (reason != REASON_NONE)
@@ -172,6 +176,7 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 	if (left != NANOS_MAX && wait >= left)
 		return end_before(history, REASON_RETRY_AFTER, wait);
 	delay = backoff_next(backoff, schedule, left);
+	asked = wait > delay;
 	/* A 429 need not have a Retry-After (RFC 6585). */
 	if (history->paced && !backoff->given &&
 	    backoff->jitter != JITTER_NONE &&
@@ -190,7 +195,9 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 	for (int i = 0; i < policy->limits; i++)
 		if (limits_last(policy->limit[i], history))
 			history->limited[i]++;
-	return again(now, delay);
+	step = again(now, delay);
+	step.asked = asked;
+	return step;
 }
 
 struct step
@@ -233,6 +240,12 @@ plan_tell(const struct policy *policy, const struct history *history,
 	end.wait = number_greater(end.wait, 0);
 	end.rescued = end.completed && history->made > history->successes;
 	return end;
+}
+
+bool
+plan_is_rescued(const struct history *history, enum reason reason)
+{
+	return reason == REASON_SUCCEEDED && history->made > history->successes;
 }
 
 bool

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include "exit_status.h"
 #include "tools/curl.h"
 #include "text/number.h"
@@ -10,6 +11,10 @@
 
 /* The HTTP status of a request that came too slowly (RFC 9110). */
 #define REQUEST_TIMEOUT 408
+
+/* With a key: the first request is still being served (section 2.7 of
+ * draft-ietf-httpapi-idempotency-key-header-07). */
+#define CONFLICT 409
 
 /* Text within the rows needs no relocations at start-up. */
 const struct verdict_text verdict_reasons[] = {
@@ -90,6 +95,24 @@ verdict_fails_by(const struct conditions *set, const struct outcome *outcome)
 	return set->fail || meets(set, outcome);
 }
 
+bool
+verdict_retries_by(const struct conditions *set, const struct outcome *outcome)
+{
+	int code = outcome->http.code;
+
+	if (code >= 400)
+		return (set->watches & outcome->seen) != 0 ||
+		    conditions_has_http(set, code);
+	return verdict_fails_by(set, outcome);
+}
+
+bool
+verdict_under_way(
+    const struct request *request, const struct http_status *http)
+{
+	return http->code == CONFLICT && request->keyed;
+}
+
 /*
  * Whether the command died by INT, QUIT or PIPE: a user at a keyboard, or a
  * reader that closed its pipe, ended it on purpose.
@@ -115,56 +138,74 @@ decide(bool retry, const char *rule)
 		     : stop(REASON_NOT_RETRYABLE, rule);
 }
 
-/* Judges a failure by its cause. */
+/* Judges a failure with an HTTP status that is an error. */
+static struct judgement
+judge_status(const struct rules *rules, const struct request *request,
+    const struct http_status *http)
+{
+	bool retry = http_status_judge(http) == HTTP_STATUS_SAYS_RETRY ||
+	    verdict_under_way(request, http);
+
+	/* With -w, a list does not restrict what is retried. */
+	if (!http->after.wanted && !rules->waits &&
+	    conditions_has_http(&rules->retry_on, 0))
+		return decide(false, "retry-on");
+	return decide(retry, "http");
+}
+
+/* Judges a failure by its cause: the server knows best, then the user, then a
+ * preset. */
 static struct judgement
 judge_cause(const struct rules *rules, const struct request *request,
     const struct outcome *outcome)
 {
 	const struct conditions *retry_on = &rules->retry_on;
 	const struct http_status *http = &outcome->http;
-	bool named, listed = !conditions_empty(retry_on);
+	bool fatal = verdict_fails_by(&rules->fatal, outcome);
+	bool listed = !conditions_empty(retry_on), known;
+	bool transient = verdict_fails_by(&rules->transient, outcome) ||
+	    (meets_end(&rules->tool_exits, outcome) &&
+		meets(&rules->tool_transient, outcome));
 
 	/* The deadline says nothing about the command. */
 	if (outcome->end == END_DEADLINE)
 		return decide(true, "deadline");
 	if (is_meant(outcome)) {
-		named = conditions_names_signal(retry_on, outcome->code);
+		if (conditions_names_signal(retry_on, outcome->code))
+			return decide(true, "retry-on");
 		/* A peer that closes the connection kills a tool, too, which
 		 * may still have said so. */
-		if (!named && outcome->code == SIGPIPE &&
-		    (rules->transient.watches & outcome->seen) != 0)
-			return decide(true, "preset");
-		return decide(named, named ? "retry-on" : "signal");
+		known = fatal ||
+		    (outcome->code == SIGPIPE &&
+			(rules->transient.watches & outcome->seen) != 0);
+		return decide(known && !fatal, known ? "preset" : "signal");
 	}
 
 	/* gRPC refuses a retry in a response with status 200. */
 	if (http->after.never)
 		return decide(false, "http");
-	if (http->code >= 400 && conditions_has_http(retry_on, 0))
-		return decide(
-		    conditions_has_http(retry_on, http->code), "retry-on");
-	if (http_status_judge(http) != HTTP_STATUS_SAYS_NOTHING)
-		return decide(
-		    http_status_judge(http) == HTTP_STATUS_SAYS_RETRY, "http");
-
-	/* If there are lists or presets, and none names the outcome, retry
-	 * stops. But a preset says nothing of what --fail-on alone names. */
+	if (verdict_retries_by(retry_on, outcome))
+		return decide(true, "retry-on");
+	if (http->code >= 400)
+		return judge_status(rules, request, http);
+	if (fatal)
+		return decide(false, "preset");
+	/* A preset says nothing of what --fail-on alone names. */
 	if (!listed && is_zero(outcome) && meets(&rules->fail_on, outcome))
 		return decide(true, "fail-on");
-	if (!listed && conditions_empty(&rules->transient) &&
-	    conditions_empty(&rules->tool_transient)) {
-		if (request->curl && outcome->end == END_EXITED &&
-		    curl_distrusts(outcome->code))
-			return decide(false, "http");
-		return decide(true, "default");
-	}
-	if (verdict_fails_by(retry_on, outcome))
-		return decide(true, "retry-on");
-	if (verdict_fails_by(&rules->transient, outcome) ||
-	    (meets_end(&rules->tool_exits, outcome) &&
-		meets(&rules->tool_transient, outcome)))
+	if (transient)
 		return decide(true, "preset");
-	return decide(false, listed ? "retry-on" : "preset");
+
+	/* If there are lists or presets, and none names the outcome, retry
+	 * stops; but with -w it is "not yet". */
+	known = !conditions_empty(&rules->transient) ||
+	    !conditions_empty(&rules->tool_transient);
+	if (!rules->waits && (listed || known))
+		return decide(false, listed ? "retry-on" : "preset");
+	if (request->curl && outcome->end == END_EXITED &&
+	    curl_distrusts(outcome->code))
+		return decide(false, "http");
+	return decide(true, "default");
 }
 
 struct judgement
@@ -199,8 +240,6 @@ verdict_of(const struct rules *rules, const struct request *request,
 		return stop(REASON_NOT_EXECUTABLE, "not-executable");
 	if (verdict_fails_by(&rules->stop_on, outcome))
 		return stop(REASON_STOP_RULE, "stop-on");
-	if (verdict_fails_by(&rules->fatal, outcome))
-		return decide(false, "preset");
 	judgement = judge_cause(rules, request, outcome);
 	unsent = outcome->end == END_NOT_STARTED ||
 	    (outcome->end == END_EXITED && !request->several &&
@@ -269,6 +308,9 @@ verdict_pace(const struct rules *rules, const struct judgement *judgement,
 		return PACE_SERVED;
 	if (result == RESULT_IGNORED || outcome->end != END_EXITED)
 		return PACE_UNKNOWN;
+	/* What the server's own 409 waits for is one request, no limit. */
+	if (code == CONFLICT && strcmp(judgement->rule, "http") == 0)
+		waits = false;
 	if (result == RESULT_LIMIT ||
 	    (waits && (result == RESULT_FAILURE || code >= 500)))
 		return PACE_REFUSED;

@@ -54,6 +54,7 @@ struct request {
 	const char *method; /* of one that must not be sent twice; or NULL */
 	bool several; /* there may be several requests */
 	bool curl; /* --http has found curl: exit statuses are curl's */
+	bool keyed; /* it needs an idempotency key, and has one */
 };
 
 /* How one attempt ended. */
@@ -70,6 +71,7 @@ struct outcome {
 	nanos elapsed; /* without the time for which retry was stopped */
 	nanos duration; /* with it, as in reports */
 	uint64_t seen; /* bit n: watch n has matched */
+	uint64_t vague; /* it is a hint, and told no time */
 	bool has_hint; /* the output told how long to wait: hint */
 	nanos hint;
 	struct http_status
@@ -85,7 +87,9 @@ enum verdict {
 
 /* What the user said about outcomes, in options and by presets. */
 struct rules {
-	/* If this and transient are empty, any failure is retried. */
+	/* If this and transient are empty, or with -w, any failure is retried
+	 * that nothing calls final. */
+	bool waits;
 	struct conditions retry_on;
 	struct conditions stop_on;
 	struct conditions fail_on;
@@ -109,14 +113,18 @@ struct rules {
  *	interrupted	a signal ended retry: stop
  *	not-executable	the command was not found, or could not be run: stop
  *	stop-on		--stop-on names the outcome: stop
- *	preset		a preset says stop or retry, or none says retry: stop
  *	deadline	the deadline ended the attempt: retry (plan then stops)
  *	signal		death by INT, QUIT or PIPE, not in --retry-on: stop
- *	http		by the table of statuses, as the server asks, or
- *			curl cannot trust the server, and no list decides
- *	retry-on	--retry-on names the outcome: retry; if not: stop
+ *	http		the server wants no retry: stop
+ *	retry-on	--retry-on names the failure: retry
+ *	http		the server wants a retry, or by the table of statuses
+ *	preset		a preset calls the failure fatal: stop
  *	fail-on		--fail-on made it a failure, and there is no --retry-on:
- *			retry, whatever a preset knows
+ *			retry, whatever a preset calls transient
+ *	preset		a preset calls the failure transient: retry
+ *	http		curl cannot trust the server, and no list decides: stop
+ *	retry-on, preset
+ *			a list or a preset, and none says retry: stop; not -w
  *	idempotency	the request must not be sent twice, or what was started
  *			elsewhere may still run: stop
  *	default		a failure, and no list decides: retry
@@ -140,6 +148,19 @@ struct judgement verdict_of(const struct rules *rules,
 /* Whether the set names a failure. */
 bool
 verdict_fails_by(const struct conditions *set, const struct outcome *outcome);
+
+/*
+ * Whether the set, of --retry-on, names a failure. If the HTTP status is an
+ * error, only that status and the output count: how the command ended then says
+ * no more (curl exits with 22 after each of them).
+ */
+bool verdict_retries_by(
+    const struct conditions *set, const struct outcome *outcome);
+
+/* Whether an HTTP status tells that an earlier request with the same key is
+ * still being served: then the same is to be asked again. */
+bool verdict_under_way(
+    const struct request *request, const struct http_status *http);
 
 /* What an outcome that is judged so says about the dependency. */
 enum attempt_result verdict_result(const struct rules *rules,

@@ -1,5 +1,6 @@
 #include "report/cause.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,12 +31,15 @@ add_location(struct message *message, const struct given *given)
 }
 
 /*
- * The item of a LIST that names the failure, or NULL. A pattern is found again
- * among the watches, where it stands since it was parsed.
+ * The item of a LIST of this option that names the failure, or NULL. A pattern
+ * is found again among the watches, where it stands since it was parsed.
  */
 static const char *
-find_item(struct message *message, const char *list)
+find_item(struct message *message, const char *option, const char *list)
 {
+	bool retry_on = strcmp(option, "retry-on") == 0;
+	const struct outcome *last = &message->history->last;
+
 	for (;;) {
 		size_t length = conditions_item(list);
 		struct watches watches = message->policy->watches;
@@ -46,7 +50,8 @@ find_item(struct message *message, const char *list)
 		    : excerpt(message, list, length);
 
 		if (conditions_parse(&one, &watches, item, &error) &&
-		    verdict_fails_by(&one, &message->history->last))
+		    (retry_on ? verdict_retries_by(&one, last)
+			      : verdict_fails_by(&one, last)))
 			return item;
 		if (list[length] == '\0')
 			return NULL;
@@ -56,12 +61,12 @@ find_item(struct message *message, const char *list)
 
 /*
  * Finds the shortest text that the pattern matches and that ends first, with
- * all of its first and its last word. The line is bytes up to end. NULL:
- * nothing matches.
+ * all of its first and its last word, or on: with what follows on the line. The
+ * line is bytes up to end. NULL: nothing matches.
  */
 static const char *
 find_words(struct message *message, struct pattern *pattern, const char *line,
-    const char *end)
+    const char *end, bool on)
 {
 	static const char around[] = " \t\r\"";
 	const char *from = line, *to = line, *beyond;
@@ -87,6 +92,8 @@ find_words(struct message *message, struct pattern *pattern, const char *line,
 		from++;
 	while (from > line && strchr(around, from[-1]) == NULL)
 		from--;
+	if (on)
+		to = end;
 	while (to > from && to[-1] == ' ')
 		to--;
 	while (to < end && to > from && to[-1] != ' ' &&
@@ -97,10 +104,10 @@ find_words(struct message *message, struct pattern *pattern, const char *line,
 	return excerpt(message, from, (size_t)(to - from));
 }
 
-/* Finds what the watch has matched at the end of its stream. NULL if too much
- * was written after it. */
+/* Finds what the watch has matched at the end of its stream, or on: with what
+ * follows on the line. NULL if too much was written after it. */
 static const char *
-find_match(struct message *message, const struct watch *watch)
+find_match(struct message *message, const struct watch *watch, bool on)
 {
 	static struct pattern pattern; /* too large for the stack */
 	const char *words = NULL, *text = NULL, *end;
@@ -118,7 +125,7 @@ find_match(struct message *message, const struct watch *watch)
 		text = memchr(line, '\n', (size_t)(end - line));
 		if (text == NULL)
 			text = end;
-		words = find_words(message, &pattern, line, text);
+		words = find_words(message, &pattern, line, text, on);
 		text += text < end;
 	}
 	return words;
@@ -149,7 +156,7 @@ cause_add_item(struct message *message, const char *option)
 
 	for (; given != NULL; given = given->next) {
 		if (strcmp(given->option, option) == 0)
-			item = find_item(message, given->text);
+			item = find_item(message, option, given->text);
 		if (item == NULL)
 			continue;
 		message_put(message, "--%s %s", option, item);
@@ -159,10 +166,64 @@ cause_add_item(struct message *message, const char *option)
 	return NULL;
 }
 
-/* Says which preset calls the failure fatal, and what of the output it knows.
- * False if none does. */
+/*
+ * Whether a word is the name of an error, such as E404, ETARGET, NoSuchBucket
+ * or CERT_HAS_EXPIRED: then it alone tells which one it is.
+ */
 static bool
-add_fatal(struct message *message)
+is_error_name(const char *word)
+{
+	size_t name = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+	bool names = strchr(word, '_') != NULL ||
+	    (*word == 'E' && name == strlen(word) && name >= 4 &&
+		strcmp(word, "ERROR") != 0);
+
+	for (size_t i = 0; word[i] != '\0'; i++) {
+		if (word[i] != '_' && !isalnum((unsigned char)word[i]))
+			return false;
+		if (i > 0 && isupper((unsigned char)word[i]) &&
+		    islower((unsigned char)word[i - 1]))
+			names = true;
+	}
+	return names && isupper((unsigned char)*word);
+}
+
+/*
+ * Adds how the user may have these words of the output retried all the same:
+ * the name of the error, or else all of them. What means something to a pattern
+ * or a shell becomes a dot. NULL: they are not known.
+ */
+static void
+add_remedy(struct message *message, int fd, const char *words)
+{
+	char pattern[MESSAGE_QUOTE + 4] = "", *end = pattern, *name;
+	const char *quote;
+
+	for (; words != NULL && *words != '\0'; words++)
+		*end++ = isalnum((unsigned char)*words) ||
+			strchr(" _-/:@%+=", *words) != NULL
+		    ? *words
+		    : '.';
+	while (end > pattern && strchr(". ", end[-1]) != NULL)
+		end--;
+	*end = '\0';
+	for (name = end; name > pattern && strchr(" .", name[-1]) == NULL;)
+		name--;
+	if (!is_error_name(name))
+		name = pattern;
+	quote = strchr(name, ' ') == NULL ? "" : "'";
+	if (*name == '\0')
+		message_put(message, " (see --retry-on)");
+	else
+		message_put(message, " (--retry-on %s%s:%s%s retries it)",
+		    quote, fd == STDOUT_FILENO ? "stdout" : "stderr", name,
+		    quote);
+}
+
+/* Says which preset calls the failure fatal, and what of the output it knows,
+ * and perhaps the remedy. False if none does. */
+static bool
+add_fatal(struct message *message, bool remedy)
 {
 	const struct policy *policy = message->policy;
 	const struct watch *watch = first_of(
@@ -171,13 +232,15 @@ add_fatal(struct message *message)
 
 	if (watch == NULL)
 		return false;
-	words = find_match(message, watch);
+	words = find_match(message, watch, false);
 	add_preset(message, watch->preset);
 	if (words == NULL)
 		message_put(message, "this failure");
 	else
 		message_put(message, "\"%s\"", words);
 	message_put(message, " cannot be cured by a retry");
+	if (remedy)
+		add_remedy(message, watch->fd, words);
 	return true;
 }
 
@@ -198,9 +261,10 @@ count(
 	return times;
 }
 
-/* Why the last attempt is not retried, by the rule that judged it. */
+/* Why the last attempt is not retried, by the rule that judged it, and perhaps
+ * the remedy. */
 static void
-add_rule(struct message *message)
+add_rule(struct message *message, bool remedy)
 {
 	const struct policy *policy = message->policy;
 	const struct outcome *last = &message->history->last;
@@ -231,7 +295,7 @@ add_rule(struct message *message)
 		    signame_put(signal, last->code));
 		return;
 	}
-	if (strcmp(rule, "preset") == 0 && add_fatal(message))
+	if (strcmp(rule, "preset") == 0 && add_fatal(message, remedy))
 		return;
 
 	/* Neither --retry-on nor a preset names the failure, but the user's own
@@ -318,7 +382,7 @@ cause_add(struct message *message)
 		if (cause_add_item(message, "stop-on") == NULL)
 			message_put(message, "--stop-on");
 	} else if (reason == REASON_NOT_RETRYABLE) {
-		add_rule(message);
+		add_rule(message, true);
 	} else if (reason == REASON_INTERNAL && last->end == END_NOT_STARTED) {
 		message_put(message, "cannot run the command");
 	} else if (reason == REASON_INTERNAL && last->lost == reason) {
@@ -356,6 +420,22 @@ cause_add(struct message *message)
 		message_put(message, " (%s)", history->limit->text);
 }
 
+void
+cause_add_vague(struct message *message)
+{
+	const struct watch *watch =
+	    first_of(message->policy, message->history->vague);
+	const char *words;
+
+	if (watch == NULL)
+		return;
+	words = find_match(message, watch, true);
+	if (words == NULL)
+		message_put(message, "; no time found in the words for a wait");
+	else
+		message_put(message, "; no time found in \"%s\"", words);
+}
+
 /* Says which preset calls the failure transient, or made it a failure: by what
  * of the output, or by which exit status. */
 static void
@@ -371,11 +451,11 @@ add_known(struct message *message)
 	struct preset preset;
 
 	if (watch != NULL)
-		words = find_match(message, watch);
+		words = find_match(message, watch, false);
 	while (watch == NULL && item == NULL && given != NULL) {
 		if (strcmp(given->option, "preset") == 0 &&
 		    preset_find(given->text, strlen(given->text), &preset))
-			item = find_item(message, preset.codes);
+			item = find_item(message, "preset", preset.codes);
 		given = given->next;
 	}
 	if (watch == NULL && item == NULL)
@@ -401,7 +481,7 @@ add_matched(struct message *message, const char *item)
 	for (int i = 0; i < watches->count && words == NULL; i++)
 		if (watches->list[i].preset == NULL &&
 		    strcmp(watches->list[i].text, pattern) == 0)
-			words = find_match(message, &watches->list[i]);
+			words = find_match(message, &watches->list[i], false);
 	if (words != NULL)
 		message_put(message, ": \"%s\"", words);
 }
@@ -429,11 +509,16 @@ cause_add_judgement(struct message *message)
 		count(policy, rule, &given);
 		add_location(message, given);
 	} else if (judgement->reason == REASON_NOT_RETRYABLE) {
-		add_rule(message);
+		add_rule(message, false);
 	} else if (judgement->reason == REASON_NOT_IDEMPOTENT) {
 		add_unsafe(message);
 	} else if (strcmp(rule, "http") == 0) {
-		message_put(message, "HTTP %d", last->http.code);
+		message_put(message, "HTTP %d%s", last->http.code,
+		    last->http.after.wanted ? ", the server wants a retry"
+			: verdict_under_way(
+			      &message->history->request, &last->http)
+			? ", the first request is still being served"
+			: "");
 	} else if (strcmp(rule, "success-on") == 0 ||
 	    strcmp(rule, "stop-on") == 0 || strcmp(rule, "retry-on") == 0 ||
 	    strcmp(rule, "fail-on") == 0) {

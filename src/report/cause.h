@@ -9,6 +9,10 @@
 /* Adds the words that follow "giving up: ". */
 void cause_add(struct message *message);
 
+/* Adds the words that a hint has matched without a time behind them, unless an
+ * attempt before has done so, too. */
+void cause_add_vague(struct message *message);
+
 /* What would have waited for the budget, in brackets; "" if nothing would. */
 const char *cause_remedy(const struct message *message);
 

@@ -400,8 +400,8 @@ static const struct {
 	{ "fail-on", "failure", "" },
 	{ "preset", "failure", ": a failure, even with exit status 0" },
 	{ "stop-on", "stop", "" },
-	{ "preset", "stop", ": a failure that stays" },
 	{ "retry-on", "retry", "" },
+	{ "preset", "stop", ": a failure that stays" },
 	{ "preset", "retry", ": a failure that passes" },
 	{ "retry-if", "ask", "" },
 };
@@ -455,11 +455,10 @@ put_rules(struct writer *writer, const struct policy *policy)
 	const char *label = "Rules";
 	char advice[ADVICE_ROOM];
 
-	/* With -v: there is no preset for the command. */
+	/* There is no preset for the command. */
 	if (policy->given == NULL && policy->automatic &&
-	    policy->command != NULL && advice_on_rules(advice, policy)) {
+	    policy->command != NULL && advice_on_rules(advice, policy, true))
 		writer_format(writer, "%-14s%s\n", label, advice);
-	}
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		const struct given *given = policy->given;
 

@@ -400,6 +400,8 @@ relay_finish(struct relay *relay, struct outcome *outcome)
 				outcome->has_hint = true;
 				outcome->hint =
 				    number_greater(outcome->hint, wait);
+			} else if (hint->matched) {
+				outcome->vague |= UINT64_C(1) << i;
 			}
 		} else {
 			if (watch->number == 0)

@@ -125,12 +125,23 @@ date_read(struct strview text, int64_t now, int64_t *moment)
 bool
 date_parse(struct strview text, int64_t now, int64_t *moment)
 {
+	static const char zone[] = " GMT";
+	char copy[DATE_ROOM + sizeof zone];
+	struct strview zoned = { copy, 0 };
 	int64_t read;
 
 	text = strview_trim(text);
-	if (text.length == 0 || isdigit((unsigned char)*text.at) ||
-	    date_read(text, now, &read) != text.length)
+	zoned.length = text.length + sizeof zone - 1;
+	if (text.length == 0)
 		return false;
+	if (date_read(text, now, &read) != text.length) {
+		if (zoned.length > sizeof copy)
+			return false;
+		memcpy(copy, text.at, text.length);
+		memcpy(copy + text.length, zone, sizeof zone - 1);
+		if (date_read(zoned, now, &read) != zoned.length)
+			return false;
+	}
 	*moment = read;
 	return true;
 }

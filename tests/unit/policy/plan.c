@@ -69,8 +69,8 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 	static const struct script_field fields[] = {
 #define FIELD(name, field, type) { name, offsetof(struct outcome, field), SCRIPT_##type }
 		FIELD("preserved", preserved, BOOL), FIELD("overrun", overrun, BOOL),
-		FIELD("never", http.after.never, BOOL), FIELD("ran", duration, SPAN),
-		FIELD("took", elapsed, SPAN)
+		FIELD("never", http.after.never, BOOL), FIELD("wanted", http.after.wanted, BOOL),
+		FIELD("ran", duration, SPAN), FIELD("took", elapsed, SPAN)
 	};
 	struct outcome outcome = { .end = END_EXITED, .code = 22 };
 
@@ -95,6 +95,8 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 			request.method = "POST";
 		else if (script_is(script, "curl"))
 			request.curl = true;
+		else if (script_is(script, "keyed"))
+			request.keyed = true;
 		else if (script_is(script, "limits"))
 			paced = true;
 		else if (script_is(script, "several"))
@@ -251,8 +253,16 @@ TEST(verdicts) {
 		    "transient=stderr:busy fatal=stderr:no | killed PIPE seen busy seen no",
 		    "transient=75 fatal=stderr:no | exit 75 seen no",
 		    "fail=0 fatal=stderr:no | exit 0 seen no",
-		    "retry=fail fatal=stderr:no | exit 1 seen no",
-		    "fatal=stderr:no | http 503 seen no", "fail=0,1 transient=75 | exit 1" },
+		    "retry=9 transient=9 fatal=stderr:no | exit 1 seen no",
+		    "fatal=stderr:no | http 200 seen no", "fail=0,1 transient=75 | exit 1" },
+		/* The user knows better, of one word, and the server, too. */
+		{ "retry by retry-on", "retry=fail fatal=stderr:no | exit 1 seen no",
+		    "retry=stderr:no fatal=stderr:no transient=75 | exit 1 seen no",
+		    "retry=http:404 fatal=stderr:no | http 404 seen no",
+		    "retry=PIPE fatal=stderr:no | killed PIPE seen no" },
+		{ "retry by preset", "retry=stderr:no fatal=stderr:no transient=75 | exit 75" },
+		{ "retry by http", "fatal=stderr:no | http 503 seen no" },
+		{ "retry by deadline", "fatal=stderr:no | deadline seen no" },
 		{ "not-retryable by signal",
 		    "transient=stderr:busy | killed INT seen busy, killed PIPE" },
 		{ "succeeded by exit-status", "fatal=stderr:no | exit 0 seen no" },
@@ -273,7 +283,21 @@ TEST(verdicts) {
 		{ "retry by deadline", "deadline http 404" },
 		{ "not-retryable by signal", "killed INT http 503" },
 		{ "not-retryable by http", "http 503 never, exit 14 http 200 never",
-		    "retry=http:503 | http 503 never" },
+		    "retry=http:503 | http 503 never", "retry=stderr:x | http 503 never seen x",
+		    "retry=14 transient=14 | exit 14 http 200 never", "http 409 never wanted",
+		    "http 409 never keyed" },
+		/* The server wants a retry. */
+		{ "retry by http", "http 409 wanted, http 400 wanted, http 501 wanted",
+		    "retry=http:503 | http 409 wanted", "fatal=stderr:no | http 404 wanted seen no" },
+		{ "stop-rule by stop-on", "stop=http:409 | http 409 wanted" },
+		{ "succeeded by exit-status", "exit 0 http 200 wanted" },
+		{ "retry by default", "exit 18 http 200 wanted" },
+		{ "not-retryable by preset", "transient=75 | exit 18 http 200 wanted" },
+		{ "not-idempotent by idempotency", "http 409 wanted once" },
+		/* The request with this key is still being served. */
+		{ "retry by http", "http 409 keyed, exit 0 http 409 keyed" },
+		{ "not-retryable by http", "http 409, http 404 keyed, http 422 keyed" },
+		{ "not-retryable by retry-on", "retry=http:503 | http 409 keyed" },
 		{ "succeeded by exit-status", "exit 0 http 200 never" },
 		/* Statuses of curl that no retry can help. */
 		{ "not-retryable by http",
@@ -293,7 +317,12 @@ TEST(verdicts) {
 		    "retry=http:5xx,7 | exit 7 http 404" },
 		/* Without http: in a list the table counts, whatever else is listed. */
 		{ "retry by http", "retry=7 | http 503" },
-		{ "not-retryable by http", "retry=22,stderr:no | http 404 seen no" },
+		/* What the output says of an error counts, but how the command ended does not. */
+		{ "not-retryable by http", "retry=22,stderr:no | http 404",
+		    "retry=fail,timeout,over:1 | http 404 ran 2s, timeout http 404",
+		    "retry=1-255 | http 404" },
+		{ "retry by retry-on", "retry=22,stderr:no | http 404 seen no",
+		    "retry=http:503,stderr:no | http 404 seen no", "retry=22 | exit 22 http 302" },
 		{ "not-retryable by retry-on", "retry=7 | exit 18 http 200",
 		    "retry=7 fail=http:204 | exit 0 http 204" },
 		{ "stop-rule by stop-on", "stop=http:503 | http 503, exit 0 http 503" },
@@ -302,6 +331,19 @@ TEST(verdicts) {
 		{ "succeeded by exit-status", "success=fail | exit 0 http 200",
 		    "fail=http:302 | exit 0 http 200" },
 		{ "retry by fail-on", "fail=http:302 | exit 0 http 302" },
+		/* With -w all is "not yet" that nothing calls final. */
+		{ "retry by default", "wait=9 | exit 7", "wait=9 retry=9 | exit 7, timeout",
+		    "wait=9 transient=75 | exit 7", "wait=9 retry=http:503 | exit 7 http 0" },
+		{ "retry by retry-on", "wait=9 retry=stderr:no fatal=stderr:no | exit 1 seen no",
+		    "wait=9 retry=http:404 | http 404" },
+		{ "retry by http", "wait=9 retry=http:404 | http 503" },
+		{ "retry by preset", "wait=9 transient=75 | exit 75" },
+		{ "not-retryable by preset", "wait=9 fatal=stderr:no | exit 1 seen no",
+		    "wait=9 retry=9 fatal=stderr:no | exit 1 seen no" },
+		{ "not-retryable by http", "wait=9 | http 404", "wait=9 retry=http:404 | http 410",
+		    "wait=9 transient=75 | exit 60 curl http 0" },
+		{ "stop-rule by stop-on", "wait=9 stop=7 | exit 7" },
+		{ "not-retryable by signal", "wait=9 | killed INT" },
 		/* A request that must not be sent twice. */
 		{ "succeeded by exit-status", "exit 0 once" },
 		{ "not-idempotent by idempotency", "http 503 once, exit 0 http 503 once",
@@ -463,6 +505,10 @@ static const char *const plans[] = {
 
 	/* The server names a wait; the backoff would be 1s, 2s, 4s... */
 	"attempts=4 | http 503 wait 3s -> 4 in 10s, attempts, 22",
+	"attempts=4 | http 409 keyed -> 4 in 7s, attempts, 22",
+	"attempts=4 delay=0,2s | http 409 keyed -> 4 in 4s, attempts, 22",
+	"attempts=3 | http 409 keyed wait 3s -> 3 in 6s, attempts, 22",
+	"http 503, http 409 keyed, http 409 -> 3 in 3s, not-retryable, 22",
 	"attempts=3 | http 429 wait 60s, http 503 -> 3 in 62s, attempts, 22",
 	"attempts=4 | http 429 -> 4 in 7s, attempts, 22",
 	/* After a 429 the first retry is not at once. */
@@ -835,6 +881,9 @@ static const char *const tells[] = { "| 0 -> success served", "| 0 interrupted -
 	"| http 503 wait 5s -> failure refused 5s", "| http 529 wait 5s -> failure refused 5s",
 	"stop=http:503 | http 503 wait 5s -> healthy refused 5s", "| http 503 -> failure",
 	"retry=http:409 | http 409 wait 5s -> failure refused 5s",
+	/* The wait for a request that is still being served is no limit. */
+	"| http 409 keyed wait 5s -> failure served", "| http 409 keyed -> failure served",
+	"| http 409 wanted wait 5s -> failure served",
 	"retry=http:409 | http 409 -> failure served", "| http 404 wait 5s -> healthy served",
 	"| http 404 -> healthy served", "| http 403 -> healthy served", "| http 408 -> failure",
 	"| http 503 timeout wait 5s -> failure" };

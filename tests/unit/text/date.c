@@ -14,9 +14,14 @@ static const char *moment_of(const char *text) {
 }
 
 TEST(dates) {
-	static const char *const rows[][40] = {
+	static const char *const rows[][48] = {
 		{ "784111777", "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
-		    "Sun Nov  6 08:49:37 1994", " sun,\r\n 6  nov 1994 08:49:37 utc\t" },
+		    "Sun Nov  6 08:49:37 1994", " sun,\r\n 6  nov 1994 08:49:37 utc\t",
+		    /* Without a zone. */
+		    "Sun, 06 Nov 1994 08:49:37", "Sunday, 06-Nov-94 08:49:37",
+		    "\tSun, 06 Nov 1994 08:49:37 ",
+		    /* RFC 3339. */
+		    "1994-11-06T08:49:37Z", " 1994-11-06T10:19:37+01:30 " },
 		{ "0", "Thu, 01 Jan 1970 00:00:00 GMT" },
 		{ "-1", "Wed, 31 Dec 1969 23:59:59 GMT" },
 		{ "951825600", "Tue, 29 Feb 2000 12:00:00 GMT" },
@@ -29,7 +34,9 @@ TEST(dates) {
 		{ "220924800", "Saturday, 01-Jan-77 00:00:00 GMT" },
 		{ "946684800", "Saturday, 01-Jan-00 00:00:00 GMT" },
 		{ "915148800", "Friday, 01-Jan-99 00:00:00 GMT" },
-		{ "none", "", "x", "Sun", "Sun,", "Sun, 06", "Sun, 06 Nov 1994 08:49:37",
+		{ "none", "", "x", "Sun", "Sun,", "Sun, 06", "1994-11-06T08:49:37",
+		    "1994-11-06T08:49:37Z x", "1994-11-06", "Sun, 06 Nov 1994 08:49",
+		    "Sun, 06 Nov 1994 08:49:37 +0100", "Sunday, 06-Nov-94 08:49:37 CET",
 		    "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 06 Nov 1994 08:49:37 GMT x",
 		    "Sun, 06 Nov 1994 08:49 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
 		    "Sun, 06 Nov 1994 23:60:00 GMT", "Sun, 06 Nov 1994 23:59:61 GMT",
@@ -39,7 +46,7 @@ TEST(dates) {
 		    "Sun, 06 Nov 994 08:49:37 GMT", "Sun, 06 Nov 0994 08:49:37 GMT",
 		    "Sun, 06 Nov 11994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT",
 		    "Foo, 06 Nov 1994 08:49:37 GMT", "Sund, 06 Nov 1994 08:49:37",
-		    "06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z", "Sun Nov  6 08:49:37 94",
+		    "06 Nov 1994 08:49:37 GMT", "Sun Nov  6 08:49:37 94",
 		    "Sun Nov  6 08:49:37", "Sun Nov  6 08:49:37 1994 GMT",
 		    "SunNov  6 08:49:37 1994", "Mon, 01 Feb 199905:48:14 GMT",
 		    "Sunday, 06-Nov-9408:49:37 GMT", "Tuesday, 05-Oct-4 08:49:37 GMT",

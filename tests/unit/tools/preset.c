@@ -42,9 +42,9 @@ static const struct policy *policy_of(const char *line) {
 static struct http_status read_head(void) {
 	static struct http_reader reader;
 
-	http_status_begin(&reader, true);
+	http_status_begin(&reader, HTTP_FORM_HEADS, 0);
 	http_status_add(&reader, run[HEAD], strlen(run[HEAD]));
-	return http_status_end(&reader, NULL, 0, 0);
+	return http_status_end(&reader, NULL, 0);
 }
 
 /* What retry makes of the run, with options and a command as in line. */
