@@ -114,16 +114,16 @@ tells() {
 		stop --stop-on stderr:denied,75 (./team.conf:1)
 		',75' is part of the pattern; for more items, give --stop-on again
 		stop --stop-on SEGV
-		stop preset apt: a failure that stays (./team.conf:2)
-		stop preset git: a failure that stays
 		retry --retry-on 75
 		retry --retry-on timeout
+		stop preset apt: a failure that stays (./team.conf:2)
+		stop preset git: a failure that stays
 		retry preset apt: a failure that passes (./team.conf:2)
 		retry preset git: a failure that passes
 		Limits 2 retries after 9,75
 	END
 	)
-	tells "Rules no preset for 'frob' (-a): every failure is retried" -va frob
+	tells "Rules no preset for 'frob': any failure is retried" -a frob
 	tells 'Rules retry preset flock: a failure that passes' --preset flock
 	tells 'Rules stop --stop-on stderr:a\tb\x1b' --stop-on $'stderr:a\tb\e'
 	plan -n 2

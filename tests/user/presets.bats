@@ -21,7 +21,8 @@ setup() {
 
 # stub NAME STATUS [ERR [OUT]]: ./bin/NAME, one of the tools, prints these and exits like
 # that, as does any other stub now.
-tools=(apt-get curl docker frob git helm make other pip3.11 podman psql redis-cli ssh tool wget wget2)
+tools=(apt-get aws curl docker frob git helm kubectl make npm other pip3.11 podman psql redis-cli ssh
+	tool wget wget2)
 stub() {
 	STATUS=$2
 	printf '%s' "${3-}" >tool/err
@@ -43,7 +44,7 @@ ran() {
 # of two, and what retry says ends with WORDS. A 0 that failed ends with 1.
 judged() {
 	local times=$1 status=$2 words=$3 tool=" ${*:6}"
-	tool=${tool#* bin/}
+	tool=${tool#* bin/} words=${words//@/'"'}
 	stub "${tool%% *}" "$status" "${4:+$4$'\n'}" "${5:+$5$'\n'}"
 	[ "$times $status" = '1 0' ] || [ "$status" -gt 0 ] || status=1
 	ran "$times" status="$status" says="*$words" -n 2 "${@:6}"
@@ -51,6 +52,11 @@ judged() {
 
 spent='giving up: attempts exhausted'
 incurable='cannot be cured by a retry'
+
+# Sets $remedy to how the message about it ends, by which the LIST retries it.
+remedy_by() {
+	remedy="$incurable (--retry-on $1 retries it)"
+}
 
 @test "--preset list prints each tool, what it knows and its programs, and runs nothing" {
 	stub curl 0
@@ -112,7 +118,6 @@ incurable='cannot be cured by a retry'
 @test "-a is --preset auto, and of a command without a preset every failure is retried" {
 	refusing='fatal: unable to access: Connection refused'
 	printf '%s\n' auto stop-on=9 >team
-	alone='(-a): every failure is retried'
 	table judged <<-'END'
 		2 128 "$spent" "$refusing" '' -a bin/git
 		1 1 'preset git: not a transient failure, see --retry-on' '' '' --auto bin/git
@@ -121,9 +126,63 @@ incurable='cannot be cured by a retry'
 		1 9 'giving up: --stop-on 9 (./team:2)' '' '' --policy ./team bin/frob
 		1 3 'presets: not a transient failure, see --retry-on' '' '' -a --preset git,curl bin/frob
 		1 3 'not in --retry-on 9' '' '' -a --retry-on 9 bin/frob
-		2 1 ': attempts' '' '' -va bin/frob && has_line "retry: no preset for 'bin/frob' $alone" err
-		1 9 ': stop-rule' '' '' -v --policy ./team bin/frob && has_line "retry: no preset for 'bin/frob' (-a)" err
-		2 1 ': attempts' '' '' -va env -S bin/frob && has_line "retry: no preset for 'env' $alone" err
+		# The LIST of what no preset knows.
+		2 9 "$spent" '' '' -a --retry-on 9 bin/frob
+	END
+}
+
+@test "the first retry under -a says that no preset knows the command" {
+	printf '%s\n' auto stop-on=9 >team
+	stub frob 1
+	frob="no preset for 'bin/frob'" all=': any failure is retried'
+	table ran <<-'END'
+		3 status=1 says="attempt 1/3 *, retrying in 0s|$frob$all|attempt 2/3 *, retrying in 0s|attempt 3/3 *" -n 3 -a bin/frob
+		2 status=1 says="attempt 1/2 *|$frob$all|attempt 2/2 *|ended *" -n 2 -va bin/frob
+		2 status=1 says="attempt 1/2 *|no preset for 'env'$all|*" -n 2 -a env -S bin/frob
+		# With other rules these decide.
+		2 status=1 says="attempt 1/2 *|$frob|attempt 2/2 *" -n 2 --policy ./team bin/frob
+		2 status=1 says="attempt 1/2 *|$frob|attempt 2/2 *" -n 2 -a --retry-on 1 bin/frob
+		# Where there is no retry, nothing is to be known of it.
+		1 status=1 says="attempt 1/1 *" -n 1 -va bin/frob && not has 'no preset' err
+		1 status=1 says='attempt 1/2 *: --stop-on 1' -n 2 -a --stop-on 1 bin/frob
+		2 status=1 says='' -n 2 -qa bin/frob
+		2 status=1 says='attempt 2/2 *' -n 2 -Ea bin/frob
+		2 status=1 says='attempt 1/2 *|attempt 2/2 *' -n 2 bin/frob
+	END
+	stub frob 0
+	ran 1 says='' -a bin/frob
+}
+
+@test "the user's lists win over a preset, of one word, and the rest of it stays" {
+	missing='npm error code E404' login='npm error code E401' broken='npm error code ECONNRESET'
+	fetch='! [rejected] main -> main (fetch first)'
+	E404="stderr:E404"
+	table judged <<-'END'
+		# A package that was published a minute ago.
+		2 1 "$spent" "$missing" '' -a --retry-on $E404 bin/npm install x
+		1 1 "preset npm: @npm error code E401@ $(remedy_by stderr:E401; echo "$remedy")" "$login" '' -a --retry-on $E404 bin/npm install x
+		2 1 "$spent" "$broken" '' -a --retry-on $E404 bin/npm install x
+		1 1 "giving up: not in --retry-on $E404, and not a transient failure for preset npm" 'npm error x' '' -a --retry-on $E404 bin/npm install x
+		2 1 "$spent" "$fetch" '' -a --retry-on 'stderr:fetch first' bin/git push
+		2 1 "$spent" "$missing" '' -a --retry-on 1 bin/npm install x
+		2 1 "$spent" "$missing" '' -a --retry-on fail bin/npm install x
+		# But not over --stop-on.
+		1 1 "--stop-on $E404" "$missing" '' -a --retry-on $E404 --stop-on $E404 bin/npm install x
+	END
+}
+
+@test "with -w all is not yet that nothing calls final, and --retry-on takes words out of that" {
+	missing='npm error code E404' login='npm error code E401'
+	yet='giving up: attempts exhausted'
+	table judged <<-'END'
+		2 1 "$yet" "$missing" '' -w 60 -a --retry-on stderr:E404 bin/npm view x
+		1 1 "preset npm: @npm error code E401@ $incurable*" "$login" '' -w 60 -a --retry-on stderr:E404 bin/npm view x
+		1 1 "preset npm: @npm error code E404@ $incurable*" "$missing" '' -w 60 -a bin/npm view x
+		# It restricts nothing.
+		2 1 "$yet" 'npm error x' '' -w 60 -a --retry-on stderr:E404 bin/npm view x
+		2 1 "$yet" 'npm error x' '' -w 60 -a bin/npm view x
+		2 1 "$yet" '' '' -w 60 --retry-on 9 bin/frob
+		1 1 '--stop-on 1' '' '' -w 60 --retry-on 9 --stop-on 1 bin/frob
 	END
 }
 
@@ -219,39 +278,48 @@ W: Some index files failed to download.'
 	authentic='fatal: Authentication failed for x'
 	password='FATAL:  password authentication failed for user "x"'
 	unconnected='curl: (7) Failed to connect'
-	table judged <<-'END'
-		2 7 "$spent" '' '' --preset wget,curl bin/tool
-		1 3 'giving up: the presets: not a transient failure, see --retry-on' '' '' --preset curl,wget bin/tool
-		2 75 "$spent" '' '' --preset auto,sysexits bin/ssh
+	table <<-'END'
+		judged 2 7 "$spent" '' '' --preset wget,curl bin/tool
+		judged 1 3 'giving up: the presets: not a transient failure, see --retry-on' '' '' --preset curl,wget bin/tool
+		judged 2 75 "$spent" '' '' --preset auto,sysexits bin/ssh
 		# What is fatal to one is final, whatever another one retries.
-		1 75 "preset ssh: \"Permission denied (publickey)\" $incurable" "$denied" '' --preset sysexits,ssh bin/tool
-		1 128 "preset git: \"Authentication failed\" $incurable" "$authentic"$'\n'"$refused" '' --preset git bin/git
-		1 2 "preset psql: \"authentication failed\" $incurable" "$password" '' --preset psql --retry-on fail bin/psql
+		remedy_by "'stderr:Permission denied .publickey'"; judged 1 75 "preset ssh: @Permission denied (publickey)@ $remedy" "$denied" '' --preset sysexits,ssh bin/tool
+		remedy_by "'stderr:Authentication failed'"; judged 1 128 "preset git: @Authentication failed@ $remedy" "$authentic"$'\n'"$refused" '' --preset git bin/git
+		remedy_by "'stderr:authentication failed'"; judged 1 2 "preset psql: @authentication failed@ $remedy" "$password" '' --preset psql --retry-on 9 bin/psql
 		# The failure of a remote command is not ssh's own.
-		1 1 'giving up: preset ssh: not a transient failure, see --retry-on' 'Connection reset by 10.0.0.5 port 443' '' --preset ssh bin/ssh host deploy
+		judged 1 1 'giving up: preset ssh: not a transient failure, see --retry-on' 'Connection reset by 10.0.0.5 port 443' '' --preset ssh bin/ssh host deploy
 		# --retry-on adds to what a preset retries.
-		2 9 "$spent" '' '' --retry-on stderr:x --retry-on 9 --preset curl bin/curl
-		1 3 'giving up: not in --retry-on 9, and not a transient failure for preset curl' '' '' --preset curl --retry-on 9 bin/curl
-		2 3 "$spent" 'curl: out of luck' '' --preset curl --retry-on 'stderr:out of luck' bin/curl
+		judged 2 9 "$spent" '' '' --retry-on stderr:x --retry-on 9 --preset curl bin/curl
+		judged 1 3 'giving up: not in --retry-on 9, and not a transient failure for preset curl' '' '' --preset curl --retry-on 9 bin/curl
+		judged 2 3 "$spent" 'curl: out of luck' '' --preset curl --retry-on 'stderr:out of luck' bin/curl
 		# --stop-on wins.
-		1 7 'giving up: --stop-on 7' "$unconnected" '' --preset curl --stop-on 7 bin/curl
-		1 7 'giving up: --stop-on stderr:Failed to connect' "$unconnected" '' --preset curl --stop-on 'stderr:Failed to connect' bin/curl
+		judged 1 7 'giving up: --stop-on 7' "$unconnected" '' --preset curl --stop-on 7 bin/curl
+		judged 1 7 'giving up: --stop-on stderr:Failed to connect' "$unconnected" '' --preset curl --stop-on 'stderr:Failed to connect' bin/curl
 	END
 }
 
-@test "a fatal failure is told with the words of the tool, wherever they were cut" {
+@test "a fatal failure is told with the words of the tool, wherever they were cut, and with a remedy" {
 	gives_up()
 	{
-		try status="${4-1}" says="*, giving up: $3" --preset $1 -- sh -c "$2; exit 1"
+		local status=1 want=$3
+		[[ $2 != *'exit 255' ]] || status=255
+		[ -z "${4-}" ] || want="\"$3\" $incurable (--retry-on $4 retries it)"
+		try status="$status" says="*, giving up: preset ${1%%[, ]*}: $want" --preset $1 -- sh -c "$2; exit 1" || return
+		# It does.
+		[ -z "${4-}" ] || eval "try status=$status runs=2 says='*|*: attempts exhausted' -n 2 --preset \$1 --retry-on $4" '-- sh -c "echo >>ran; $2; exit 1"'
 	}
 	table gives_up <<-'END'
-		git 'printf "%5000s" "" >&2; echo " Authentication failed" >&2' "preset git: \"Authentication failed\" $incurable"
-		git 'printf Authentica >&2; sleep 0.1; printf "tion failed\n" >&2' "preset git: \"Authentication failed\" $incurable"
-		git 'echo "fatal: repository '\''a b'\'' not found" >&2; seq 500 >&2' "preset git: \"repository 'a b' not found\" $incurable"
-		aws 'echo "An error occurred (NoSuchBucket) when" >&2' "preset aws: \"An error occurred (NoSuchBucket)\" $incurable"
-		'git,curl -O' 'echo "HTTP 413" >&2' "preset git: \"HTTP 413\" $incurable"
-		git 'echo "HTTP 413" >&2; seq 2000 >&2' "preset git: this failure $incurable"
-		ssh 'printf "Too many authentication failures\r\n" >&2; exit 255' "preset ssh: \"Too many authentication failures\" $incurable" 255
+		git 'printf "%5000s" "" >&2; echo " Authentication failed" >&2' 'Authentication failed' "'stderr:Authentication failed'"
+		git 'printf Authentica >&2; sleep 0.1; printf "tion failed\n" >&2' 'Authentication failed' "'stderr:Authentication failed'"
+		git 'echo "fatal: repository '\''a b'\'' not found" >&2; seq 500 >&2' "repository 'a b' not found" "'stderr:repository .a b. not found'"
+		aws 'echo "An error occurred (NoSuchBucket) when" >&2' 'An error occurred (NoSuchBucket)' stderr:NoSuchBucket
+		npm 'echo "npm error code ETARGET" >&2' 'npm error code ETARGET' stderr:ETARGET
+		npm 'echo "npm ERR! code E404" >&2' 'npm ERR! code E404' stderr:E404
+		redis 'echo "(error) NOAUTH Authentication required."' 'NOAUTH Authentication' "'stdout:NOAUTH Authentication'"
+		'git,curl -O' 'echo "HTTP 413" >&2' 'HTTP 413' "'stderr:HTTP 413'"
+		ssh 'printf "Too many authentication failures\r\n" >&2; exit 255' 'Too many authentication failures' "'stderr:Too many authentication failures'"
+		docker 'echo "x: http: server gave HTTP response to HTTPS client" >&2' 'server gave HTTP response to HTTPS client' "'stderr:server gave HTTP response to HTTPS client'"
+		git 'echo "HTTP 413" >&2; seq 2000 >&2' "this failure $incurable (see --retry-on)"
 	END
 }
 
