@@ -102,6 +102,42 @@ asks='echo in 30ms >&2; exit 1'
 	END
 }
 
+@test "a pattern that matched and found no time is said once, in the message of that failure" {
+	vague() # vague SAYS OPTION... -- TEXT...: one TEXT an attempt
+	{
+		local says=${1//@/'"'} options=()
+		shift
+		while [ "$1" != -- ]; do
+			options+=("$1")
+			shift
+		done
+		try status=3 says="$says" "${options[@]}" -d 0 -- sh -c 'shift "$RETRY_ATTEMPT"; echo "$1" >&2; exit 3' sh "$@"
+	}
+	again=(--retry-after 'stderr:again in ')
+	moment='; no time found in "again in a moment"' all='try again in a moment, please' spent='giving up: attempts exhausted'
+	table vague <<-'END'
+		"> again in a moment|attempt 1/2 failed (exit 3), retrying in 0s$moment|> again in a moment|attempt 2/2 failed (exit 3), $spent" -n 2 "${again[@]}" -- 'again in a moment' 'again in a moment'
+		"> again in a moment|attempt 1/1 failed (exit 3), $spent$moment" -n 1 "${again[@]}" -- 'again in a moment'
+		'*giving up: --stop-on 3; no time found in "again in a moment, please"' --stop-on 3 "${again[@]}" -- "$all"
+		'*no time found in "again in 20 attempts"|*' -n 2 "${again[@]}" -- 'again in 20 attempts' x
+		# Another pattern has its own word.
+		"*; no time found in @again in a moment@|*; no time found in @after all@|*" -n 3 "${again[@]}" --retry-after 'stderr:after ' -- 'again in a moment' 'after all' 'after all'
+		"*|> again in a moment|attempt 2/2*$moment" -n 2 "${again[@]}" -- x 'again in a moment'
+		# There was a time, or no match.
+		'*attempt 1/1 failed (exit 3), giving up: attempts exhausted' -n 1 "${again[@]}" -- $'again in 0s\nagain in a moment'
+		'*attempt 1/1 failed (exit 3), giving up: attempts exhausted' -n 1 "${again[@]}" -- 'try later'
+		'> again in a moment' -q -n 1 "${again[@]}" -- 'again in a moment'
+	END
+	# If too much follows, the words are not known any more.
+	try status=1 says='*attempts exhausted; no time found in the words for a wait' -n 1 "${again[@]}" -- \
+	    sh -c 'echo again in a moment >&2; seq 2000 >&2; exit 1'
+	# So of a preset, too.
+	try status=1 says='*; no time found in "toomanyrequests: retry-after: soon"' -n 1 --preset docker -- \
+	    sh -c 'echo "toomanyrequests: retry-after: soon" >&2; exit 1'
+	# A success needs none.
+	try says='> again in a moment' "${again[@]}" -- sh -c 'echo again in a moment >&2'
+}
+
 @test "the output is relayed unchanged, and held where that is asked for" {
 	local after=(--retry-after stdout:in --retry-after stderr:in)
 	try status=1 -q -n 1 "${after[@]}" -- sh -c 'printf "a\0in 5"; printf x >&2; exit 1'
