@@ -197,7 +197,7 @@ judge_cause(const struct rules *rules, const struct request *request,
 		return decide(true, "preset");
 
 	/* If there are lists or presets, and none names the outcome, retry
-	 * stops; but with -w it is "not yet". */
+	 * stops; but with -w it goes on. */
 	known = !conditions_empty(&rules->transient) ||
 	    !conditions_empty(&rules->tool_transient);
 	if (!rules->waits && (listed || known))

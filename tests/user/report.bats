@@ -318,15 +318,14 @@ because() {
 		status=1 report='rescued=false attempt_count=3' -n 3 --consecutive 2 sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
 		status=127 report=rescued=false ./nosuch
 	END
-	# The example of the manual finds those of last week.
-	printf '{"rescued": %s, "started_at": "%s", "message": "%s"}\n' true 2020-01-01T00:00:00.000Z old \
-	    false "$(date -u +%FT%TZ)" no true "$(date -u +%FT%TZ)" yes >nightly.jsonl
+	# The example of the manual finds those that it has.
+	printf '{"rescued": %s, "command": ["%s"], "started_at": "then"}\n' false no true yes >nightly.jsonl
 	need jq
 	sed -n 's/^jq /&/p' "${BATS_TEST_FILENAME%/*}/../../man/retry-report.7" |
 	    sed -e 's/\\(aq/'"'"'/g' -e 's/\\-/-/g' | grep rescued >line
 	[ "$(lines line)" -eq 1 ]
 	sh line >out
-	[[ $(<out) == *yes* && $(lines out) = 1 ]]
+	holds out then yes
 }
 
 @test "the report says of each attempt and of the end what was said, and by which rule" {
