@@ -127,7 +127,8 @@ amend(struct http_request *request, char **from, size_t first, bool dumps)
 	return true;
 }
 
-/* Whether a request with this method needs a key; where it is not known, it may.
+/* Whether a request with this method needs a key; where it is not known, it
+ * may.
  */
 static bool
 needs_key(const char *method)
@@ -145,8 +146,8 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 	const char *method =
 	    policy->method != NULL ? policy->method : curl.method;
 
-	request->known->keyed = (request->key != NULL || curl.keyed) &&
-	    needs_key(method);
+	request->known->keyed =
+	    (request->key != NULL || curl.keyed) && needs_key(method);
 	/* Without a key only a request that is idempotent is sent twice. */
 	if (!curl.keyed && request->key == NULL && policy->method == NULL &&
 	    !curl_idempotent(curl.method))
@@ -274,8 +275,7 @@ http_request_begin(struct http_request *request)
 
 /* Reads a file of this size. False, with errno, if it cannot be read. */
 static bool
-read_file(
-    struct http_status *http, int fd, off_t size, enum http_form form)
+read_file(struct http_status *http, int fd, off_t size, enum http_form form)
 {
 	static char bytes[PART]; /* no attempt allocates */
 	static struct http_reader reader;

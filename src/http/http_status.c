@@ -234,8 +234,8 @@ add_value(struct http_fields *fields, enum field field, struct strview value)
 	while (strview_cut(&value, ',', &item)) {
 		struct strview rest = value;
 
-		if (read_number(item, &number) &&
-		    field == FIELD_RETRY_AFTER && is_moment(&number)) {
+		if (read_number(item, &number) && field == FIELD_RETRY_AFTER &&
+		    is_moment(&number)) {
 			add_moment(fields, number);
 		} else if (read_number(item, &number)) {
 			sum->wait = number_greater(
@@ -270,8 +270,8 @@ add_value(struct http_fields *fields, enum field field, struct strview value)
  * 0; a wait that is too long saturates at NANOS_MAX. A reset counts if
  * remaining is 0. As Retry-After it is a number of seconds below 1e9, a moment
  * in seconds of Unix time from 1e9 on, and a moment in milliseconds from 1e12
- * on. A negative or malformed value is ignored and sets doubtful; but a negative
- * or malformed pushback means never (A6).
+ * on. A negative or malformed value is ignored and sets doubtful; but a
+ * negative or malformed pushback means never (A6).
  */
 static struct retry_after
 read_waits(const struct http_fields *fields, nanos now)
@@ -629,8 +629,8 @@ http_status_end(struct http_reader *reader, const char *end, size_t length)
 		take_line(reader, true);
 	response = any && reader->body && reader->mixed ? reader->first
 							: reader->response;
-	if (any && !reader->begun &&
-	    !read_last_line(text, &response) && strview_starts(text, "{"))
+	if (any && !reader->begun && !read_last_line(text, &response) &&
+	    strview_starts(text, "{"))
 		read_json(text, &response);
 	http.code = response.code;
 	/* No server has answered: a number beside 000 means something else. */

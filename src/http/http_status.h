@@ -118,12 +118,12 @@ struct http_reader {
  * be understood. The objects of %{json} and %{header_json} may stand in any
  * order.
  */
-void http_status_begin(
-    struct http_reader *reader, enum http_form form, nanos now);
+void
+http_status_begin(struct http_reader *reader, enum http_form form, nanos now);
 bool
 http_status_add(struct http_reader *reader, const char *bytes, size_t length);
-struct http_status http_status_end(
-    struct http_reader *reader, const char *end, size_t length);
+struct http_status
+http_status_end(struct http_reader *reader, const char *end, size_t length);
 
 /*
  * What the response means for another attempt. To be retried are 408, 425 and
@@ -133,9 +133,9 @@ struct http_status http_status_end(
  * stop. A code above 599 counts as 5xx (RFC 9110 section 15). The meaning is
  * HTTP_STATUS_SAYS_NOTHING for 2xx, 3xx, no response and no code.
  *
- * after.wanted makes each code of 400 or more one to be retried, and after.never
- * makes it one to stop. With gRPC's 200, it changes nothing here: the caller has
- * to check it.
+ * after.wanted makes each code of 400 or more one to be retried, and
+ * after.never makes it one to stop. With gRPC's 200, it changes nothing here:
+ * the caller has to check it.
  */
 enum http_status_meaning http_status_judge(const struct http_status *http);
 

@@ -107,8 +107,7 @@ verdict_retries_by(const struct conditions *set, const struct outcome *outcome)
 }
 
 bool
-verdict_under_way(
-    const struct request *request, const struct http_status *http)
+verdict_under_way(const struct request *request, const struct http_status *http)
 {
 	return http->code == CONFLICT && request->keyed;
 }

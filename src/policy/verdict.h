@@ -154,8 +154,8 @@ verdict_fails_by(const struct conditions *set, const struct outcome *outcome);
  * error, only that status and the output count: how the command ended then says
  * no more (curl exits with 22 after each of them).
  */
-bool verdict_retries_by(
-    const struct conditions *set, const struct outcome *outcome);
+bool
+verdict_retries_by(const struct conditions *set, const struct outcome *outcome);
 
 /* Whether an HTTP status tells that an earlier request with the same key is
  * still being served: then the same is to be asked again. */

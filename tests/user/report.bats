@@ -269,7 +269,7 @@ because() {
 	printf '#!/bin/sh\necho "fatal: unable to access: Could not resolve host" >&2\nexit 1\n' >hub
 	chmod +x hub
 	answers=(sh -c 'printf "%b\n" "HTTP/1.1 $0\n" >"$RETRY_HTTP_STATUS"; exit 1')
-	says=(sh -c 'echo "$0" >&2; exit 1')
+	complains=(sh -c 'echo "$0" >&2; exit 1')
 	local first='attempt 1/2 failed (exit 1' usual=(-v -n 2 -d 0)
 	decided()
 	{
@@ -283,7 +283,7 @@ because() {
 	table decided <<-'END'
 		'), retrying in 0s: --retry-on 1' '--retry-on 1' --retry-on 9,1 false
 		'), retrying in 0s: --retry-on 1 (./team:1)' '--retry-on 1 (./team:1)' --policy ./team false
-		'), retrying in 0s: --retry-on stderr:bu.y: @busy@' '--retry-on stderr:bu.y: @busy@' --retry-on 'stderr:bu.y' "${says[@]}" busy
+		'), retrying in 0s: --retry-on stderr:bu.y: @busy@' '--retry-on stderr:bu.y: @busy@' --retry-on 'stderr:bu.y' "${complains[@]}" busy
 		'), retrying in 0s: preset git: @Could not resolve host@' 'preset git: @Could not resolve host@' --preset git ./hub
 		'attempt 1/2 failed (exit 0), retrying in 0s: --fail-on 0' '--fail-on 0' --fail-on 0 true
 		', HTTP 503), retrying in 0s: HTTP 503' 'HTTP 503' --http "${answers[@]}" '503 x'
@@ -294,7 +294,7 @@ because() {
 		', HTTP 503), retrying in 0.3s, as Retry-After asks: HTTP 503' 'HTTP 503' -j none --http "${answers[@]}" '503 x\nRetry-After-Ms: 300'
 		', HTTP 503), retrying in 0.3s if the budget allows, as Retry-After asks: HTTP 503' 'HTTP 503' -B api --budget-dir . -j none --http "${answers[@]}" '503 x\nRetry-After-Ms: 300'
 		', HTTP 503), retrying in 0.3s: HTTP 503' 'HTTP 503' -d 0.3 -j none --http "${answers[@]}" '503 x\nRetry-After-Ms: 200'
-		'), retrying in 0.3s, as the output asks: --retry-on 1' '--retry-on 1' --retry-on 1 -j none --retry-after 'stderr:in ' "${says[@]}" 'in 0.3s'
+		'), retrying in 0.3s, as the output asks: --retry-on 1' '--retry-on 1' --retry-on 1 -j none --retry-after 'stderr:in ' "${complains[@]}" 'in 0.3s'
 		', HTTP 503), retrying in 0.3s, as the output asks: HTTP 503' 'HTTP 503' -j none --http --retry-after 'stderr:in ' sh -c 'echo in 0.3s >&2; printf "HTTP/1.1 503 x\nRetry-After-Ms: 200\n\n" >"$RETRY_HTTP_STATUS"; exit 1'
 	END
 	try status=1 says="$first), retrying in 0s|*" -d 0 false
@@ -319,13 +319,13 @@ because() {
 		status=127 report=rescued=false ./nosuch
 	END
 	# The example of the manual finds those that it has.
-	printf '{"rescued": %s, "command": ["%s"], "started_at": "then"}\n' false no true yes >nightly.jsonl
+	printf '{"rescued": %s, "command": ["%s"], "started_at": "sometime"}\n' false no true yes >nightly.jsonl
 	need jq
 	sed -n 's/^jq /&/p' "${BATS_TEST_FILENAME%/*}/../../man/retry-report.7" |
 	    sed -e 's/\\(aq/'"'"'/g' -e 's/\\-/-/g' | grep rescued >line
 	[ "$(lines line)" -eq 1 ]
 	sh line >out
-	holds out then yes
+	holds out sometime yes
 }
 
 @test "the report says of each attempt and of the end what was said, and by which rule" {

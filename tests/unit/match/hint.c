@@ -169,6 +169,22 @@ TEST(which_match_counts) {
 	check("v[0-9]", "v10s", NONE);
 }
 
+/* Whether it has matched, be there a time or not. */
+TEST(a_match_without_a_time) {
+	static const struct {
+		const char *stream;
+		bool matched;
+	} rows[] = { { "in 7s", true }, { "in a moment\n", true }, { "in", false }, { "in ", true },
+		{ "soon", false }, { "", false } };
+
+	compile("in ");
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		for (size_t chunk = 1; chunk < 4; chunk++) {
+			wait_in(rows[i].stream, chunk);
+			EQUAL(rows[i].stream, hint.matched, rows[i].matched);
+		}
+}
+
 TEST(a_new_stream_knows_nothing_of_the_last_one) {
 	compile("in ");
 	EQUAL("7s", wait_in("in 7s", 3), SECONDS(7));

@@ -288,7 +288,8 @@ TEST(verdicts) {
 		    "http 409 never keyed" },
 		/* The server wants a retry. */
 		{ "retry by http", "http 409 wanted, http 400 wanted, http 501 wanted",
-		    "retry=http:503 | http 409 wanted", "fatal=stderr:no | http 404 wanted seen no" },
+		    "retry=http:503 | http 409 wanted",
+		    "fatal=stderr:no | http 404 wanted seen no" },
 		{ "stop-rule by stop-on", "stop=http:409 | http 409 wanted" },
 		{ "succeeded by exit-status", "exit 0 http 200 wanted" },
 		{ "retry by default", "exit 18 http 200 wanted" },
@@ -809,6 +810,46 @@ TEST_ROWS(drawn) {
 	tenth = (high - low) / 10;
 	HOLDS(row, least >= low && least <= low + tenth);
 	HOLDS(row, most <= high && most >= high - tenth);
+}
+
+/* Whether the delay is a wait that was asked for, or the usual one. */
+static const char *asker_of(const char *row) {
+	struct script script = script_of(row);
+	struct policy policy = read_options(&script);
+	struct outcome outcome = read_outcome(&script, NULL);
+	struct history history = plan_start(&policy, BEGAN, NANOS_MAX, 1);
+	struct step step;
+
+	plan_begin(&history);
+	step = next_step(&policy, &history, &outcome, BEGAN);
+	return !step.again ? "the end" : step.asked ? "asked" : "usual";
+}
+
+TEST(who_asks_for_a_delay) {
+	static const char *const rows[][5] = {
+		{ "asked", "| http 503 wait 1.5s", "| 7 hint 2s", "| http 503 wait 0.5s hint 2s",
+		    "jitter=full | limits http 429 wait 10s" },
+		{ "usual", "| 7", "| http 503 wait 0.5s", "| http 429", "| 7 unset-wait 9s" },
+		{ "the end", "deadline=1s | http 503 wait 2s", "stop=7 | 7 hint 2s" },
+	};
+
+	ALIKE(rows, asker_of);
+}
+
+/* A hint that matched and told no time is news once. */
+TEST(what_is_vague_is_new_once) {
+	static const uint64_t rows[][2] = { { 0, 0 }, { 1, 1 }, { 1, 0 }, { 3, 2 }, { 0, 0 },
+		{ 3, 0 }, { UINT64_C(1) << 63, UINT64_C(1) << 63 } };
+	struct policy policy = script_policy_of("attempts=inf");
+	struct history history = plan_start(&policy, BEGAN, NANOS_MAX, 1);
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		struct outcome outcome = { .code = 7, .vague = rows[i][0] };
+
+		plan_begin(&history);
+		plan_judge(&policy, &history, &outcome);
+		HOLDS("new", history.vague == rows[i][1]);
+	}
 }
 
 TEST(the_lesser_deadline_counts) {

@@ -46,13 +46,13 @@ TEST(dates) {
 		    "Sun, 06 Nov 994 08:49:37 GMT", "Sun, 06 Nov 0994 08:49:37 GMT",
 		    "Sun, 06 Nov 11994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT",
 		    "Foo, 06 Nov 1994 08:49:37 GMT", "Sund, 06 Nov 1994 08:49:37",
-		    "06 Nov 1994 08:49:37 GMT", "Sun Nov  6 08:49:37 94",
-		    "Sun Nov  6 08:49:37", "Sun Nov  6 08:49:37 1994 GMT",
-		    "SunNov  6 08:49:37 1994", "Mon, 01 Feb 199905:48:14 GMT",
-		    "Sunday, 06-Nov-9408:49:37 GMT", "Tuesday, 05-Oct-4 08:49:37 GMT",
-		    "Tuesday, 05-Oct- 4 08:49:37 GMT", "Sun, 06 Nov 1994 8:49:37 GMT",
-		    "Sun, 06 Nov 1994 08:4:7 GMT", "Sun, 06 Nov 1994 08:49: 7 GMT",
-		    "Sun Nov  608:49:37 1994", "Sun Nov  6 08:49:371994" },
+		    "06 Nov 1994 08:49:37 GMT", "Sun Nov  6 08:49:37 94", "Sun Nov  6 08:49:37",
+		    "Sun Nov  6 08:49:37 1994 GMT", "SunNov  6 08:49:37 1994",
+		    "Mon, 01 Feb 199905:48:14 GMT", "Sunday, 06-Nov-9408:49:37 GMT",
+		    "Tuesday, 05-Oct-4 08:49:37 GMT", "Tuesday, 05-Oct- 4 08:49:37 GMT",
+		    "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, 06 Nov 1994 08:4:7 GMT",
+		    "Sun, 06 Nov 1994 08:49: 7 GMT", "Sun Nov  608:49:37 1994",
+		    "Sun Nov  6 08:49:371994" },
 	};
 
 	ALIKE(rows, moment_of);
