@@ -160,6 +160,8 @@ advice_on_rules(
 	for (; given != NULL; given = given->next)
 		if (advice_on_list(text, given))
 			return true;
+	if (!policy->automatic && policy->loudness < LOUDNESS_VERBOSE)
+		return false;
 	command += command_line_unwrap(command).command;
 	known = preset_for_command(command, &preset);
 	if (policy->automatic && !known)

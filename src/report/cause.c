@@ -196,21 +196,22 @@ is_error_name(const char *word)
 static void
 add_remedy(struct message *message, int fd, const char *words)
 {
-	char pattern[MESSAGE_QUOTE + 4] = "", *end = pattern, *name;
-	const char *quote;
+	char pattern[MESSAGE_QUOTE + 4] = "", *end = pattern;
+	const char *all = pattern, *name, *quote;
 
 	for (; words != NULL && *words != '\0'; words++)
 		*end++ = isalnum((unsigned char)*words) ||
-			strchr(" _-/:@%+=", *words) != NULL
+			strchr(" _-/:@%=", *words) != NULL
 		    ? *words
 		    : '.';
 	while (end > pattern && strchr(". ", end[-1]) != NULL)
 		end--;
 	*end = '\0';
-	for (name = end; name > pattern && strchr(" .", name[-1]) == NULL;)
+	all += strspn(all, ". ");
+	for (name = end; name > all && strchr(" .", name[-1]) == NULL;)
 		name--;
 	if (!is_error_name(name))
-		name = pattern;
+		name = all;
 	quote = strchr(name, ' ') == NULL ? "" : "'";
 	if (*name == '\0')
 		message_put(message, " (see --retry-on)");

@@ -316,6 +316,7 @@ W: Some index files failed to download.'
 		npm 'echo "npm error code ETARGET" >&2' 'npm error code ETARGET' stderr:ETARGET
 		npm 'echo "npm ERR! code E404" >&2' 'npm ERR! code E404' stderr:E404
 		redis 'echo "(error) NOAUTH Authentication required."' 'NOAUTH Authentication' "'stdout:NOAUTH Authentication'"
+		git 'echo " ! [rejected] main -> main (fetch first)" >&2' '[[]rejected]' stderr:rejected
 		'git,curl -O' 'echo "HTTP 413" >&2' 'HTTP 413' "'stderr:HTTP 413'"
 		ssh 'printf "Too many authentication failures\r\n" >&2; exit 255' 'Too many authentication failures' "'stderr:Too many authentication failures'"
 		docker 'echo "x: http: server gave HTTP response to HTTPS client" >&2' 'server gave HTTP response to HTTPS client' "'stderr:server gave HTTP response to HTTPS client'"
