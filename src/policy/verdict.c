@@ -161,7 +161,7 @@ judge_cause(const struct rules *rules, const struct request *request,
 	const struct conditions *retry_on = &rules->retry_on;
 	const struct http_status *http = &outcome->http;
 	bool fatal = verdict_fails_by(&rules->fatal, outcome);
-	bool listed = !conditions_empty(retry_on), known;
+	bool listed = !conditions_empty(retry_on), preset;
 	bool transient = verdict_fails_by(&rules->transient, outcome) ||
 	    (meets_end(&rules->tool_exits, outcome) &&
 		meets(&rules->tool_transient, outcome));
@@ -174,10 +174,11 @@ judge_cause(const struct rules *rules, const struct request *request,
 			return decide(true, "retry-on");
 		/* A peer that closes the connection kills a tool, too, which
 		 * may still have said so. */
-		known = fatal ||
-		    (outcome->code == SIGPIPE &&
-			(rules->transient.watches & outcome->seen) != 0);
-		return decide(known && !fatal, known ? "preset" : "signal");
+		preset = outcome->code == SIGPIPE &&
+		    (rules->transient.watches & outcome->seen) != 0;
+		if (fatal || preset)
+			return decide(!fatal, "preset");
+		return decide(false, "signal");
 	}
 
 	/* gRPC refuses a retry in a response with status 200. */
@@ -197,9 +198,9 @@ judge_cause(const struct rules *rules, const struct request *request,
 
 	/* If there are lists or presets, and none names the outcome, retry
 	 * stops; but with -w it goes on. */
-	known = !conditions_empty(&rules->transient) ||
+	preset = !conditions_empty(&rules->transient) ||
 	    !conditions_empty(&rules->tool_transient);
-	if (!rules->waits && (listed || known))
+	if (!rules->waits && (listed || preset))
 		return decide(false, listed ? "retry-on" : "preset");
 	if (request->curl && outcome->end == END_EXITED &&
 	    curl_distrusts(outcome->code))

@@ -87,9 +87,8 @@ enum verdict {
 
 /* What the user said about outcomes, in options and by presets. */
 struct rules {
-	/* If this and transient are empty, or with -w, any failure is retried
-	 * that nothing calls final. */
-	bool waits;
+	bool waits; /* -w: what nothing calls final is retried */
+	/* If this and transient are empty, so it is, too. */
 	struct conditions retry_on;
 	struct conditions stop_on;
 	struct conditions fail_on;
