@@ -349,7 +349,7 @@ says() {
 	says -n 1 -t 0.1 sleep 30
 	says -n 1 --idle-timeout 0.1 sleep 30
 	says -T 0.5 sleep 30
-	says -w 0.1 -d 5 -j none ./pg_isready
+	says -w 4 -d 9 -j none ./pg_isready
 	says -v --success-on 1 false
 	says -T 0.000000001 true
 	says --policy ./team.conf sh -c 'echo denied >&2; exit 1'
