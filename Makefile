@@ -38,7 +38,7 @@ WIDE = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
 # Nothing unwinds the stack, and the tables for it are a tenth of the program,
 # which is mapped by retry and by each child until its exec.
 LEAN = -fno-asynchronous-unwind-tables
-COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(WIDE) -iquote src $(CPPFLAGS) \
+COMPILE = $(CC) -std=c11 -D_GNU_SOURCE $(WIDE) -iquote src -iquote $(B) $(CPPFLAGS) \
 	$(WARNINGS) $(LEAN) $(CFLAGS)
 LINK = $(CC) $(CFLAGS) $(MODE) $(LDFLAGS)
 # All functions are bound at start-up: it is as fast here, and their table is
@@ -154,6 +154,12 @@ $(filter-out $(APART),$(BIN) $(addprefix $(B)/,$(UNITS) $(CHECKS) $(MEASURES) \
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call run,$(notdir $(CC)) $<,$(COMPILE) $(WERROR) -MMD -MP -c -o $@ $<)
+
+# The table of known tools, from its text.
+$(B)/src/tools/preset.o: $(B)/presets.inc
+$(B)/presets.inc: src/tools/presets src/tools/presets.awk
+	@mkdir -p $(@D)
+	$(call run,awk $<,LC_ALL=C awk -f src/tools/presets.awk $< >$@.new) && mv $@.new $@
 
 $(B)/tests/%.o $(B)/measure/check.o: private override CPPFLAGS += -iquote tests/unit
 # Nearly all of them is tables: to compile them takes longer than to run them.
@@ -310,7 +316,7 @@ EACH = xargs -P $$(nproc) -n
 
 # The units run as distributions build them, too: with link-time optimization
 # _FORTIFY_SOURCE knows the room of more buffers.
-lint:
+lint: $(B)/presets.inc
 	clang-format --dry-run -Werror $(C_FILES)
 	@printf '%s\n' src/*.h src/*/*.h | $(EACH) 1 sh -c 'echo "extern int \
 		declared;" | $(COMPILE) -Werror -fsyntax-only -include "$$1" -x c -' sh
@@ -340,14 +346,14 @@ lint:
 # .clang-tidy has the checks, and CHECKING those beside them. Of several files
 # clang-tidy 14 knows va_start() only in the first one.
 TIDY = printf '%s\n' retry.c src/*.c src/*/*.c | $(EACH) 1 sh -c 'clang-tidy \
-	--quiet $(CHECKING) "$$@" -- -std=c11 -D_GNU_SOURCE -iquote src \
+	--quiet $(CHECKING) "$$@" -- -std=c11 -D_GNU_SOURCE -iquote src -iquote $(B) \
 	2>/dev/null' sh
 
 # The static analyzer of clang takes nine times as long as the rest of
 # clang-tidy, and is of the kind of gcc's: for releases.
 analyze: CHECKING = --checks=-*,clang-analyzer-*,$(strip \
 	)-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
-analyze:
+analyze: $(B)/presets.inc
 	@echo clang-tidy clang-analyzer retry.c src
 	@$(TIDY)
 

@@ -812,10 +812,19 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 	add_list(policy, &rules->transient, argument, preset->codes);
 	if (preset->own != NULL)
 		add_list(policy, &rules->tool_exits, argument, preset->own);
+	/* Where it tells nothing elsewhere, nobody knows what passes. */
+	if (preset->screen != NULL && !policy->hold_out &&
+	    isatty(STDOUT_FILENO)) {
+		policy->unsearched = preset->name;
+		if (preset->err.transient == NULL)
+			add_list(policy, &rules->transient, argument, "fail");
+	}
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
 		const struct preset_lines *lines =
 		    fd == STDOUT_FILENO ? &preset->out : &preset->err;
 
+		if (fd == STDOUT_FILENO && policy->unsearched == preset->name)
+			continue;
 		if (lines->fatal != NULL)
 			add_pattern(
 			    policy, &rules->fatal, argument, fd, lines->fatal);
@@ -853,6 +862,38 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 }
 
 /*
+ * Behind the preset of a launcher such as npx notes that of the tool which it
+ * runs. Where there is none, any failure is retried that the launcher's preset
+ * does not call fatal.
+ */
+static void
+add_launched(struct policy *policy, struct given *launcher,
+    const struct argument *argument)
+{
+	char **command = policy->command;
+	struct preset preset;
+	struct given *tool;
+
+	switch (preset_launched(
+	    command + command_line_unwrap(command).command, &preset)) {
+	case PRESET_LAUNCH_KNOWN:
+		if (strcmp(preset.name, launcher->text) == 0)
+			break;
+		tool = option_allocate(argument, sizeof *tool);
+		*tool = *launcher;
+		tool->text = preset.name;
+		launcher->next = tool;
+		break;
+	case PRESET_LAUNCH_UNKNOWN:
+		policy->launched = true;
+		add_list(policy, &policy->rules.transient, argument, "fail");
+		break;
+	case PRESET_LAUNCH_NONE:
+		break;
+	}
+}
+
+/*
  * Adds the rules of the preset that was noted, or of the command's, which is
  * behind wrappers such as env or sudo. False if the command has none; with
  * --dry-run there may be no command.
@@ -869,11 +910,12 @@ add_preset(
 		policy->automatic = true;
 		if (command == NULL)
 			return false;
-		if (!preset_for_command(
-			command + command_line_unwrap(command).command,
-			&preset))
+		command += command_line_unwrap(command).command;
+		if (!preset_for_command(command, &preset))
 			return false;
 		given->text = preset.name;
+		add_launched(policy, given, argument);
+		command = policy->command;
 	} else {
 		preset =
 		    find_preset(argument, given->text, strlen(given->text));

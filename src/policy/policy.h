@@ -146,7 +146,9 @@ struct policy {
 	bool chronic; /* both are, and written only after the final failure */
 	bool seeded;
 	bool waits; /* for the command's first success (-w) */
+	const char *unsearched; /* a preset that leaves the terminal alone */
 	bool automatic; /* a preset was to be that of the command */
+	bool launched; /* ... which runs a tool that has none */
 	bool presets_off; /* they were taken back, or -w wants none */
 	bool http; /* retry makes a status file (--http) */
 	bool http_unasked; /* only because it is curl, by --preset auto */

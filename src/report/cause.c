@@ -167,17 +167,23 @@ add_fatal(struct message *message)
 	const struct policy *policy = message->policy;
 	const struct watch *watch = first_of(
 	    policy, policy->rules.fatal.watches & message->history->last.seen);
+	struct preset preset = { 0 };
 	const char *words;
 
 	if (watch == NULL)
 		return false;
+	if (watch->preset != NULL)
+		preset_find(watch->preset, strlen(watch->preset), &preset);
 	words = find_match(message, watch);
 	add_preset(message, watch->preset);
 	if (words == NULL)
 		message_put(message, "this failure");
 	else
 		message_put(message, "\"%s\"", words);
-	message_put(message, " cannot be cured by a retry");
+	if (preset.because != NULL)
+		message_put(message, ": %s", preset.because);
+	else
+		message_put(message, " cannot be cured by a retry");
 	return true;
 }
 
