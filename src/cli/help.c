@@ -12,7 +12,7 @@
 #define HELP_COLUMN 30
 
 /* The column of what a preset knows; every name of a preset is shorter. */
-#define LIST_COLUMN 15
+#define LIST_COLUMN 17
 
 #define SYNOPSIS " [OPTION]... [--] COMMAND [ARG]...\n"
 

@@ -527,6 +527,13 @@ cut_time(struct strview *rest, nanos unit, nanos now, nanos *wait)
 	*wait = 0;
 	if (strview_starts(strview_skip(text, DIGITS), "-"))
 		cut(rest, DIGITS LETTERS ":+-");
+	/* 1994-11-06 08:49:37 UTC */
+	if (rest->at - text.at == 10) {
+		cut(rest, " ");
+		cut(rest, DIGITS ":");
+		cut(rest, " ");
+		cut(rest, "UTC");
+	}
 	if (rest->length == 0)
 		return false;
 	if (date_read(text, now / NANOS_SECOND, &moment) > 0) {

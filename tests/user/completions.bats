@@ -289,7 +289,7 @@ all_become() {
 		gives 0 "$2" in_bash <<<"$1"
 	}
 	table offered <<-'END'
-		'--preset net,li' ''
+		'--preset net,lis' ''
 		'--attempts i' inf
 		'--jitter = d' decorrelated
 		'--jitter=d' --jitter=decorrelated
