@@ -1,5 +1,6 @@
 /*
  * preset: the table, and what retry makes of the lines and runs of tools in tests/fixtures/tools.
+ * Covers tools/launcher.
  */
 #include "unit.h"
 #include <glob.h>
