@@ -182,9 +182,16 @@ help_preset(const struct preset *preset)
 	writer_put_all(&writer,
 	    STRINGS(preset->name, ": ", preset->knows,
 		"\nfacts from: ", preset->source, "\n"));
+	if (preset->screen != NULL)
+		writer_put_all(&writer,
+		    STRINGS("standard output is searched unless it is a "
+			    "terminal, which keeps:\n  ",
+			preset->screen, "\n"));
 	put_rule(&writer, "a failure, even with exit status 0:\n", err->failed,
 	    out->failed);
 	put_rule(&writer, "a failure that stays:\n", err->fatal, out->fatal);
+	if (preset->because != NULL)
+		writer_put_all(&writer, STRINGS("as ", preset->because, "\n"));
 	writer_put(&writer, "a failure that passes:\n");
 	put_alternatives(&writer, "", preset->codes, ',');
 	if (preset->elsewhere != NULL)

@@ -508,7 +508,9 @@ note(const struct argument *argument, struct policy *policy)
 	if (*text == '\0')
 		return;
 	*at = option_allocate(argument, sizeof **at);
-	**at = (struct given){ name, text, argument->location, NULL };
+	**at = (struct given){
+		.option = name, .text = text, .location = argument->location
+	};
 }
 
 /* The preset of that name, a part of the argument's text. */
@@ -882,6 +884,7 @@ add_launched(struct policy *policy, struct given *launcher,
 		tool = option_allocate(argument, sizeof *tool);
 		*tool = *launcher;
 		tool->text = preset.name;
+		tool->launched = true;
 		launcher->next = tool;
 		break;
 	case PRESET_LAUNCH_UNKNOWN:
@@ -980,7 +983,7 @@ add_rules(struct policy *policy)
 		if (option->special == SPECIAL_LIST) {
 			add_list(policy, set, &argument, given->text);
 		} else if (option->special == SPECIAL_PRESET) {
-			if (presets++ == PRESETS)
+			if (!given->launched && presets++ == PRESETS)
 				option_refuse(
 				    &argument, "given more than 8 times");
 			rule = add_preset(policy, given, &argument);

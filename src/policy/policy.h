@@ -83,6 +83,7 @@ struct given {
 	const char *text; /* as it was given; the name of a preset */
 	const char *location; /* "FILE:LINE"; NULL: the command line */
 	struct given *next;
+	bool launched; /* a preset, of what a launcher such as npx runs */
 };
 
 /* The fleet that shares the budget: its server has to grant each retry, too. */

@@ -31,10 +31,10 @@ bool date_parse(struct strview text, int64_t now, int64_t *moment);
 
 /*
  * Reads the date with which text begins, of HTTP or of RFC 3339
- * ("1994-11-06T08:49:37Z", "1994-11-06T09:49:37.5+01:00"), or as servers of ACME
- * write it ("1994-11-06 08:49:37 UTC"), as a moment in
- * seconds of Unix time; a part of a second counts as one. Returns how many
- * bytes the date has, or 0: there is none, or a letter or a digit follows.
+ * ("1994-11-06T08:49:37Z", "1994-11-06T09:49:37.5+01:00"), or as servers of
+ * ACME write it ("1994-11-06 08:49:37 UTC"), as a moment in seconds of Unix
+ * time; a part of a second counts as one. Returns how many bytes the date has,
+ * or 0: there is none, or a letter or a digit follows.
  */
 size_t date_read(struct strview text, int64_t now, int64_t *moment);
 

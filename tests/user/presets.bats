@@ -77,6 +77,9 @@ incurable='cannot be cured by a retry'
 	has_line 'stderr:Host key verification failed' stop
 	has_line 'and, with exit status 255:' out
 	grep -q '^stderr:^ssh: connect to host ' retry
+	"$RETRY" --preset show:yt-dlp >out
+	has_line 'standard output is searched unless it is a terminal, which keeps:' out
+	has_line 'as the file lacks this piece, and a second run calls it complete' out
 	for preset in net sqlite3; do
 		set --
 		while IFS= read -r item; do
@@ -234,6 +237,7 @@ W: Some index files failed to download.'
 		2 1 ': attempts' '' '' -va bin/npx -y cow && has_line "retry: no preset for what 'bin/npx' runs $unknown" err
 		1 1 'not in --retry-on 9' '' '' --retry-on 9 bin/npx -y cow
 		2 9 "$spent" '' '' -a --retry-on 9 bin/npx -y wrangler deploy
+		2 1 "$spent" '[ERROR] fetch failed' '' --preset auto,git,ssh,scp,nc,dns,apt,dnf bin/npx -y wrangler
 	END
 }
 
