@@ -220,6 +220,14 @@
 /* From registries of images, with how long to wait behind it. */
 #define REGISTRY_WAIT "(toomanyrequests|TOOMANYREQUESTS): [Rr]etry-[Aa]fter: ?"
 
+/* How GitHub refuses who asks too often, with how long to wait according to its
+ * documentation. */
+#define GITHUB_LIMIT \
+	"secondary rate limit|abuse detection mechanism|" \
+	"(was|were) submitted too quickly|" \
+	"^remote: This request was rate-limited"
+#define GITHUB_WAIT NANOS_MINUTE
+
 /*
  * SLOW: retry has ended the attempt. SLOW_TOO: retry or timeout(1) has ended
  * it; not for tools that pass on the exit status of another command.
@@ -476,7 +484,9 @@ static const struct preset tools[] = {
 	    "the remote server responded with an error \\(status " AGAIN
 	    ")|class=Net |(" UNREACHED ").*class=Os |http status code: " AGAIN
 	    "|" GIT_AGAIN,
-	  .source = "cargo's util/network/, libgit2; captures" },
+	  .wait = "\\(status 429[^)]*\\): .*[Pp]lease try again after ",
+	  .source = "cargo's util/network/, libgit2; crates.io's "
+	    "rate_limiter.rs; captures" },
 
 	/*
 	 * Symfony's console breaks a line at any character: the beginning of
@@ -681,10 +691,11 @@ static const struct preset tools[] = {
 	  .knows = "errors of the server, the secondary rate limit",
 	  .err.fatal = "HTTP (401|404|410|422)\\b|gh auth login|" GO_NEVER,
 	  .err.transient = "HTTP " AGAIN "|" GO_STATUS_AGAIN
-	    "|error connecting to |secondary rate limit|"
-	    "abuse detection mechanism|Something went wrong while executing|"
+	    "|error connecting to |Something went wrong while executing|"
 	    "^unexpected (EOF|end of JSON input)$|: unexpected EOF$|" GO_AGAIN
 	    "|" GIT_AGAIN,
+	  .limit = GITHUB_LIMIT,
+	  .limit_wait = GITHUB_WAIT,
 	  .source = "gh help exit-codes; GitHub REST API, Rate limits; "
 	    "captures" },
 
@@ -702,8 +713,13 @@ static const struct preset tools[] = {
 	    "upon initial)|^fatal: (git fetch-pack: )?expected (flush|"
 	    "response end|shallow|ACK/NAK)|(\\.lock'|"
 	    "lock config file .*): File exists|is at [0-9a-f]+ but expected|"
-	    "Rate limit exceeded: http",
-	  .source = "git's remote-curl.c, connect.c, lockfile.c; captures" },
+	    "Rate limit exceeded: http|^fatal: rate limited by '",
+	  .wait = "^fatal: rate limited by '.*', please try again in |"
+	    "requested a delay greater than http\\.maxRetryTime \\(",
+	  .limit = GITHUB_LIMIT,
+	  .limit_wait = GITHUB_WAIT,
+	  .source = "git's remote-curl.c, http.c, connect.c, lockfile.c; "
+	    "GitHub REST API, Rate limits; captures" },
 
 	{ .name = "glab",
 	  .knows = "errors of the server, HTTP 429 or 5xx",

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "text/duration.h"
 
 /*
  * What the lines of one stream mean, as patterns in the syntax of ere.h, each
@@ -65,6 +66,11 @@ struct preset {
 	/* A pattern on stderr: such a line is transient, and the time directly
 	 * behind the match is how long to wait, as with --retry-after. */
 	const char *wait;
+	/* A pattern on stderr: such a line is about a limit of the server, and
+	 * transient whatever else is fatal. The tool does not say how long to
+	 * wait: for this time, and twice as long after each further one. */
+	const char *limit;
+	nanos limit_wait;
 	/*
 	 * Where these facts come from. "captures" are in tests/fixtures/tools;
 	 * "not run" means that no capture shows them.
