@@ -10,7 +10,7 @@
 # make san             the suite under ASan and UBSan
 # make check-package   the action, the tarball, the packages' recipes, install
 # make check-static    the suite through the static program
-# make analyze         clang's static analyzer
+# make analyze         the static analyzers of gcc and clang
 # make faults          signals and errors at every call
 # make fuzz            libFuzzer on all parsers
 # make storm simulate  thousands of clients, real ones or in virtual time
