@@ -178,6 +178,7 @@ help_preset(const struct preset *preset)
 {
 	struct writer writer = { .to = STDOUT_FILENO };
 	const struct preset_lines *err = &preset->err, *out = &preset->out;
+	char span[DURATION_ROOM];
 
 	writer_put_all(&writer,
 	    STRINGS(preset->name, ": ", preset->knows,
@@ -204,6 +205,12 @@ help_preset(const struct preset *preset)
 	put_rule(&writer, "", err->transient, out->transient);
 	put_rule(&writer, "the same, with the time to wait behind:\n",
 	    preset->wait, NULL);
+	if (preset->limit != NULL)
+		writer_put_all(&writer,
+		    STRINGS("the same, after a wait of ",
+			duration_format(span, preset->limit_wait),
+			", doubled each time:\n"));
+	put_alternatives(&writer, "stderr:", preset->limit, '|');
 	finish(&writer);
 }
 

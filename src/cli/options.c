@@ -129,7 +129,8 @@ static const struct option table[] = {
 	    "random wait of up to DUR before the first attempt", SPAN(splay) },
 	{ "retry-after", '\0', "HINT",
 	    "wait at least the time that follows HINT in the\n"
-	    "output; HINT is stderr:ERE or stdout:ERE",
+	    "output: stderr:ERE or stdout:ERE; or, by\n"
+	    "DUR:LIST, DUR after these limits of a server",
 	    SPECIAL(SPECIAL_RETRY_AFTER) },
 
 	{ "retry-on", '\0', "LIST", "retry only these failures (default: any)",
@@ -779,6 +780,20 @@ add_hint(struct policy *policy, const struct argument *argument, int fd,
 	policy->watches.hints = true;
 }
 
+/* Adds a wait that the user or a preset knows, behind the others. */
+static struct known_wait *
+add_known_wait(
+    struct policy *policy, const struct argument *argument, nanos least)
+{
+	struct known_wait **at = &policy->known_waits;
+
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = option_allocate(argument, sizeof **at);
+	**at = (struct known_wait){ .least = least };
+	return *at;
+}
+
 /*
  * Adds the text of a preset to the last pattern of presets on its stream. False
  * where there is none, or it is full. Patterns of the user are not joined.
@@ -846,6 +861,16 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 		add_pattern(policy, &rules->transient, argument, STDERR_FILENO,
 		    preset->wait);
 		add_hint(policy, argument, STDERR_FILENO, preset->wait);
+	}
+	if (preset->limit != NULL) {
+		struct known_wait *known =
+		    add_known_wait(policy, argument, preset->limit_wait);
+
+		known->preset = preset->name;
+		add_pattern(policy, &known->failures, argument, STDERR_FILENO,
+		    preset->limit);
+		add_pattern(policy, &rules->transient, argument, STDERR_FILENO,
+		    preset->limit);
 	}
 
 	/* Patterns on the same stream are compiled as one. */
@@ -952,13 +977,34 @@ add_limit(struct policy *policy, const struct argument *argument)
 	policy->limit[policy->limits++] = limit;
 }
 
+/* Adds DUR:LIST. */
+static void
+add_users_wait(struct policy *policy, const struct argument *argument)
+{
+	const char *text = argument->text, *colon = strchrnul(text, ':');
+	struct known_wait *known;
+	nanos least;
+
+	if (*colon == '\0' ||
+	    !duration_parse(text, (size_t)(colon - text), &least))
+		option_refuse(argument, "not DUR:LIST");
+	known = add_known_wait(policy, argument, least);
+	known->text = text;
+	known->location = argument->location;
+	add_list(policy, &known->failures, argument, colon + 1);
+	if (!conditions_said(&known->failures))
+		option_refuse(argument,
+		    "not a LIST of statuses, http: items and patterns");
+}
+
 static void
 add_stream_hint(struct policy *policy, const struct argument *argument)
 {
 	int fd = conditions_stream(argument->text);
 
 	if (fd == 0)
-		option_refuse(argument, "neither stderr:ERE nor stdout:ERE");
+		option_refuse(
+		    argument, "neither DUR:LIST, stderr:ERE nor stdout:ERE");
 	add_hint(policy, argument, fd, argument->text + CONDITIONS_STREAM);
 	if (policy->budget.key != NULL)
 		add_list(policy, &policy->rules.limited, argument,
@@ -991,7 +1037,10 @@ add_rules(struct policy *policy)
 			add_limit(policy, &argument);
 			rule = false;
 		} else if (option->special == SPECIAL_RETRY_AFTER) {
-			add_stream_hint(policy, &argument);
+			if (isdigit((unsigned char)*given->text))
+				add_users_wait(policy, &argument);
+			else
+				add_stream_hint(policy, &argument);
 			rule = false;
 		}
 		if (set == &policy->rules.retry_on &&

@@ -23,6 +23,8 @@ struct history {
 	struct judgement judgement; /* of the last outcome */
 	int64_t successes; /* in a row, up to the last attempt */
 	int64_t limited[POLICY_LIMITS]; /* retries after what each names */
+	int64_t preset_limits; /* since the last success (known_wait.h) */
+	bool vague; /* a hint without a time was noted: that is said once */
 	const struct limit *limit; /* that allows no more, or NULL */
 	nanos waits_until; /* for admission; 0: not waiting */
 	nanos held; /* how long it has waited for a closed key */

@@ -9,6 +9,7 @@
 #include "policy/backoff.h"
 #include "text/duration.h"
 #include "budget/admission.h"
+#include "policy/known_wait.h"
 #include "policy/url.h"
 #include "policy/verdict.h"
 
@@ -122,6 +123,7 @@ struct policy {
 	struct given *given; /* what the rules are from; NULL: nothing */
 	struct watches watches; /* what the rules look for */
 	const char *http_status; /* the user's status file, or NULL */
+	struct known_wait *known_waits; /* after some limits; or NULL */
 	nanos max_retry_after; /* if a server asks for more, retry gives up */
 	const char *method; /* of the HTTP request, or NULL */
 	const char *key; /* Idempotency-Key, "auto", or NULL */

@@ -199,7 +199,8 @@ verdict_of(const struct rules *rules, const struct request *request,
 		return stop(REASON_NOT_EXECUTABLE, "not-executable");
 	if (verdict_fails_by(&rules->stop_on, outcome))
 		return stop(REASON_STOP_RULE, "stop-on");
-	if (verdict_fails_by(&rules->fatal, outcome))
+	/* What a server refuses because of a limit is not final. */
+	if (!outcome->preset_limit && verdict_fails_by(&rules->fatal, outcome))
 		return decide(false, "preset");
 	judgement = judge_cause(rules, request, outcome);
 	unsent = outcome->end == END_NOT_STARTED ||
@@ -221,13 +222,15 @@ verdict_of(const struct rules *rules, const struct request *request,
 /*
  * Whether a failure is a limit of the server, which is well but serves no more
  * for now: HTTP status 429, or 403 with a wait; without a status, words that
- * say so.
+ * say so. The user and presets may know more, but a 5xx is none.
  */
 static bool
 is_limit(const struct rules *rules, const struct outcome *outcome)
 {
 	const struct http_status *http = &outcome->http;
 
+	if (outcome->limit && http->code < 500)
+		return true;
 	/* A 403 that names a wait is that of an API, as of GitHub's. */
 	if (http->code > 0)
 		return http->code == VERDICT_TOO_MANY_REQUESTS ||
@@ -294,10 +297,17 @@ verdict_status(const struct outcome *outcome)
 }
 
 nanos
-verdict_wait(const struct outcome *outcome)
+verdict_named(const struct outcome *outcome)
 {
 	return number_greater(outcome->has_hint ? outcome->hint : -1,
 	    outcome->http.after.given ? outcome->http.after.wait : -1);
+}
+
+nanos
+verdict_wait(const struct outcome *outcome)
+{
+	return number_greater(verdict_named(outcome),
+	    outcome->known == NULL ? -1 : outcome->known_wait);
 }
 
 char *

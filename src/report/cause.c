@@ -308,6 +308,47 @@ add_consumed(struct message *message)
 					   : ": use -I");
 }
 
+/* Says how long a wait is that is too long, and if the server did not name it,
+ * who has, and what helps. */
+static void
+add_wait(struct message *message)
+{
+	const struct outcome *last = &message->history->last;
+	const struct known_wait *known = last->known;
+	bool late = message->step->delay > 0;
+	nanos wait = verdict_named(last);
+	char span[DURATION_ROOM];
+
+	/* Only the deadline is too short for a wait of the user. */
+	if (known == NULL || last->known_wait <= wait ||
+	    (known->preset == NULL && !late))
+		known = NULL;
+	else
+		wait = last->known_wait;
+	message_put(message, " (%s", duration_format(span, wait));
+	if (known != NULL)
+		message_put(message, " by %s%s",
+		    known->preset != NULL ? "preset " : "--retry-after ",
+		    known->preset != NULL ? known->preset : known->text);
+	message_put(message, ")%s", late ? ", the deadline comes first" : "");
+	if (known != NULL && late)
+		message_put(message, " (a longer one waits for it)");
+	else if (known != NULL)
+		message_put(
+		    message, " (--max-retry-after %s waits for it)", span);
+}
+
+void
+cause_add_vague(struct message *message)
+{
+	const struct watch *watch = message->history->last.vague;
+
+	if (watch != NULL)
+		message_put(message, "; no time follows '%s:%s'",
+		    watch->fd == STDOUT_FILENO ? "stdout" : "stderr",
+		    excerpt(message, watch->text, strlen(watch->text)));
+}
+
 void
 cause_add(struct message *message)
 {
@@ -351,10 +392,7 @@ cause_add(struct message *message)
 		    cause_remedy(message));
 	}
 	if (reason == REASON_RETRY_AFTER)
-		message_put(message, " (%s)%s",
-		    duration_format(span, verdict_wait(last)),
-		    message->step->delay == 0 ? ""
-					      : ", the deadline comes first");
+		add_wait(message);
 	if (reason == REASON_DEADLINE && message->step->delay > 0)
 		message_put(message, ", the next delay (%s) does not fit",
 		    duration_format(span, message->step->delay));

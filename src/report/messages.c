@@ -155,6 +155,7 @@ say_attempt(struct message *message)
 		message_put(message, ", giving up: ");
 		cause_add(message);
 	}
+	cause_add_vague(message);
 	say(message);
 }
 

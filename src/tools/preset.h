@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "text/duration.h"
 
 /*
  * What the lines of one stream mean, as patterns in the syntax of ere.h, each
@@ -56,6 +57,11 @@ struct preset {
 	const char *because; /* why what is fatal stays; or NULL */
 	struct preset_lines err, out; /* on stderr and on stdout */
 	const char *wait; /* on stderr, with the time to wait behind; or NULL */
+	/* A pattern on stderr: such a line is about a limit of the server, and
+	 * transient whatever else is fatal. The tool does not say how long to
+	 * wait: for this time, and twice as long after each further one. */
+	const char *limit;
+	nanos limit_wait;
 	const char *source;
 };
 

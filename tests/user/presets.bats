@@ -6,6 +6,7 @@
 
 load helper
 load actor
+load json
 
 setup() {
 	helper_setup
@@ -172,6 +173,35 @@ incurable='cannot be cured by a retry'
 	END
 	stub docker 1 "Error response from daemon: $again 0.3s, allowed: 44000/minute"$'\n'
 	ran 2 status=1 says='*retrying in 0.3s*' ms=290 -n 2 -j none --preset docker bin/docker pull x
+}
+
+@test "where a tool names no wait after a limit, its preset does, and says what helps" {
+	local limit='gh: You have exceeded a secondary rate limit. (HTTP 403)' hub soon named='Retry-After too long'
+	hub="remote: You have triggered an abuse detection mechanism.
+fatal: unable to access 'https://x/': The requested URL returned error: 403"
+	TZ=UTC0 printf -v soon '%(%a, %d %b %Y %T)T' $((EPOCHSECONDS + 600))
+	local crates="  the remote server responded with an error (status 429 Too Many Requests): You have \
+published too many crates. Please try again after $soon GMT or email help@crates.io"
+	table judged <<-'END'
+		1 1 "$named (1m by preset gh), the deadline comes first (a longer one waits for it)" "$limit" '' -T 20 --preset gh bin/other
+		1 1 "$named (1m by preset gh) (--max-retry-after 1m waits for it)" "$limit" '' --max-retry-after 59 --preset gh bin/other
+		1 1 "$named (1m by preset gh) (--max-retry-after 1m waits for it)" 'GraphQL: was submitted too quickly (x)' '' --max-retry-after 1 --preset gh bin/other
+		1 128 "$named (1m by preset git) (--max-retry-after 1m waits for it)" "$hub" '' --max-retry-after 1 --preset git bin/other
+		# The server knows better, and so does the user; another failure needs no wait.
+		1 1 "$named (5s)" "$limit, again in 5s" '' --max-retry-after 1 --retry-after 'stderr:again in ' --preset gh bin/other
+		2 1 "$spent" "$limit, again in 9ms" '' --max-retry-after 1 -j none --retry-after 'stderr:again in ' --preset gh bin/other
+		2 1 "$spent" "$limit" '' --max-retry-after 1 -j none --retry-after 0.1:stderr:secondary --preset gh bin/other
+		2 1 "$spent" 'HTTP 502: Bad Gateway' '' --max-retry-after 1 --preset gh bin/other
+		# A time in words of git and cargo.
+		1 128 "$named (7s)" "fatal: rate limited by 'https://x/', please try again in 7 seconds" '' --max-retry-after 1 --preset git bin/other
+		1 128 "$named (6m40s)" 'error: response requested a delay greater than http.maxRetryTime (400 > 300 seconds)' '' --preset git bin/other
+		1 101 "$named (@(9m*|10m))" "$crates" '' --preset cargo bin/other
+	END
+	stub other 1 "$limit"
+	ran 1 status=1 report='each.retry_after_ms=60000' -n 1 --preset gh bin/other
+	"$RETRY" --preset show:gh >shown
+	has 'the same, after a wait of 1m, doubled each time:' shown
+	has_line '  stderr:secondary rate limit' shown
 }
 
 @test "a failure that exits with 0 is one to the preset of its tool alone" {

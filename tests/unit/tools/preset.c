@@ -55,6 +55,7 @@ static enum means judge(const char *line) {
 	struct outcome outcome = {
 		.end = END_EXITED, .code = atoi(run[STATUS]), .http = read_head()
 	};
+	int64_t limits = 0;
 
 	for (int i = 0; i < policy->watches.count; i++) {
 		const struct watch *watch = &policy->watches.list[i];
@@ -70,6 +71,7 @@ static enum means judge(const char *line) {
 		if (pattern_seen(watch->pattern, watch->number))
 			outcome.seen |= UINT64_C(1) << i;
 	}
+	known_wait_find(policy->known_waits, &outcome, &limits);
 	switch (verdict_of(&policy->rules, &request, &outcome).verdict) {
 	case VERDICT_DONE: return SUCCESS;
 	case VERDICT_RETRY: return RETRY;
@@ -230,6 +232,8 @@ TEST(rows_are_whole) {
 		check_pattern(p->name, p->out.transient);
 		check_pattern(p->name, p->out.failed);
 		check_pattern(p->name, p->wait);
+		check_pattern(p->name, p->limit);
+		EQUAL(p->name, p->limit != NULL, p->limit_wait > 0);
 	}
 	HOLDS("rows", rows > 50);
 }
