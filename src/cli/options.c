@@ -129,7 +129,8 @@ static const struct option table[] = {
 	    "random wait of up to DUR before the first attempt", SPAN(splay) },
 	{ "retry-after", '\0', "HINT",
 	    "wait at least the time that follows HINT in the\n"
-	    "output; HINT is stderr:ERE or stdout:ERE",
+	    "output: stderr:ERE or stdout:ERE; or, by\n"
+	    "DUR:LIST, DUR after these limits of a server",
 	    SPECIAL(SPECIAL_RETRY_AFTER) },
 
 	{ "retry-on", '\0', "LIST", "retry only these failures (default: any)",
@@ -508,7 +509,9 @@ note(const struct argument *argument, struct policy *policy)
 	if (*text == '\0')
 		return;
 	*at = option_allocate(argument, sizeof **at);
-	**at = (struct given){ name, text, argument->location, NULL };
+	**at = (struct given){
+		.option = name, .text = text, .location = argument->location
+	};
 }
 
 /* The preset of that name, a part of the argument's text. */
@@ -777,6 +780,20 @@ add_hint(struct policy *policy, const struct argument *argument, int fd,
 	policy->watches.hints = true;
 }
 
+/* Adds a wait that the user or a preset knows, behind the others. */
+static struct known_wait *
+add_known_wait(
+    struct policy *policy, const struct argument *argument, nanos least)
+{
+	struct known_wait **at = &policy->known_waits;
+
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = option_allocate(argument, sizeof **at);
+	**at = (struct known_wait){ .least = least };
+	return *at;
+}
+
 /*
  * Adds the text of a preset to the last pattern of presets on its stream. False
  * where there is none, or it is full. Patterns of the user are not joined.
@@ -812,10 +829,19 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 	add_list(policy, &rules->transient, argument, preset->codes);
 	if (preset->own != NULL)
 		add_list(policy, &rules->tool_exits, argument, preset->own);
+	/* Where it tells nothing elsewhere, nobody knows what passes. */
+	if (preset->screen != NULL && !policy->hold_out &&
+	    isatty(STDOUT_FILENO)) {
+		policy->unsearched = preset->name;
+		if (preset->err.transient == NULL)
+			add_list(policy, &rules->transient, argument, "fail");
+	}
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
 		const struct preset_lines *lines =
 		    fd == STDOUT_FILENO ? &preset->out : &preset->err;
 
+		if (fd == STDOUT_FILENO && policy->unsearched == preset->name)
+			continue;
 		if (lines->fatal != NULL)
 			add_pattern(
 			    policy, &rules->fatal, argument, fd, lines->fatal);
@@ -836,6 +862,16 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 		    preset->wait);
 		add_hint(policy, argument, STDERR_FILENO, preset->wait);
 	}
+	if (preset->limit != NULL) {
+		struct known_wait *known =
+		    add_known_wait(policy, argument, preset->limit_wait);
+
+		known->preset = preset->name;
+		add_pattern(policy, &known->failures, argument, STDERR_FILENO,
+		    preset->limit);
+		add_pattern(policy, &rules->transient, argument, STDERR_FILENO,
+		    preset->limit);
+	}
 
 	/* Patterns on the same stream are compiled as one. */
 	for (int i = first; i < watches->count; i++) {
@@ -849,6 +885,39 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 		watch->pattern =
 		    option_allocate(argument, sizeof *watch->pattern);
 		compile(watch, argument);
+	}
+}
+
+/*
+ * Behind the preset of a launcher such as npx notes that of the tool which it
+ * runs. Where there is none, any failure is retried that the launcher's preset
+ * does not call fatal.
+ */
+static void
+add_launched(struct policy *policy, struct given *launcher,
+    const struct argument *argument)
+{
+	char **command = policy->command;
+	struct preset preset;
+	struct given *tool;
+
+	switch (preset_launched(
+	    command + command_line_unwrap(command).command, &preset)) {
+	case PRESET_LAUNCH_KNOWN:
+		if (strcmp(preset.name, launcher->text) == 0)
+			break;
+		tool = option_allocate(argument, sizeof *tool);
+		*tool = *launcher;
+		tool->text = preset.name;
+		tool->launched = true;
+		launcher->next = tool;
+		break;
+	case PRESET_LAUNCH_UNKNOWN:
+		policy->launched = true;
+		add_list(policy, &policy->rules.transient, argument, "fail");
+		break;
+	case PRESET_LAUNCH_NONE:
+		break;
 	}
 }
 
@@ -869,11 +938,12 @@ add_preset(
 		policy->automatic = true;
 		if (command == NULL)
 			return false;
-		if (!preset_for_command(
-			command + command_line_unwrap(command).command,
-			&preset))
+		command += command_line_unwrap(command).command;
+		if (!preset_for_command(command, &preset))
 			return false;
 		given->text = preset.name;
+		add_launched(policy, given, argument);
+		command = policy->command;
 	} else {
 		preset =
 		    find_preset(argument, given->text, strlen(given->text));
@@ -907,13 +977,34 @@ add_limit(struct policy *policy, const struct argument *argument)
 	policy->limit[policy->limits++] = limit;
 }
 
+/* Adds DUR:LIST. */
+static void
+add_users_wait(struct policy *policy, const struct argument *argument)
+{
+	const char *text = argument->text, *colon = strchrnul(text, ':');
+	struct known_wait *known;
+	nanos least;
+
+	if (*colon == '\0' ||
+	    !duration_parse(text, (size_t)(colon - text), &least))
+		option_refuse(argument, "not DUR:LIST");
+	known = add_known_wait(policy, argument, least);
+	known->text = text;
+	known->location = argument->location;
+	add_list(policy, &known->failures, argument, colon + 1);
+	if (!conditions_said(&known->failures))
+		option_refuse(argument,
+		    "not a LIST of statuses, http: items and patterns");
+}
+
 static void
 add_stream_hint(struct policy *policy, const struct argument *argument)
 {
 	int fd = conditions_stream(argument->text);
 
 	if (fd == 0)
-		option_refuse(argument, "neither stderr:ERE nor stdout:ERE");
+		option_refuse(
+		    argument, "neither DUR:LIST, stderr:ERE nor stdout:ERE");
 	add_hint(policy, argument, fd, argument->text + CONDITIONS_STREAM);
 	if (policy->budget.key != NULL)
 		add_list(policy, &policy->rules.limited, argument,
@@ -938,7 +1029,7 @@ add_rules(struct policy *policy)
 		if (option->special == SPECIAL_LIST) {
 			add_list(policy, set, &argument, given->text);
 		} else if (option->special == SPECIAL_PRESET) {
-			if (presets++ == PRESETS)
+			if (!given->launched && presets++ == PRESETS)
 				option_refuse(
 				    &argument, "given more than 8 times");
 			rule = add_preset(policy, given, &argument);
@@ -946,7 +1037,10 @@ add_rules(struct policy *policy)
 			add_limit(policy, &argument);
 			rule = false;
 		} else if (option->special == SPECIAL_RETRY_AFTER) {
-			add_stream_hint(policy, &argument);
+			if (isdigit((unsigned char)*given->text))
+				add_users_wait(policy, &argument);
+			else
+				add_stream_hint(policy, &argument);
 			rule = false;
 		}
 		if (set == &policy->rules.retry_on &&

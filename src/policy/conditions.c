@@ -207,6 +207,13 @@ conditions_parse(struct conditions *set, struct watches *watches,
 }
 
 bool
+conditions_said(const struct conditions *set)
+{
+	return set->signals == 0 && set->over == 0 && set->under == 0 &&
+	    !set->any_signal && !set->timeout && !set->idle && !set->fail;
+}
+
+bool
 conditions_empty(const struct conditions *set)
 {
 	static const struct conditions none;

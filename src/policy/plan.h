@@ -22,10 +22,9 @@ struct history {
 	int status; /* of retry, if the last attempt stays the last one */
 	struct judgement judgement; /* of the last outcome */
 	int64_t successes; /* in a row, up to the last attempt */
-	/* Hints that have matched and told no time: those of which it is new in
-	 * the last attempt, and of all. */
-	uint64_t vague, vague_ever;
 	int64_t limited[POLICY_LIMITS]; /* retries after what each names */
+	int64_t preset_limits; /* since the last success (known_wait.h) */
+	bool vague; /* a hint without a time was noted: that is said once */
 	const struct limit *limit; /* that allows no more, or NULL */
 	nanos waits_until; /* for admission; 0: not waiting */
 	nanos held; /* how long it has waited for a closed key */

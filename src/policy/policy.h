@@ -9,6 +9,7 @@
 #include "policy/backoff.h"
 #include "text/duration.h"
 #include "budget/admission.h"
+#include "policy/known_wait.h"
 #include "policy/url.h"
 #include "policy/verdict.h"
 
@@ -83,6 +84,7 @@ struct given {
 	const char *text; /* as it was given; the name of a preset */
 	const char *location; /* "FILE:LINE"; NULL: the command line */
 	struct given *next;
+	bool launched; /* a preset, of what a launcher such as npx runs */
 };
 
 /* The fleet that shares the budget: its server has to grant each retry, too. */
@@ -121,6 +123,7 @@ struct policy {
 	struct given *given; /* what the rules are from; NULL: nothing */
 	struct watches watches; /* what the rules look for */
 	const char *http_status; /* the user's status file, or NULL */
+	struct known_wait *known_waits; /* after some limits; or NULL */
 	nanos max_retry_after; /* if a server asks for more, retry gives up */
 	const char *method; /* of the HTTP request, or NULL */
 	const char *key; /* Idempotency-Key, "auto", or NULL */
@@ -146,7 +149,9 @@ struct policy {
 	bool chronic; /* both are, and written only after the final failure */
 	bool seeded;
 	bool waits; /* for the command's first success (-w) */
+	const char *unsearched; /* a preset that leaves the terminal alone */
 	bool automatic; /* a preset was to be that of the command */
+	bool launched; /* ... which runs a tool that has none */
 	bool presets_off; /* they were taken back, or -w wants none */
 	bool http; /* retry makes a status file (--http) */
 	bool http_unasked; /* only because it is curl, by --preset auto */

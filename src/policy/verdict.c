@@ -160,7 +160,9 @@ judge_cause(const struct rules *rules, const struct request *request,
 {
 	const struct conditions *retry_on = &rules->retry_on;
 	const struct http_status *http = &outcome->http;
-	bool fatal = verdict_fails_by(&rules->fatal, outcome);
+	/* What a server refuses because of a limit is not final. */
+	bool fatal =
+	    !outcome->preset_limit && verdict_fails_by(&rules->fatal, outcome);
 	bool listed = !conditions_empty(retry_on), preset;
 	bool transient = verdict_fails_by(&rules->transient, outcome) ||
 	    (meets_end(&rules->tool_exits, outcome) &&
@@ -260,13 +262,15 @@ verdict_of(const struct rules *rules, const struct request *request,
 /*
  * Whether a failure is a limit of the server, which is well but serves no more
  * for now: HTTP status 429, or 403 with a wait; without a status, words that
- * say so.
+ * say so. The user and presets may know more, but a 5xx is none.
  */
 static bool
 is_limit(const struct rules *rules, const struct outcome *outcome)
 {
 	const struct http_status *http = &outcome->http;
 
+	if (outcome->limit && http->code < 500)
+		return true;
 	/* A 403 that names a wait is that of an API, as of GitHub's. */
 	if (http->code > 0)
 		return http->code == VERDICT_TOO_MANY_REQUESTS ||
@@ -336,10 +340,17 @@ verdict_status(const struct outcome *outcome)
 }
 
 nanos
-verdict_wait(const struct outcome *outcome)
+verdict_named(const struct outcome *outcome)
 {
 	return number_greater(outcome->has_hint ? outcome->hint : -1,
 	    outcome->http.after.given ? outcome->http.after.wait : -1);
+}
+
+nanos
+verdict_wait(const struct outcome *outcome)
+{
+	return number_greater(verdict_named(outcome),
+	    outcome->known == NULL ? -1 : outcome->known_wait);
 }
 
 char *

@@ -71,9 +71,14 @@ struct outcome {
 	nanos elapsed; /* without the time for which retry was stopped */
 	nanos duration; /* with it, as in reports */
 	uint64_t seen; /* bit n: watch n has matched */
-	uint64_t vague; /* it is a hint, and told no time */
 	bool has_hint; /* the output told how long to wait: hint */
 	nanos hint;
+	/* Of --retry-after: it has matched, and no time was found; or NULL. */
+	const struct watch *vague;
+	bool limit; /* of the server, as the user or a preset knows */
+	bool preset_limit; /* a preset does */
+	const struct known_wait *known; /* the one that counts, or NULL */
+	nanos known_wait; /* how long it is */
 	struct http_status
 	    http; /* what the status file says, if there is one */
 };
@@ -182,9 +187,10 @@ enum pace_event_kind verdict_pace(const struct rules *rules,
 int verdict_status(const struct outcome *outcome);
 
 /*
- * The wait that the server asked for, in its response or by words in the
- * command's output, the longer one; -1: none.
+ * The wait that the server named, in its response or by words in the command's
+ * output, the longer one; -1: none. And that or the known wait.
  */
+nanos verdict_named(const struct outcome *outcome);
 nanos verdict_wait(const struct outcome *outcome);
 
 /* A name, as the manual and reports have it, and words. */

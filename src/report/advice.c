@@ -162,7 +162,19 @@ advice_on_rules(
 			return true;
 	if (!policy->automatic && policy->loudness < LOUDNESS_VERBOSE)
 		return false;
+	if (policy->unsearched != NULL)
+		return advise(text,
+		    "preset %s: standard output is a terminal, and is not "
+		    "searched%s",
+		    policy->unsearched,
+		    policy->rules.transient.fail ? ": any failure is retried"
+						 : "");
 	command += command_line_unwrap(command).command;
+	if (policy->launched)
+		return advise(text,
+		    "no preset for what '%s' runs (-a): any failure of it is "
+		    "retried",
+		    quote_for_shell(quoted, *command));
 	known = preset_for_command(command, &preset);
 	if (policy->automatic && !known)
 		return retried &&

@@ -61,12 +61,12 @@ find_item(struct message *message, const char *option, const char *list)
 
 /*
  * Finds the shortest text that the pattern matches and that ends first, with
- * all of its first and its last word, or on: with what follows on the line. The
- * line is bytes up to end. NULL: nothing matches.
+ * all of its first and its last word. The line is bytes up to end. NULL:
+ * nothing matches.
  */
 static const char *
 find_words(struct message *message, struct pattern *pattern, const char *line,
-    const char *end, bool on)
+    const char *end)
 {
 	static const char around[] = " \t\r\"";
 	const char *from = line, *to = line, *beyond;
@@ -92,8 +92,6 @@ find_words(struct message *message, struct pattern *pattern, const char *line,
 		from++;
 	while (from > line && strchr(around, from[-1]) == NULL)
 		from--;
-	if (on)
-		to = end;
 	while (to > from && to[-1] == ' ')
 		to--;
 	while (to < end && to > from && to[-1] != ' ' &&
@@ -104,10 +102,10 @@ find_words(struct message *message, struct pattern *pattern, const char *line,
 	return excerpt(message, from, (size_t)(to - from));
 }
 
-/* Finds what the watch has matched at the end of its stream, or on: with what
- * follows on the line. NULL if too much was written after it. */
+/* Finds what the watch has matched at the end of its stream. NULL if too much
+ * was written after it. */
 static const char *
-find_match(struct message *message, const struct watch *watch, bool on)
+find_match(struct message *message, const struct watch *watch)
 {
 	static struct pattern pattern; /* too large for the stack */
 	const char *words = NULL, *text = NULL, *end;
@@ -125,7 +123,7 @@ find_match(struct message *message, const struct watch *watch, bool on)
 		text = memchr(line, '\n', (size_t)(end - line));
 		if (text == NULL)
 			text = end;
-		words = find_words(message, &pattern, line, text, on);
+		words = find_words(message, &pattern, line, text);
 		text += text < end;
 	}
 	return words;
@@ -229,16 +227,23 @@ add_fatal(struct message *message, bool remedy)
 	const struct policy *policy = message->policy;
 	const struct watch *watch = first_of(
 	    policy, policy->rules.fatal.watches & message->history->last.seen);
+	struct preset preset = { 0 };
 	const char *words;
 
 	if (watch == NULL)
 		return false;
-	words = find_match(message, watch, false);
+	if (watch->preset != NULL)
+		preset_find(watch->preset, strlen(watch->preset), &preset);
+	words = find_match(message, watch);
 	add_preset(message, watch->preset);
 	if (words == NULL)
 		message_put(message, "this failure");
 	else
 		message_put(message, "\"%s\"", words);
+	if (preset.because != NULL) {
+		message_put(message, ": %s", preset.because);
+		return true;
+	}
 	message_put(message, " cannot be cured by a retry");
 	if (remedy)
 		add_remedy(message, watch->fd, words);
@@ -367,6 +372,47 @@ add_consumed(struct message *message)
 					   : ": use -I");
 }
 
+/* Says how long a wait is that is too long, and if the server did not name it,
+ * who has, and what helps. */
+static void
+add_wait(struct message *message)
+{
+	const struct outcome *last = &message->history->last;
+	const struct known_wait *known = last->known;
+	bool late = message->step->delay > 0;
+	nanos wait = verdict_named(last);
+	char span[DURATION_ROOM];
+
+	/* Only the deadline is too short for a wait of the user. */
+	if (known == NULL || last->known_wait <= wait ||
+	    (known->preset == NULL && !late))
+		known = NULL;
+	else
+		wait = last->known_wait;
+	message_put(message, " (%s", duration_format(span, wait));
+	if (known != NULL)
+		message_put(message, " by %s%s",
+		    known->preset != NULL ? "preset " : "--retry-after ",
+		    known->preset != NULL ? known->preset : known->text);
+	message_put(message, ")%s", late ? ", the deadline comes first" : "");
+	if (known != NULL && late)
+		message_put(message, " (a longer one waits for it)");
+	else if (known != NULL)
+		message_put(
+		    message, " (--max-retry-after %s waits for it)", span);
+}
+
+void
+cause_add_vague(struct message *message)
+{
+	const struct watch *watch = message->history->last.vague;
+
+	if (watch != NULL)
+		message_put(message, "; no time follows '%s:%s'",
+		    watch->fd == STDOUT_FILENO ? "stdout" : "stderr",
+		    excerpt(message, watch->text, strlen(watch->text)));
+}
+
 void
 cause_add(struct message *message)
 {
@@ -410,31 +456,12 @@ cause_add(struct message *message)
 		    cause_remedy(message));
 	}
 	if (reason == REASON_RETRY_AFTER)
-		message_put(message, " (%s)%s",
-		    duration_format(span, verdict_wait(last)),
-		    message->step->delay == 0 ? ""
-					      : ", the deadline comes first");
+		add_wait(message);
 	if (reason == REASON_DEADLINE && message->step->delay > 0)
 		message_put(message, ", the next delay (%s) does not fit",
 		    duration_format(span, message->step->delay));
 	if (reason == REASON_LIMIT)
 		message_put(message, " (%s)", history->limit->text);
-}
-
-void
-cause_add_vague(struct message *message)
-{
-	const struct watch *watch =
-	    first_of(message->policy, message->history->vague);
-	const char *words;
-
-	if (watch == NULL)
-		return;
-	words = find_match(message, watch, true);
-	if (words == NULL)
-		message_put(message, "; no time found in the words for a wait");
-	else
-		message_put(message, "; no time found in \"%s\"", words);
 }
 
 /* Says which preset calls the failure transient, or made it a failure: by what
@@ -452,7 +479,7 @@ add_known(struct message *message)
 	struct preset preset;
 
 	if (watch != NULL)
-		words = find_match(message, watch, false);
+		words = find_match(message, watch);
 	while (watch == NULL && item == NULL && given != NULL) {
 		if (strcmp(given->option, "preset") == 0 &&
 		    preset_find(given->text, strlen(given->text), &preset))
@@ -482,7 +509,7 @@ add_matched(struct message *message, const char *item)
 	for (int i = 0; i < watches->count && words == NULL; i++)
 		if (watches->list[i].preset == NULL &&
 		    strcmp(watches->list[i].text, pattern) == 0)
-			words = find_match(message, &watches->list[i], false);
+			words = find_match(message, &watches->list[i]);
 	if (words != NULL)
 		message_put(message, ": \"%s\"", words);
 }

@@ -9,10 +9,6 @@
 /* Adds the words that follow "giving up: ". */
 void cause_add(struct message *message);
 
-/* Adds the words that a hint has matched without a time behind them, unless an
- * attempt before has done so, too. */
-void cause_add_vague(struct message *message);
-
 /* What would have waited for the budget, in brackets; "" if nothing would. */
 const char *cause_remedy(const struct message *message);
 
@@ -25,5 +21,9 @@ const char *cause_add_item(struct message *message, const char *option);
 /* Adds the rule by which the latest attempt was judged, and what matched it,
  * for the report; nothing if there is no more to say than how it ended. */
 void cause_add_judgement(struct message *message);
+
+/* Adds that a hint has matched and no time was found behind it, if that is to
+ * be said. */
+void cause_add_vague(struct message *message);
 
 #endif

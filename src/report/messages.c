@@ -113,11 +113,18 @@ static void
 add_why(struct message *message)
 {
 	const struct outcome *last = &message->history->last;
+	const struct known_wait *known = last->known;
 	bool output = last->has_hint &&
 	    !(last->http.after.given && last->http.after.wait >= last->hint);
 	int count;
 
-	if (message->step->asked)
+	if (known != NULL && last->known_wait <= verdict_named(last))
+		known = NULL;
+	if (message->step->asked && known != NULL)
+		message_put(message, ", as %s%s asks",
+		    known->preset != NULL ? "preset " : "--retry-after ",
+		    known->preset != NULL ? known->preset : known->text);
+	else if (message->step->asked)
 		message_put(message, "%s",
 		    output ? ", as the output asks" : ", as Retry-After asks");
 	message_put(message, ": ");
@@ -179,8 +186,7 @@ say_attempt(struct message *message)
 		message_put(message, ", giving up: ");
 		cause_add(message);
 	}
-	if (!succeeded)
-		cause_add_vague(message);
+	cause_add_vague(message);
 	say(message);
 }
 

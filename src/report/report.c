@@ -250,8 +250,8 @@ static const char *
 put_limit(char room[REPORT_TEXT], const struct report *report)
 {
 	const struct policy *policy = report->policy;
-	const struct given budget = { "budget", policy->budget.key, NULL,
-		NULL };
+	const struct given budget = { .option = "budget",
+		.text = policy->budget.key };
 	const struct given *by = &policy->deadline_by;
 	enum reason reason = report->step->reason;
 	char rate[RATE_ROOM];

@@ -493,6 +493,33 @@ put_limits(struct writer *writer, const struct policy *policy)
 	}
 }
 
+/* How long a server is left alone after its limits. */
+static void
+put_known_waits(struct writer *writer, const struct policy *policy)
+{
+	const char *label = "Waits", *list;
+	char room[DURATION_ROOM];
+
+	for (const struct known_wait *known = policy->known_waits;
+	     known != NULL; known = known->next) {
+		writer_format(writer, "%-14s%-12s%s", label,
+		    put_time(room, known->least), "after ");
+		label = "";
+		if (known->preset != NULL) {
+			writer_format(writer,
+			    "a limit of preset %s, doubled each time\n",
+			    known->preset);
+			continue;
+		}
+		list = strchr(known->text, ':') + 1;
+		writer_put_escaped(writer, ESCAPE_PLAIN, list, strlen(list));
+		if (known->location != NULL)
+			writer_put_all(
+			    writer, STRINGS(" (", known->location, ")"));
+		writer_put(writer, "\n");
+	}
+}
+
 /* Puts a line about a wait that may take more time for each retry, up to most
  * or to the deadline (0: none). */
 static void
@@ -530,9 +557,11 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 		    timed ? "an attempt" : "after the deadline");
 		label = "";
 	}
-	if (http || policy->watches.hints)
+	if (http || policy->watches.hints || policy->known_waits != NULL)
 		put_beside(writer, &label, "Retry-After",
-		    policy->max_retry_after, deadline);
+		    number_greater(policy->max_retry_after,
+			known_wait_longest(policy->known_waits)),
+		    deadline);
 	for (int i = 1; i <= backoff->delays.count; i++)
 		least = number_lesser(least, backoff_envelope(backoff, i));
 	if (http && least < base)
@@ -564,6 +593,7 @@ dry_run_show(const struct policy *policy)
 	put_rate(&writer, policy, &forecast);
 	put_rules(&writer, policy);
 	put_limits(&writer, policy);
+	put_known_waits(&writer, policy);
 	put_uncounted(&writer, policy);
 	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
 }

@@ -79,10 +79,17 @@ static const char *
 read_rfc3339(const char *copy, struct tm *parts, int *late)
 {
 	struct tm zone = { 0 };
-	const char *rest = strptime(copy, "%Y-%m-%dT%T", parts);
+	/* Servers of ACME write "1994-11-06 08:49:37 UTC". */
+	bool blank = strlen(copy) > 10 && copy[10] == ' ';
+	const char *rest =
+	    strptime(copy, blank ? "%Y-%m-%d %T" : "%Y-%m-%dT%T", parts);
 
-	if (rest == NULL || !has_shape(copy, "9999-99-99T99:99:99"))
+	if (rest == NULL ||
+	    !has_shape(
+		copy, blank ? "9999-99-99 99:99:99" : "9999-99-99T99:99:99"))
 		return NULL;
+	if (blank)
+		return strncmp(rest, " UTC", 4) == 0 ? rest + 4 : NULL;
 	*late = *rest == '.' ? 1 : 0;
 	if (*rest == '.')
 		rest += 1 + strspn(rest + 1, "0123456789");

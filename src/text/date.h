@@ -21,9 +21,10 @@
 
 /*
  * Reads the date with which text begins, of HTTP or of RFC 3339
- * ("1994-11-06T08:49:37Z", "1994-11-06T09:49:37.5+01:00"), as a moment in
- * seconds of Unix time; a part of a second counts as one. Returns how many
- * bytes the date has, or 0: there is none, or a letter or a digit follows.
+ * ("1994-11-06T08:49:37Z", "1994-11-06T09:49:37.5+01:00"), or as servers of
+ * ACME write it ("1994-11-06 08:49:37 UTC"), as a moment in seconds of Unix
+ * time; a part of a second counts as one. Returns how many bytes the date has,
+ * or 0: there is none, or a letter or a digit follows.
  *
  * In a date of HTTP a year of two digits is the latest one that is at most 50
  * years after now, in seconds of Unix time, too. Names may be in upper or lower

@@ -6,6 +6,7 @@
 
 load helper
 load actor
+load json
 
 setup() {
 	helper_setup
@@ -21,8 +22,8 @@ setup() {
 
 # stub NAME STATUS [ERR [OUT]]: ./bin/NAME, one of the tools, prints these and exits like
 # that, as does any other stub now.
-tools=(apt-get aws curl docker frob git helm kubectl make npm other pip3.11 podman psql redis-cli ssh
-	tool wget wget2)
+tools=(apt-get aws certbot curl docker frob git helm kubectl make npm npx other pip3.11 podman psql redis-cli
+	semantic-release ssh tool uvx wget wget2 yarn)
 stub() {
 	STATUS=$2
 	printf '%s' "${3-}" >tool/err
@@ -82,6 +83,9 @@ remedy_by() {
 	has_line 'stderr:Host key verification failed' stop
 	has_line 'and, with exit status 255:' out
 	grep -q '^stderr:^ssh: connect to host ' retry
+	"$RETRY" --preset show:yt-dlp >out
+	has_line 'standard output is searched unless it is a terminal, which keeps:' out
+	has_line 'as the file lacks this piece, and a second run calls it complete' out
 	for preset in net sqlite3; do
 		set --
 		while IFS= read -r item; do
@@ -223,9 +227,39 @@ remedy_by() {
 		1 1 '' 'toomanyrequests: You have reached your pull rate limit' '' --preset docker bin/docker pull x
 		1 8 "$named (11m1s)" $'  HTTP/1.1 429 Too Many Requests\n  Retry-After: 661' '' --preset auto bin/wget -q -S http://x/
 		1 8 '' '  HTTP/1.1 404 Not Found' '' --preset auto bin/wget -q -S http://x/
+		1 1 'Retry-After too long (2h*)' "too many certificates: retry after $(date -u -d '+2 hours' '+%F %T') UTC" '' -a bin/certbot renew
 	END
 	stub docker 1 "Error response from daemon: $again 0.3s, allowed: 44000/minute"$'\n'
 	ran 2 status=1 says='*retrying in 0.3s*' ms=290 -n 2 -j none --preset docker bin/docker pull x
+}
+
+@test "where a tool names no wait after a limit, its preset does, and says what helps" {
+	local limit='gh: You have exceeded a secondary rate limit. (HTTP 403)' hub soon named='Retry-After too long'
+	hub="remote: You have triggered an abuse detection mechanism.
+fatal: unable to access 'https://x/': The requested URL returned error: 403"
+	TZ=UTC0 printf -v soon '%(%a, %d %b %Y %T)T' $((EPOCHSECONDS + 600))
+	local crates="  the remote server responded with an error (status 429 Too Many Requests): You have \
+published too many crates. Please try again after $soon GMT or email help@crates.io"
+	table judged <<-'END'
+		1 1 "$named (1m by preset gh), the deadline comes first (a longer one waits for it)" "$limit" '' -T 20 --preset gh bin/other
+		1 1 "$named (1m by preset gh) (--max-retry-after 1m waits for it)" "$limit" '' --max-retry-after 59 --preset gh bin/other
+		1 1 "$named (1m by preset gh) (--max-retry-after 1m waits for it)" 'GraphQL: was submitted too quickly (x)' '' --max-retry-after 1 --preset gh bin/other
+		1 128 "$named (1m by preset git) (--max-retry-after 1m waits for it)" "$hub" '' --max-retry-after 1 --preset git bin/other
+		# The server knows better, and so does the user; another failure needs no wait.
+		1 1 "$named (5s)" "$limit, again in 5s" '' --max-retry-after 1 --retry-after 'stderr:again in ' --preset gh bin/other
+		2 1 "$spent" "$limit, again in 9ms" '' --max-retry-after 1 -j none --retry-after 'stderr:again in ' --preset gh bin/other
+		2 1 "$spent" "$limit" '' --max-retry-after 1 -j none --retry-after 0.1:stderr:secondary --preset gh bin/other
+		2 1 "$spent" 'HTTP 502: Bad Gateway' '' --max-retry-after 1 --preset gh bin/other
+		# A time in words of git and cargo.
+		1 128 "$named (7s)" "fatal: rate limited by 'https://x/', please try again in 7 seconds" '' --max-retry-after 1 --preset git bin/other
+		1 128 "$named (6m40s)" 'error: response requested a delay greater than http.maxRetryTime (400 > 300 seconds)' '' --preset git bin/other
+		1 101 "$named (@(9m*|10m))" "$crates" '' --preset cargo bin/other
+	END
+	stub other 1 "$limit"
+	ran 1 status=1 report='each.retry_after_ms=60000' -n 1 --preset gh bin/other
+	"$RETRY" --preset show:gh >shown
+	has 'the same, after a wait of 1m, doubled each time:' shown
+	has_line '  stderr:secondary rate limit' shown
 }
 
 @test "a failure that exits with 0 is one to the preset of its tool alone" {
@@ -270,6 +304,65 @@ W: Some index files failed to download.'
 		2 status=124 says='*: attempts exhausted' -w 9 -n 2 -t 0.1 -a bin/psql -c x
 	END
 	has_line 'but not a time limit that ended: exec run' <("$RETRY" --preset show:docker)
+}
+
+@test "what npx and its like run is judged by the presets of both, or retried after any failure" {
+	missing='npm error code E404'
+	unknown="(-a): any failure of it is retried"
+	table judged <<-'END'
+		2 1 "$spent" '[ERROR] fetch failed' '' -a bin/npx -y wrangler@4 deploy
+		2 1 "$spent" 'npm error code E503' '' -a bin/npx wrangler deploy
+		1 1 "preset wrangler: \"\\[code: 10000\\]\" $incurable" 'Authentication error [code: 10000]' '' -a bin/npx -p x wrangler
+		1 1 "preset npm: \"$missing\" $incurable" "$missing" '' -a bin/npx -y wrangler deploy
+		1 1 'the presets: not a transient failure, see --retry-on' 'Build failed' '' -a bin/npx -y wrangler deploy
+		2 1 "$spent" '    1: [7] Could not connect to server' '' -a env bin/npx -y @sentry/cli releases new 1.0
+		2 1 "$spent" '[ERROR] fetch failed' '' -a bin/yarn dlx -q wrangler deploy
+		1 1 'preset yarn: not a transient failure, see --retry-on' '[ERROR] fetch failed' '' -a bin/yarn wrangler deploy
+		2 1 "$spent" 'ERROR: x: HTTP Error 503: x' '' -a bin/uvx --from yt-dlp yt-dlp http://x/
+		# Nothing is known of the tool, but something of what npx says itself.
+		2 1 "$spent" '' '' -a bin/npx -y cow
+		1 1 "preset npm: \"$missing\" $incurable" "$missing" '' -a bin/npx -y cow
+		2 1 ': attempts' '' '' -va bin/npx -y cow && has_line "retry: no preset for what 'bin/npx' runs $unknown" err
+		1 1 'not in --retry-on 9' '' '' --retry-on 9 bin/npx -y cow
+		2 9 "$spent" '' '' -a --retry-on 9 bin/npx -y wrangler deploy
+		2 1 "$spent" '[ERROR] fetch failed' '' --preset auto,git,ssh,scp,nc,dns,apt,dnf bin/npx -y wrangler
+	END
+}
+
+@test "a preset says why a second run would only seem to succeed" {
+	tag='the tag is pushed: a second run publishes nothing, and exits with 0'
+	table judged <<-'END'
+		1 1 "preset semantic-release: \"Created tag v1.0.0\": $tag" 'npm error code E503' '✔  Created tag v1.0.0' -a bin/semantic-release
+		2 1 "$spent" 'npm error code E503' '' -a bin/semantic-release
+	END
+}
+
+@test "a preset whose tool needs the terminal leaves it alone, and -v says so" {
+	unset REPLAY
+	local searched='retry: preset claude: standard output is a terminal, and is not searched'
+	printf '%s\n' '#!/bin/sh' 'echo >>tool/runs' 'echo "API Error: 529 Overloaded"' \
+		'[ ! -t 1 ] || echo "on a terminal"' 'exit 1' >bin/claude
+	sed s/529/400/ bin/claude >bin/other
+	chmod +x bin/*
+	looked() # looked RUNS LINES WORD...: on a terminal there are these lines
+	{
+		: >tool/runs
+		pty 1 -- "$RETRY" -d 0 -n 2 -v "${@:3}"
+		tr -d '\r' <out >lines
+		[ "$(lines tool/runs) $(grep -c '^on a terminal$' lines)" = "$1 $2" ]
+	}
+	table looked <<-'END'
+		2 2 -a bin/claude -p x && has_line "$searched: any failure is retried" lines
+		# Not a terminal in this case: the output is held.
+		2 0 -O -a bin/claude -p x && not has "$searched" lines
+		1 1 --preset codex bin/other && not has 'any failure' lines
+	END
+	for tool in claude other; do
+		: >tool/runs
+		"$RETRY" -d 0 -n 2 --preset claude "bin/$tool" >out 2>err || :
+		lines tool/runs
+	done >runs
+	[ "$(paste -sd ' ' runs)" = '2 1' ]
 }
 
 @test "several presets count together, and with what the user says" {

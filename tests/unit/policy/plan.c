@@ -1,5 +1,5 @@
 /*
- * Covers policy/verdict.
+ * Covers policy/verdict, policy/known_wait.
  *
  * verdict and plan, row by row: from outcomes and instants to what happens
  * next. Nothing forks, nothing waits.
@@ -536,6 +536,46 @@ static const char *const plans[] = {
 	"attempts=2 deadline=10s | 1 hint 10s -> 1, retry-after, 1",
 	"attempts=3 | 1 http 503 wait 7s hint 5s -> 3 in 14s, attempts, 1",
 
+	/* A wait of the user's own, after some failures. */
+	"attempts=3 retry-after=7:1 | 1, 2 -> 3 in 9s, attempts, 2",
+	"attempts=3 retry-after=0.5:1 | 1 -> 3 in 3s, attempts, 1",
+	"attempts=2 retry-after=9:http:429 | http 429 -> 2 in 9s, attempts, 22",
+	"attempts=2 retry-after=7:1 retry-after=9:1 retry-after=8:1 | 1 -> 2 in 9s, attempts, 1",
+	/* It is a lower bound beside what the server names, and has no upper one. */
+	"attempts=2 retry-after=9:http:429 | http 429 wait 7s -> 2 in 9s, attempts, 22",
+	"attempts=2 retry-after=9:http:429 | http 429 wait 20s -> 2 in 20s, attempts, 22",
+	"attempts=2 retry-after=7:1 | 1 hint 9s -> 2 in 9s, attempts, 1",
+	"attempts=2 retry-after=1000:1 | 1 -> 2 in 1000s, attempts, 1",
+	"attempts=2 retry-after=1000:1 | 1 hint 301s -> 1, retry-after, 1",
+	"attempts=2 retry-after=1000:1 | 1 hint 300s -> 2 in 1000s, attempts, 1",
+	"deadline=10s retry-after=10:1 | 1 -> 1, retry-after, 1",
+	"attempts=2 deadline=10s retry-after=9.5:1 | 1 -> 2 in 9.5s, attempts, 1",
+	/* What is retried stays, and a success needs no wait. */
+	"retry=7 retry-after=9:1 | 1 -> 1, not-retryable, 1",
+	"retry-after=9:http:404 | http 404 -> 1, not-retryable, 22",
+	"consecutive=2 retry-after=9:stderr:busy | 0 seen busy -> 2 in 1s, succeeded",
+	"attempts=2 retry-after=9:stderr:busy | 1 seen busy -> 2 in 9s, attempts, 1",
+	"attempts=2 retry-after=9:124 | timeout -> 2 in 9s, attempts, 124",
+	/* A wait that a preset knows grows with each limit, and ends with a success. */
+	"attempts=3 known=60:1 | 1 -> 3 in 180s, attempts, 1",
+	"attempts=4 known=60:1 | 1, 2, 1, 2 -> 4 in 182s, attempts, 2",
+	"attempts=9 known=60:1 | 1 -> 4 in 420s, retry-after, 1",
+	"attempts=9 consecutive=2 known=60:1 | 1 x2, 0, 1, 0 -> 6 in 242s, succeeded",
+	"deadline=100s known=60:1 | 1 -> 2 in 60s, retry-after, 1",
+	"max-retry-after=59 known=60:1 | 1 -> 1, retry-after, 1",
+	/* The server knows more, and so does the user. */
+	"attempts=3 known=60:1 | 1 hint 7s, 1 -> 3 in 127s, attempts, 1",
+	"attempts=2 known=60:http:403 | http 403 wait 5s -> 2 in 5s, attempts, 22",
+	"attempts=2 known=60:1 retry-after=5:1 | 1 -> 2 in 5s, attempts, 1",
+	"attempts=2 known=60:1 retry-after=1000:1 | 1 -> 2 in 1000s, attempts, 1",
+	"attempts=2 known=60:1 retry-after=5:2 | 1 -> 2 in 60s, attempts, 1",
+	/* A limit that a preset knows is not final, whatever else it says. */
+	"attempts=2 fatal=stderr:no known=60:stderr:busy | 1 seen no seen busy -> 2 in 60s, "
+	"attempts, 1",
+	"attempts=2 fatal=stderr:no known=60:stderr:busy | 1 seen no -> 1, not-retryable, 1",
+	"attempts=2 fatal=stderr:no retry-after=9:stderr:busy | 1 seen no seen busy -> 1, "
+	"not-retryable, 1",
+
 	/* The status is 0 only if an attempt was judged a success. */
 	"attempts=2 | 0 http 503 -> 2 in 1s, attempts, 1",
 	"attempts=2 | 0 http 503 wait 3600s -> 1, retry-after, 1",
@@ -757,6 +797,8 @@ static const char *const drawn[] = {
 	"jitter=full | http 503 wait 5s -> 5s to 6s",
 	"jitter=equal | http 503 wait 60s -> 60s to 66s",
 	"jitter=decorrelated deadline=63s | http 503 wait 60s -> 60s to 61.5s",
+	"jitter=full retry-after=60:1 | 1 -> 60s to 66s",
+	"jitter=full retry-after=60:1 | 1 limits -> 60s to 66s",
 	/* RFC 6585: after a 429 at least the base delay. */
 	"jitter=full | http 429 -> 1s to 1s",
 	"jitter=full | http 503 -> 0s to 1s",
@@ -836,22 +878,6 @@ TEST(who_asks_for_a_delay) {
 	ALIKE(rows, asker_of);
 }
 
-/* A hint that matched and told no time is news once. */
-TEST(what_is_vague_is_new_once) {
-	static const uint64_t rows[][2] = { { 0, 0 }, { 1, 1 }, { 1, 0 }, { 3, 2 }, { 0, 0 },
-		{ 3, 0 }, { UINT64_C(1) << 63, UINT64_C(1) << 63 } };
-	struct policy policy = script_policy_of("attempts=inf");
-	struct history history = plan_start(&policy, BEGAN, NANOS_MAX, 1);
-
-	for (size_t i = 0; i < LENGTH(rows); i++) {
-		struct outcome outcome = { .code = 7, .vague = rows[i][0] };
-
-		plan_begin(&history);
-		plan_judge(&policy, &history, &outcome);
-		HOLDS("new", history.vague == rows[i][1]);
-	}
-}
-
 TEST(the_lesser_deadline_counts) {
 	/* The policy's, which counts from now on, that of an outer retry, and which counts. */
 	static const nanos rows[][3] = { { 50, NANOS_MAX, BEGAN + 50 },
@@ -927,7 +953,20 @@ static const char *const tells[] = { "| 0 -> success served", "| 0 interrupted -
 	"| http 409 wanted wait 5s -> failure served",
 	"retry=http:409 | http 409 -> failure served", "| http 404 wait 5s -> healthy served",
 	"| http 404 -> healthy served", "| http 403 -> healthy served", "| http 408 -> failure",
-	"| http 503 timeout wait 5s -> failure" };
+	"| http 503 timeout wait 5s -> failure",
+	/* The user, or a preset, calls it a limit; a 5xx stays a failure. */
+	"retry-after=9:7 | 7 -> limit refused 9s", "retry-after=9:8 | 7 -> failure",
+	"retry-after=9:7 | 0 -> success served", "retry-after=0:7 | 7 -> limit refused",
+	"retry=7 retry-after=9:8 | 8 -> limit refused 9s",
+	"retry-after=9:http:404 | http 404 -> limit refused 9s",
+	"retry-after=9:http:503 | http 503 -> failure refused 9s",
+	"retry-after=9:http:503 | http 503 wait 20s -> failure refused 20s",
+	"retry-after=9:124 | timeout -> limit", "retry-after=9:130 | killed INT -> ignored",
+	"retry-after=600:7 | 7 -> limit refused 600s",
+	"max-retry-after=3s retry-after=9:7 | 7 hint 60s -> limit refused 9s",
+	"known=60:7 | 7 -> limit refused 60s", "known=60:7 | 7 hint 5s -> limit refused 5s",
+	"max-retry-after=9s known=60:7 | 7 -> limit refused 9s",
+	"known=60:7 | 7 http 503 -> failure refused 60s" };
 
 TEST_ROWS(tells) {
 	static const char *const results[] = { "success", "healthy", "failure", "limit",
@@ -988,4 +1027,9 @@ TEST(closed_keys) {
 	HOLDS("a deadline", plan_denied(&policy, &history, &held, now).again);
 	plan_begin(&history);
 	EQUAL("anew", history.held, 0);
+	/* What the user has named himself may take longer. */
+	policy = script_policy_of("attempts=5 max-retry-after=20s retry-after=30:7");
+	history = plan_start(&policy, now = BEGAN, NANOS_MAX, 1);
+	while ((step = plan_denied(&policy, &history, &held, now)).again) now = step.at;
+	EQUAL("ends later", now - BEGAN, SECONDS(30));
 }
