@@ -28,7 +28,8 @@ _retry_where()
 				((i += i + 1 < COMP_CWORD ? 2 : 1, parts++))
 				((i < COMP_CWORD)) && continue
 				# the list of a limit is behind the first ":"
-				if [[ $option == --limit ]] && ((parts == 1)); then
+				if [[ $option == --limit || $option$word == --retry-after[0-9]* ]] &&
+					((parts == 1)); then
 					option=--stop-on cur=${COMP_WORDS[i]#:}
 				else
 					option=-
@@ -215,6 +216,10 @@ _retry()
 		;;
 	--retry-after)
 		words='stderr: stdout:'
+		if [[ $cur == [0-9]*:* ]]; then
+			head+=${cur%%:*}: cur=${cur#*:} words+=' http:'
+			[[ $cur == *,* ]] && head+=${cur%,*},
+		fi
 		;;
 	--preset)
 		words="auto $(_retry_presets)"

@@ -82,6 +82,14 @@ function __retry_limit
     and __retry_conditions "$head[2]"
 end
 
+# What tells how long to wait: a stream, or a list behind a time and a colon.
+function __retry_waits
+    set -l head (commandline -ct |
+        string match -r -- '^(?:--[a-z-]+=)?([0-9][^:]*:(?:.*,)?)')
+    and printf '%s\n' $head[2]http:
+    printf '%s\n' "$head[2]"stderr: "$head[2]"stdout:
+end
+
 # The program itself knows its presets, whatever it is called.
 function __retry_presets
     set -l head (commandline -ct | string match -r -- '^(?:--[a-z-]+=)?(.*,)?')
@@ -154,7 +162,7 @@ __retry_option -s j -l jitter -x -a 'full equal decorrelated none' -d 'How delay
 __retry_option -l seed -x -d 'Make the random delays repeatable'
 __retry_option -l reset-after -x -d 'After an attempt this long the delays start anew'
 __retry_option -l splay -x -d 'A random wait before the first attempt'
-__retry_option -l retry-after -x -a 'stderr: stdout:' -d 'The output tells how long to wait'
+__retry_option -l retry-after -x -a '(__retry_waits)' -d 'The output tells how long to wait'
 __retry_option -l retry-on -x -a '(__retry_list)' -d 'Retry only these failures'
 __retry_option -l retry-if -x -a '(__retry_lines)' -d 'Retry only if this succeeds'
 __retry_option -l stop-on -x -a '(__retry_list)' -d 'Never retry these failures'

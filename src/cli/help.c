@@ -13,7 +13,7 @@
 #define HELP_COLUMN 30
 
 /* The column of what a preset knows; every name of a preset is shorter. */
-#define LIST_COLUMN 15
+#define LIST_COLUMN 17
 
 #define SYNOPSIS " [OPTION]... [--] COMMAND [ARG]...\n"
 
@@ -221,13 +221,21 @@ static void
 put_preset(struct writer *writer, const struct preset *preset)
 {
 	const struct preset_lines *err = &preset->err, *out = &preset->out;
+	char span[DURATION_ROOM];
 
 	writer_put_all(writer,
 	    STRINGS(preset->name, ": ", preset->knows,
 		"\nfacts from: ", preset->source, "\n"));
+	if (preset->screen != NULL)
+		writer_put_all(writer,
+		    STRINGS("standard output is searched unless it is a "
+			    "terminal, which keeps:\n  ",
+			preset->screen, "\n"));
 	put_rule(writer, "a failure, even with exit status 0:\n", err->failed,
 	    out->failed);
 	put_rule(writer, "a failure that stays:\n", err->fatal, out->fatal);
+	if (preset->because != NULL)
+		writer_put_all(writer, STRINGS("as ", preset->because, "\n"));
 	writer_put(writer, "a failure that passes:\n");
 	put_alternatives(writer, "", preset->codes, ',');
 	if (preset->elsewhere != NULL)
@@ -240,6 +248,12 @@ put_preset(struct writer *writer, const struct preset *preset)
 	put_rule(writer, "", err->transient, out->transient);
 	put_rule(writer, "the same, with the time to wait behind:\n",
 	    preset->wait, NULL);
+	if (preset->limit != NULL)
+		writer_put_all(writer,
+		    STRINGS("the same, after a wait of ",
+			duration_format(span, preset->limit_wait),
+			", doubled each time:\n"));
+	put_alternatives(writer, "stderr:", preset->limit, '|');
 }
 
 void

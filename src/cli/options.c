@@ -18,6 +18,7 @@
 #include "text/number.h"
 #include "tools/command_line.h"
 #include "tools/curl.h"
+#include "tools/launcher.h"
 #include "tools/preset.h"
 
 /* The variable with the password for a fleet's server. */
@@ -134,7 +135,8 @@ static const struct option table[] = {
 	    "random wait of up to DUR before the first attempt", SPAN(splay) },
 	{ "retry-after", '\0', "HINT",
 	    "wait at least the time that follows HINT in the\n"
-	    "output; HINT is stderr:ERE or stdout:ERE",
+	    "output: stderr:ERE or stdout:ERE; or, by\n"
+	    "DUR:LIST, DUR after these limits of a server",
 	    SPECIAL(SPECIAL_RETRY_AFTER) },
 
 	{ "retry-on", '\0', "LIST", "retry only these failures (default: any)",
@@ -647,7 +649,7 @@ take_wait(
 	/* A deadline of 0 would be none. */
 	if (span == 0)
 		option_refuse(wait, "not a time above 0");
-	policy->waits = true;
+	policy->waits = policy->rules.waits = true;
 	if (!is_kept(given, "deadline", wait)) {
 		policy->deadline = span;
 		*given_of(given, "deadline") = *wait;
@@ -826,6 +828,20 @@ add_hint(struct policy *policy, const struct argument *argument, int fd,
 	policy->watches.hints = true;
 }
 
+/* Adds a wait that the user or a preset knows, behind the others. */
+static struct known_wait *
+add_known_wait(
+    struct policy *policy, const struct argument *argument, nanos least)
+{
+	struct known_wait **at = &policy->known_waits;
+
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = option_allocate(argument, sizeof **at);
+	**at = (struct known_wait){ .least = least };
+	return *at;
+}
+
 /*
  * Adds the text of a preset to the last pattern of presets on its stream. False
  * where there is none, or it is full. Patterns of the user are not joined.
@@ -861,10 +877,19 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 	add_list(policy, &rules->transient, argument, preset->codes);
 	if (preset->own != NULL)
 		add_list(policy, &rules->tool_exits, argument, preset->own);
+	/* Where it tells nothing elsewhere, nobody knows what passes. */
+	if (preset->screen != NULL && !policy->hold_out &&
+	    isatty(STDOUT_FILENO)) {
+		policy->unsearched = preset->name;
+		if (preset->err.transient == NULL)
+			add_list(policy, &rules->transient, argument, "fail");
+	}
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
 		const struct preset_lines *lines =
 		    fd == STDOUT_FILENO ? &preset->out : &preset->err;
 
+		if (fd == STDOUT_FILENO && policy->unsearched == preset->name)
+			continue;
 		if (lines->fatal != NULL)
 			add_pattern(
 			    policy, &rules->fatal, argument, fd, lines->fatal);
@@ -885,6 +910,16 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 		    preset->wait);
 		add_hint(policy, argument, STDERR_FILENO, preset->wait);
 	}
+	if (preset->limit != NULL) {
+		struct known_wait *known =
+		    add_known_wait(policy, argument, preset->limit_wait);
+
+		known->preset = preset->name;
+		add_pattern(policy, &known->failures, argument, STDERR_FILENO,
+		    preset->limit);
+		add_pattern(policy, &rules->transient, argument, STDERR_FILENO,
+		    preset->limit);
+	}
 
 	/* Patterns on the same stream are compiled as one. */
 	for (int i = first; i < watches->count; i++) {
@@ -901,46 +936,94 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 	}
 }
 
+/* Notes another preset behind one, of a launcher such as npx and of the tool
+ * which it runs. */
+static void
+note_beside(
+    struct given *given, const char *preset, const struct argument *argument)
+{
+	struct given *other;
+
+	if (strcmp(preset, given->text) == 0)
+		return;
+	other = option_allocate(argument, sizeof *other);
+	*other = *given;
+	other->text = preset;
+	other->launched = true;
+	given->next = other;
+}
+
+/*
+ * Behind the preset of a launcher such as npx notes that of the tool which it
+ * runs. Where there is none, any failure is retried that the launcher's preset
+ * does not call fatal.
+ */
+static void
+add_launched(struct policy *policy, struct given *launcher,
+    const struct argument *argument, char *const program[])
+{
+	struct preset preset;
+
+	switch (preset_launched(program, &preset)) {
+	case PRESET_LAUNCH_KNOWN:
+		note_beside(launcher, preset.name, argument);
+		break;
+	case PRESET_LAUNCH_UNKNOWN:
+		policy->launched = true;
+		add_list(policy, &policy->rules.transient, argument, "fail");
+		break;
+	case PRESET_LAUNCH_NONE:
+		break;
+	}
+}
+
 /*
  * Adds the rules of the preset that was noted, or of the command's, which is
- * behind wrappers such as env or sudo. Those of the file of that name follow it
- * in the list. False if the command has neither; with --dry-run there may be no
- * command.
+ * behind wrappers such as env or sudo. Those of the file of that name, or of
+ * what a launcher runs, follow it in the list. False if the command has
+ * neither; with --dry-run there may be no command.
  */
 static bool
 add_preset(
     struct policy *policy, struct given *given, const struct argument *argument)
 {
-	struct strview names[PRESET_NAMES] = { strview_of(given->text) };
 	bool automatic = strcmp(given->text, "auto") == 0;
-	bool filed = false, known = false;
-	char **command = policy->command;
+	struct strview name = strview_of(given->text), runs;
+	char **command = policy->command, **program = command;
+	bool filed, known, launched = false;
 	const char *unfinished;
 	struct preset preset;
 	struct tool tool;
-	size_t count = 1;
 
 	if (automatic) {
 		policy->automatic = true;
 		if (command == NULL)
 			return false;
-		count = preset_names(
-		    command + command_line_unwrap(command).command, names);
+		program = command + command_line_unwrap(command).command;
+		name = strview_of(command_line_program(*program));
+		launched = given->tool == NULL &&
+		    launcher_read(program, &runs) &&
+		    tool_find(&tool, argument, runs, true);
 	}
-	for (size_t i = 0; i < count && !filed && !known; i++) {
-		filed = given->tool == NULL &&
-		    tool_find(&tool, argument, names[i], automatic);
-		known = automatic
-		    ? preset_for_program(names[i], &preset)
-		    : preset_find(names[i].at, names[i].length, &preset);
-	}
+	filed = launched ||
+	    (given->tool == NULL &&
+		tool_find(&tool, argument, name, automatic));
+	known = automatic ? preset_for_program(name, &preset)
+			  : preset_find(name.at, name.length, &preset);
 	if (automatic && !filed && !known)
 		return false;
 	given->text = known ? preset.name : given->text;
 	if (filed) {
-		given->text = tool.name;
 		policy->has_tool |= automatic;
+		given->text = tool.name;
+		if (launched && known)
+			note_beside(given, preset.name, argument);
+		if (launched)
+			known = preset_launched(program, &preset) ==
+			    PRESET_LAUNCH_KNOWN;
 		known &= tool_read(&tool, argument, table, policy);
+	} else if (automatic) {
+		add_launched(policy, given, argument, program);
 	}
 	if (!known)
 		return true;
@@ -973,13 +1056,34 @@ add_limit(struct policy *policy, const struct argument *argument)
 	policy->limit[policy->limits++] = limit;
 }
 
+/* Adds DUR:LIST. */
+static void
+add_users_wait(struct policy *policy, const struct argument *argument)
+{
+	const char *text = argument->text, *colon = strchrnul(text, ':');
+	struct known_wait *known;
+	nanos least;
+
+	if (*colon == '\0' ||
+	    !duration_parse(text, (size_t)(colon - text), &least))
+		option_refuse(argument, "not DUR:LIST");
+	known = add_known_wait(policy, argument, least);
+	known->text = text;
+	known->location = argument->location;
+	add_list(policy, &known->failures, argument, colon + 1);
+	if (!conditions_said(&known->failures))
+		option_refuse(argument,
+		    "not a LIST of statuses, http: items and patterns");
+}
+
 static void
 add_stream_hint(struct policy *policy, const struct argument *argument)
 {
 	int fd = conditions_stream(argument->text);
 
 	if (fd == 0)
-		option_refuse(argument, "neither stderr:ERE nor stdout:ERE");
+		option_refuse(
+		    argument, "neither DUR:LIST, stderr:ERE nor stdout:ERE");
 	add_hint(policy, argument, fd, argument->text + CONDITIONS_STREAM);
 	if (policy->budget.key != NULL)
 		add_list(policy, &policy->rules.limited, argument,
@@ -1021,7 +1125,7 @@ add_rules(struct policy *policy)
 		if (option->special == SPECIAL_LIST) {
 			add_list(policy, set, &argument, given->text);
 		} else if (option->special == SPECIAL_PRESET) {
-			if (presets++ == PRESETS)
+			if (!given->launched && presets++ == PRESETS)
 				option_refuse(
 				    &argument, "given more than 8 times");
 			rule = add_preset(policy, given, &argument);
@@ -1029,7 +1133,10 @@ add_rules(struct policy *policy)
 			add_limit(policy, &argument);
 			rule = false;
 		} else if (option->special == SPECIAL_RETRY_AFTER) {
-			add_stream_hint(policy, &argument);
+			if (isdigit((unsigned char)*given->text))
+				add_users_wait(policy, &argument);
+			else
+				add_stream_hint(policy, &argument);
 			rule = false;
 		}
 		if ((set == &rules->retry_on || set == &rules->file.retry_on) &&

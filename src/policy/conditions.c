@@ -235,6 +235,15 @@ conditions_parse(struct conditions *set, struct watches *watches,
 }
 
 bool
+conditions_said(const struct conditions *set)
+{
+	const struct condition_set *all = &set->later;
+
+	return all->signals == 0 && all->over == 0 && all->under == 0 &&
+	    !all->any_signal && !all->timeout && !all->idle && !all->fail;
+}
+
+bool
 conditions_empty(const struct conditions *set)
 {
 	static const struct condition_set none;

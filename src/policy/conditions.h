@@ -104,6 +104,10 @@ int conditions_stream(const char *list);
 struct watch *conditions_watch(
     struct conditions *set, struct watches *watches, int fd, const char *text);
 
+/* Whether the set has only what a command says itself: exit statuses, HTTP
+ * statuses and patterns. */
+bool conditions_said(const struct conditions *set);
+
 /* Whether the set is empty. */
 bool conditions_empty(const struct conditions *set);
 

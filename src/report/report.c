@@ -342,6 +342,9 @@ put_report(struct writer *writer, const struct report *report)
 
 	writer_json_string(
 	    writer, "reason", verdict_reasons[report->step->reason].name);
+	writer_json_raw(writer, "rescued",
+	    plan_is_rescued(report->history, report->step->reason) ? "true"
+								   : "false");
 	writer_json_string(writer, "limit",
 	    report->step->reason == REASON_LIMIT ? report->history->limit->text
 						 : NULL);

@@ -404,10 +404,10 @@ static const struct {
 	{ "fail-on", "failure", "", true },
 	{ "preset", "failure", ": a failure, even with exit status 0", false },
 	{ "stop-on", "stop", "", false },
+	{ "retry-on", "retry", "", false },
 	{ "stop-on", "stop", "", true },
 	{ "retry-on", "retry", "", true },
 	{ "preset", "stop", ": a failure that stays", false },
-	{ "retry-on", "retry", "", false },
 	{ "preset", "retry", ": a failure that passes", false },
 	{ "retry-if", "ask", "", false },
 };
@@ -462,11 +462,10 @@ put_rules(struct writer *writer, const struct policy *policy)
 	const char *label = "Rules";
 	char advice[ADVICE_ROOM];
 
-	/* With -v: there is no preset for the command. */
+	/* There is no preset for the command. */
 	if (policy->given == NULL && policy->automatic &&
-	    policy->command != NULL && advice_on_rules(advice, policy)) {
+	    policy->command != NULL && advice_on_rules(advice, policy, true))
 		writer_format(writer, "%-14s%s\n", label, advice);
-	}
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		const struct given *given = policy->given;
 
@@ -499,6 +498,33 @@ put_limits(struct writer *writer, const struct policy *policy)
 		writer_pad(writer, 26);
 		writer_put(writer, "after ");
 		writer_put_escaped(writer, ESCAPE_PLAIN, list, strlen(list));
+		writer_put(writer, "\n");
+	}
+}
+
+/* How long a server is left alone after its limits. */
+static void
+put_known_waits(struct writer *writer, const struct policy *policy)
+{
+	const char *label = "Waits", *list;
+	char room[DURATION_ROOM];
+
+	for (const struct known_wait *known = policy->known_waits;
+	     known != NULL; known = known->next) {
+		writer_format(writer, "%-14s%-12s%s", label,
+		    put_time(room, known->least), "after ");
+		label = "";
+		if (known->preset != NULL) {
+			writer_format(writer,
+			    "a limit of preset %s, doubled each time\n",
+			    known->preset);
+			continue;
+		}
+		list = strchr(known->text, ':') + 1;
+		writer_put_escaped(writer, ESCAPE_PLAIN, list, strlen(list));
+		if (known->location != NULL)
+			writer_put_all(
+			    writer, STRINGS(" (", known->location, ")"));
 		writer_put(writer, "\n");
 	}
 }
@@ -541,9 +567,11 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 		    timed ? "an attempt" : "after the deadline");
 		label = "";
 	}
-	if (http || policy->watches.hints)
+	if (http || policy->watches.hints || policy->known_waits != NULL)
 		put_beside(writer, &label, "Retry-After",
-		    policy->max_retry_after, deadline);
+		    number_greater(policy->max_retry_after,
+			known_wait_longest(policy->known_waits)),
+		    deadline);
 	for (int i = 1; i <= backoff->delays.count; i++)
 		least = number_lesser(least, backoff_envelope(backoff, i));
 	if (http && least < base)
@@ -575,6 +603,7 @@ dry_run_show(const struct policy *policy)
 	put_rate(&writer, policy, &forecast);
 	put_rules(&writer, policy);
 	put_limits(&writer, policy);
+	put_known_waits(&writer, policy);
 	put_uncounted(&writer, policy);
 	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
 }

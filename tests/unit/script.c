@@ -170,7 +170,8 @@ struct policy script_policy(struct script *script) {
 	/* The policy has parts of these, and of the file of a tool. */
 	static const char names[7][12] = { "transient", "fatal", "unfinished", "own-retry",
 		"own-stop", "own-fail", "own-success" };
-	static char line[1024], parts[7][64];
+	static char line[1024], parts[7][64], waits[64];
+	static struct known_wait known;
 	char *argv[40], *rest = line, name[80];
 	struct script before = *script;
 	struct conditions_error error;
@@ -181,6 +182,7 @@ struct policy script_policy(struct script *script) {
 	int argc = 0, part;
 
 	memset(parts, 0, sizeof parts);
+	memset(waits, 0, sizeof waits);
 	rest += sprintf(rest, "retry -n 9 -j none -B key");
 	for (; script_next(script); before = *script) {
 		char *value = strchr(script->word, '=');
@@ -190,8 +192,8 @@ struct policy script_policy(struct script *script) {
 		if (value != NULL)
 			*value++ = '\0';
 		for (part = 0; part < 7 && !script_is(script, names[part]);) part++;
-		if (part < 7) {
-			strcpy(parts[part], value);
+		if (part < 7 || script_is(script, "known")) {
+			strcpy(part < 7 ? parts[part] : waits, value);
 			continue;
 		}
 		snprintf(name, sizeof name, " %s ", script->word);
@@ -208,6 +210,13 @@ struct policy script_policy(struct script *script) {
 	for (part = 0; part < 7; part++)
 		if (*parts[part] != '\0')
 			conditions_parse(sets[part], &policy.watches, parts[part], &error);
+	if (*waits != '\0') {
+		known = (struct known_wait){ .preset = "gh" };
+		duration_parse(waits, strcspn(waits, ":"), &known.least);
+		conditions_parse(&known.failures, &policy.watches, strchr(waits, ':') + 1, &error);
+		known.next = policy.known_waits;
+		policy.known_waits = &known;
+	}
 	return policy;
 }
 

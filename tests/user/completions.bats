@@ -229,6 +229,9 @@ all_become() {
 		--stop-on 7,ag;--stop-on 7,again:
 		--limit 2:unde;--limit 2:under:
 		--limit=2:7,tim;--limit=2:7,timeout
+		--retry-after stdo;--retry-after stdout:
+		--retry-after=60:ht;--retry-after=60:http:
+		--retry-after 1m:7,stde;--retry-after 1m:7,stderr:
 		--limit 2
 		--log-format j;--log-format json
 		--log-format=gi;--log-format=github
@@ -290,7 +293,7 @@ all_become() {
 		gives 0 "$2" in_bash <<<"$1"
 	}
 	table offered <<-'END'
-		'--preset net,li' ''
+		'--preset net,lis' ''
 		'--attempts i' inf
 		'--jitter = d' decorrelated
 		'--jitter=d' --jitter=decorrelated
@@ -300,6 +303,7 @@ all_become() {
 		'--limit 2:7,ov' 2:7,over:
 		--limit=2:ov --limit=2:over:
 		'--limit 2' ''
+		'--retry-after 60 : ht' http:
 		'--limit 2 : http : 5' ''
 		'--retry-on http : 5' ''
 		'--retry-on http :' ''

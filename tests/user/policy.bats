@@ -166,7 +166,7 @@ hands() {
 	policy attempts=7
 	most 7 --policy /dev/stdin <policy
 	exec 7< <(echo attempts=7)
-	wait "$!"
+	wait "$!" || : # bash may know of its end already
 	most 7 --policy /dev/fd/7
 	exec 7<&-
 }

@@ -47,7 +47,7 @@ spent='giving up: attempts exhausted'
 		runs=1 status=4 says="*giving up: the presets: $not" --preset deploy,curl bin/frob 4
 		# Behind wrappers, as of npx what it runs.
 		runs=1 status=4 says="*giving up: preset deploy: $not" -a bin/sudo -u bob nice bin/deploy 4
-		runs=1 status=4 says="*giving up: preset deploy: $not" -a bin/npx -y deploy@2 4
+		runs=1 status=4 says="*giving up: the presets: $not" -a bin/npx -y deploy@2 4
 		# Digits and dots may be a version.
 		runs=1 status=4 says="*giving up: preset frob: $not" -a bin/frob3.11 4
 		# Nothing else finds it, and then no file is read.
@@ -168,7 +168,7 @@ spent='giving up: attempts exhausted'
 		retry-on=0 "retry-on: 0 is a success, not a failure (see --fail-on): '0'"
 		retry-on= "retry-on: empty item in ''"
 		'stop-on=stderr:a)' "stop-on: ) without (: ')' in 'a)'"
-		retry-after=7 "retry-after: neither stderr:ERE nor stdout:ERE: '7'"
+		retry-after=7 "retry-after: not DUR:LIST: '7'"
 		# A file is no preset of another one: that could be a circle.
 		preset=deploy "preset: no such preset: 'deploy'"
 		preset=curl,frob "preset: no such preset: 'frob' in 'curl,frob'"
@@ -268,9 +268,9 @@ spent='giving up: attempts exhausted'
 	touch "$tools/none.txt" xdg/retry/tools/deploy.conf
 	XDG_CONFIG_HOME=$PWD/xdg try runs=0 --preset list
 	tail -n 3 out | diff - <(cat <<-END
-		deploy         $PWD/xdg/retry/tools/deploy.conf
+		deploy           $PWD/xdg/retry/tools/deploy.conf
 		a-very-long-name-of-a-tool $tools/a-very-long-name-of-a-tool.conf
-		git            $tools/git.conf
+		git              $tools/git.conf
 	END
 	)
 	try runs=0 --preset show:deploy
