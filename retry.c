@@ -97,6 +97,8 @@ execute(struct run *run, nanos began)
 	http_request_end(&run->request, &outcome);
 	plan_judge(run->policy, &run->history, &outcome);
 	verdict = run->history.judgement.verdict;
+	attempt_settle(
+	    &run->attempt, verdict == VERDICT_RETRY || verdict == VERDICT_STOP);
 	/* This may take a while, so only where it matters. */
 	if (verdict == VERDICT_RETRY || verdict == VERDICT_REPEAT)
 		run->history.last.lost = streams_lost(&run->loop.streams);
@@ -151,7 +153,9 @@ attempt(struct run *run)
 	run->said = 0;
 	execute(run, began);
 	ended = sys_now(CLOCK_BOOTTIME);
-	step = plan_next(run->policy, &run->history, ended);
+	/* The delay has begun when the attempt ended. */
+	step = plan_next(
+	    run->policy, &run->history, began + run->history.last.duration);
 	event_loop_await(&run->loop, event_loop_budget, NANOS_MAX);
 	retries = run->loop.ending_signal == 0 && step.again &&
 	    plan_is_retry(&run->history);

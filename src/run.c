@@ -74,7 +74,7 @@ open_parts(
 	run->history = plan_start(policy, sys_now(CLOCK_BOOTTIME),
 	    outer->deadline, policy->seeded ? policy->seed : random[0]);
 	limited = policy->timeouts.count > 0 || policy->idle_timeout != 0 ||
-	    run->history.deadline != NANOS_MAX;
+	    policy->kill_orphans || run->history.deadline != NANOS_MAX;
 	log_open(&loop->log, policy, environment_id(&run->environment));
 	progress_open(&run->progress, policy, &loop->log);
 	budget_client_start(&loop->budget, &policy->budget, &outer->budget,

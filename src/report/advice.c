@@ -155,7 +155,8 @@ advice_on_list(char text[ADVICE_ROOM], const struct given *given)
 }
 
 bool
-advice_on_rules(char text[ADVICE_ROOM], const struct policy *policy)
+advice_on_rules(
+    char text[ADVICE_ROOM], const struct policy *policy, bool retried)
 {
 	char **command = policy->command, quoted[QUOTED];
 	const struct given *given = policy->given;
@@ -165,16 +166,31 @@ advice_on_rules(char text[ADVICE_ROOM], const struct policy *policy)
 	for (; given != NULL; given = given->next)
 		if (advice_on_list(text, given))
 			return true;
-	if (policy->loudness < LOUDNESS_VERBOSE)
+	if (!policy->automatic && policy->loudness < LOUDNESS_VERBOSE)
 		return false;
+	if (policy->unsearched != NULL)
+		return advise(text,
+		    "preset %s: standard output is a terminal, and is not "
+		    "searched%s",
+		    policy->unsearched,
+		    policy->rules.transient.later.fail
+			? ": any failure is retried"
+			: "");
 	command += command_line_unwrap(command).command;
+	if (policy->launched)
+		return advise(text,
+		    "no preset for what '%s' runs (-a): any failure of it is "
+		    "retried",
+		    quote_for_shell(quoted, *command));
 	known = preset_for_command(command, &preset);
 	if (policy->automatic && !known)
-		return advise(text, "no preset for '%s' (-a)%s",
-		    quote_for_shell(quoted, *command),
-		    policy->given == NULL ? ": every failure is retried" : "");
-	if (policy->given != NULL || policy->presets_off || policy->http ||
-	    policy->http_status != NULL)
+		return retried && !policy->has_tool &&
+		    advise(text, "no preset for '%s'%s",
+			quote_for_shell(quoted, *command),
+			policy->given == NULL ? ": any failure is retried"
+					      : "");
+	if (policy->loudness < LOUDNESS_VERBOSE || policy->given != NULL ||
+	    policy->presets_off || policy->http || policy->http_status != NULL)
 		return false;
 	return known &&
 	    advise(text,

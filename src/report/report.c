@@ -250,8 +250,8 @@ static const char *
 put_limit(char room[REPORT_TEXT], const struct report *report)
 {
 	const struct policy *policy = report->policy;
-	const struct given budget = { "budget", policy->budget.key, NULL,
-		NULL };
+	const struct given budget = { .option = "budget",
+		.text = policy->budget.key };
 	const struct given *by = &policy->deadline_by;
 	enum reason reason = report->step->reason;
 	char rate[RATE_ROOM];
@@ -342,6 +342,9 @@ put_report(struct writer *writer, const struct report *report)
 
 	writer_json_string(
 	    writer, "reason", verdict_reasons[report->step->reason].name);
+	writer_json_raw(writer, "rescued",
+	    plan_is_rescued(report->history, report->step->reason) ? "true"
+								   : "false");
 	writer_json_string(writer, "limit",
 	    report->step->reason == REASON_LIMIT ? report->history->limit->text
 						 : NULL);
