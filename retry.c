@@ -7,6 +7,7 @@
 #include "attempt/attempt.h"
 #include "attempt/hooks.h"
 #include "attempt/http_request.h"
+#include "arrival.h"
 #include "cli/options.h"
 #include "exit_status.h"
 #include "output/progress.h"
@@ -71,7 +72,7 @@ wait_for_attempt(struct run *run, nanos at)
 		rest = over ? 0 : run->history.deadline - now;
 		/* A hook may write to the terminal: no countdown beside it. */
 		if (over)
-			progress_show(&run->progress, label, left);
+			progress_show(&run->progress, "attempt ", label, left);
 		calm = event_loop_wait(&run->loop, -1,
 		    progress_nap(&run->progress, left > 0 ? left : rest));
 	} while (calm && (left > 0 || rest > 0));
@@ -96,6 +97,8 @@ execute(struct run *run, nanos began)
 	http_request_end(&run->request, &outcome);
 	plan_judge(run->policy, &run->history, &outcome);
 	verdict = run->history.judgement.verdict;
+	attempt_settle(
+	    &run->attempt, verdict == VERDICT_RETRY || verdict == VERDICT_STOP);
 	/* This may take a while, so only where it matters. */
 	if (verdict == VERDICT_RETRY || verdict == VERDICT_REPEAT)
 		run->history.last.lost = streams_lost(&run->loop.streams);
@@ -150,7 +153,9 @@ attempt(struct run *run)
 	run->said = 0;
 	execute(run, began);
 	ended = sys_now(CLOCK_BOOTTIME);
-	step = plan_next(run->policy, &run->history, ended);
+	/* The delay has begun when the attempt ended. */
+	step = plan_next(
+	    run->policy, &run->history, began + run->history.last.duration);
 	event_loop_await(&run->loop, event_loop_budget, NANOS_MAX);
 	retries = run->loop.ending_signal == 0 && step.again &&
 	    plan_is_retry(&run->history);
@@ -282,8 +287,11 @@ main(int argc, char **argv)
 	status = gather(&run);
 	step = status != 0
 	    ? (struct step){ .status = status, .reason = REASON_INTERNAL }
-	    : series(&run);
+	    : policy.targets != NULL ? arrival_await(&run)
+				     : series(&run);
 	status = run_end(&run, step);
+	if (status == 0 && policy.then != NULL)
+		status = arrival_become(&run);
 	/* exit(3) would flush libc's files, of which none is used. */
 	_exit(status);
 }

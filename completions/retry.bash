@@ -28,7 +28,8 @@ _retry_where()
 				((i += i + 1 < COMP_CWORD ? 2 : 1, parts++))
 				((i < COMP_CWORD)) && continue
 				# the list of a limit is behind the first ":"
-				if [[ $option == --limit ]] && ((parts == 1)); then
+				if [[ $option == --limit || $option$word == --retry-after[0-9]* ]] &&
+					((parts == 1)); then
 					option=--stop-on cur=${COMP_WORDS[i]#:}
 				else
 					option=-
@@ -52,7 +53,8 @@ _retry_where()
 			--max-delay | --min-delay | --jitter | --seed | \
 			--reset-after | --splay | --retry-after | \
 			--retry-on | --stop-on | \
-			--fail-on | --success-on | --consecutive | --preset | \
+			--fail-on | --success-on | --consecutive | \
+			--exhausted-status | --preset | \
 			--http-status | --max-retry-after | --method | --idempotency-key | \
 			--stdin-max | --hold-max | --budget | --budget-ratio | --budget-min | \
 			--budget-window | --budget-wait | --budget-cooldown | \
@@ -208,12 +210,16 @@ _retry()
 		head+=${cur%%:*}: cur=${cur#*:}
 		;&
 	--retry-on | --stop-on | --fail-on | --success-on)
-		words="timeout idle fail signal http: over: under: stderr: stdout:
+		words="timeout idle fail signal http: over: under: again: stderr: stdout:
 			$(_retry_signals)"
 		[[ $cur == *,* ]] && head+=${cur%,*},
 		;;
 	--retry-after)
 		words='stderr: stdout:'
+		if [[ $cur == [0-9]*:* ]]; then
+			head+=${cur%%:*}: cur=${cur#*:} words+=' http:'
+			[[ $cur == *,* ]] && head+=${cur%,*},
+		fi
 		;;
 	--preset)
 		words="auto $(_retry_presets)"
@@ -271,12 +277,14 @@ _retry()
 		;;
 	*)
 		words='-n --attempts --retries --limit -T --deadline -w --wait -t --timeout
-			--idle-timeout -s --signal -k --kill-after --preserve-status
+			--idle-timeout -s --signal -k --kill-after --kill-orphans
+			--preserve-status
 			-d --delay -b --backoff
 			--factor --max-delay --min-delay -j --jitter --seed
 			--reset-after --splay --retry-after --retry-on --retry-if
 			--stop-on --fail-on --success-on --consecutive
-			--keep-status -a --auto --preset --http --http-status
+			--keep-status --exhausted-status
+			-a --auto --preset --http --http-status
 			--max-retry-after --method --idempotency-key
 			-I --replay-stdin --stdin-max -O --hold-stdout
 			-E --hold-stderr --chronic --hold-max -B --budget
@@ -291,7 +299,7 @@ _retry()
 			--dry-run --policy
 			-h --help -V --version'
 		[[ $cur != --no-* ]] ||
-			words=$(printf -- '--no-%s ' preserve-status keep-status auto \
+			words=$(printf -- '--no-%s ' kill-orphans preserve-status keep-status auto \
 				http replay-stdin hold-stdout hold-stderr chronic \
 				budget-required json prom budget-gc quiet verbose \
 				dry-run)

@@ -2,8 +2,8 @@
 # that it runs.
 
 # Options that --no- before their name takes back.
-set -g __retry_flags preserve-status keep-status auto http replay-stdin hold-stdout \
-    hold-stderr chronic budget-required json prom budget-gc quiet verbose dry-run
+set -g __retry_flags kill-orphans preserve-status keep-status auto http replay-stdin \
+    hold-stdout hold-stderr chronic budget-required json prom budget-gc quiet verbose dry-run
 
 # Takes retry's options off the words before the cursor and prints what is left,
 # one a line: the command and its arguments so far. Fails where the last option
@@ -11,10 +11,10 @@ set -g __retry_flags preserve-status keep-status auto http replay-stdin hold-std
 function __retry_command
     set -l words (commandline -opc)
     argparse --stop-nonopt n/attempts= retries= limit= T/deadline= w/wait= t/timeout= \
-        idle-timeout= s/signal= k/kill-after= preserve-status d/delay= \
+        idle-timeout= s/signal= k/kill-after= kill-orphans preserve-status d/delay= \
         b/backoff= factor= max-delay= min-delay= j/jitter= seed= reset-after= \
         splay= retry-after= retry-on= retry-if= stop-on= fail-on= success-on= \
-        consecutive= keep-status a/auto preset= http http-status= max-retry-after= \
+        consecutive= keep-status exhausted-status= a/auto preset= http http-status= max-retry-after= \
         method= idempotency-key= I/replay-stdin stdin-max= O/hold-stdout \
         E/hold-stderr chronic hold-max= B/budget= budget-ratio= budget-min= \
         budget-window= budget-wait= budget-cooldown= rate= \
@@ -65,6 +65,7 @@ function __retry_conditions --argument-names head
     printf '%s\t%s\n' $head"http:" 'a status, 503, or 5xx' \
         $head"over:" 'an attempt that ran longer' \
         $head"under:" 'an attempt that ran for less' \
+        $head"again:" 'what follows, but not at the first attempt' \
         $head"stderr:" 'a pattern in a line' $head"stdout:" 'a pattern in a line'
 end
 
@@ -79,6 +80,14 @@ function __retry_limit
     set -l head (commandline -ct |
         string match -r -- '^(?:--[a-z-]+=)?([0-9]+:(?:.*,)?)')
     and __retry_conditions "$head[2]"
+end
+
+# What tells how long to wait: a stream, or a list behind a time and a colon.
+function __retry_waits
+    set -l head (commandline -ct |
+        string match -r -- '^(?:--[a-z-]+=)?([0-9][^:]*:(?:.*,)?)')
+    and printf '%s\n' $head[2]http:
+    printf '%s\n' "$head[2]"stderr: "$head[2]"stdout:
 end
 
 # The program itself knows its presets, whatever it is called.
@@ -137,11 +146,12 @@ __retry_option -s n -l attempts -x -a inf -d 'Make at most this many attempts, t
 __retry_option -l retries -x -a inf -d 'Make at most this many retries'
 __retry_option -l limit -x -a '(__retry_limit)' -d 'Make at most so many retries after these failures'
 __retry_option -s T -l deadline -x -d 'End everything after this time'
-__retry_option -s w -l wait -x -d 'Wait until the command succeeds, at most this long'
+__retry_option -s w -l wait -x -d 'Wait for targets or until the command succeeds, at most this long'
 __retry_option -s t -l timeout -x -d 'End an attempt after this time, or by a schedule'
 __retry_option -l idle-timeout -x -d 'End an attempt that writes nothing for this long'
 __retry_option -s s -l signal -x -a '(__retry_signals)' -d 'What ends an attempt at a limit'
 __retry_option -s k -l kill-after -x -d 'Then KILL, this much later'
+__retry_option -l kill-orphans -d 'End what a failed attempt left in the background'
 __retry_option -l preserve-status -d 'Exit as the command did after a time limit'
 __retry_option -s d -l delay -x -d 'Base delay, or an explicit schedule'
 __retry_option -s b -l backoff -x -a 'exponential linear constant fibonacci' -d 'How delays grow'
@@ -152,7 +162,7 @@ __retry_option -s j -l jitter -x -a 'full equal decorrelated none' -d 'How delay
 __retry_option -l seed -x -d 'Make the random delays repeatable'
 __retry_option -l reset-after -x -d 'After an attempt this long the delays start anew'
 __retry_option -l splay -x -d 'A random wait before the first attempt'
-__retry_option -l retry-after -x -a 'stderr: stdout:' -d 'The output tells how long to wait'
+__retry_option -l retry-after -x -a '(__retry_waits)' -d 'The output tells how long to wait'
 __retry_option -l retry-on -x -a '(__retry_list)' -d 'Retry only these failures'
 __retry_option -l retry-if -x -a '(__retry_lines)' -d 'Retry only if this succeeds'
 __retry_option -l stop-on -x -a '(__retry_list)' -d 'Never retry these failures'
@@ -160,6 +170,7 @@ __retry_option -l fail-on -x -a '(__retry_list)' -d 'A failure although the comm
 __retry_option -l success-on -x -a '(__retry_list)' -d 'A success although the command did not exit with 0'
 __retry_option -l consecutive -x -d 'Succeed after so many successes in a row'
 __retry_option -l keep-status -d 'Exit as the command did, however that was judged'
+__retry_option -l exhausted-status -x -a 75 -d 'Exit so if only a limit has ended the retries'
 __retry_option -s a -l auto -d 'Know the failures of the command'
 __retry_option -l preset -x -a '(__retry_presets)' -d 'Retry by the rules for a tool'
 __retry_option -l http -d 'Judge by the HTTP status'

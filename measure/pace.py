@@ -485,7 +485,9 @@ class Pace(Alone):
         self.votes_served, self.votes_refused = 0, 1
         self.factor, self.idle = 2, False
         if self.quota and wait:
-            self.gap = wait / 2
+            # Who served nothing after a second is not asked before the next.
+            least = self.accepted() <= 0 and wait <= 1
+            self.gap = wait if least else wait / 2
         elif self.quota:
             self.gap = max(self.opened + self.period - now, 0.1) / 2
             self.probes, self.factor = 2, 1

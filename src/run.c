@@ -63,6 +63,7 @@ open_parts(
 	/* Few invocations touch these pages. */
 	static struct fleet_link fleet;
 	static struct report report;
+	static struct lookout lookout;
 	struct event_loop *loop = &run->loop;
 	const struct trace *trace = &run->environment.trace;
 	uint64_t random[8];
@@ -74,7 +75,7 @@ open_parts(
 	run->history = plan_start(policy, sys_now(CLOCK_BOOTTIME),
 	    outer->deadline, policy->seeded ? policy->seed : random[0]);
 	limited = policy->timeouts.count > 0 || policy->idle_timeout != 0 ||
-	    run->history.deadline != NANOS_MAX;
+	    policy->kill_orphans || run->history.deadline != NANOS_MAX;
 	log_open(&loop->log, policy, environment_id(&run->environment));
 	progress_open(&run->progress, policy, &loop->log);
 	budget_client_start(&loop->budget, &policy->budget, &outer->budget,
@@ -99,8 +100,16 @@ open_parts(
 		report.history = &run->history;
 		report.trace = trace;
 		report.id = environment_id(&run->environment);
+		report.lookout = &lookout;
 	}
 	hooks_open(&run->hook, loop);
+	/* What attempts need would be left to the command behind targets. */
+	loop->lookout = policy->targets != NULL ? &lookout : NULL;
+	if (policy->targets != NULL)
+		return lookout_open(&lookout, policy, &loop->signals,
+			   run->history.schedule.random)
+		    ? NULL
+		    : "shared memory";
 	return attempt_open(&run->attempt, policy, loop, limited) ? NULL
 								  : "eventfd";
 }

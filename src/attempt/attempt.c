@@ -29,11 +29,16 @@ attempt_open(struct attempt *attempt, const struct policy *policy,
 	attempt->may_end = limited || policy->hold_out || policy->hold_err;
 	termination_open(
 	    &attempt->tree, loop, policy->signal, policy->kill_after);
+	attempt->tree.keeps = policy->kill_orphans;
 	if (limited) {
 		/* Orphans of the command become children of retry, which can
 		 * find them then. */
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
-		if (!procfs_visible())
+		if (!procfs_visible() && policy->kill_orphans)
+			log_warn(&loop->log,
+			    STRINGS("--kill-orphans: no /proc of this "
+				    "namespace, so none is found"));
+		else if (!procfs_visible())
 			log_note(&loop->log,
 			    STRINGS("no /proc of this namespace: limits reach "
 				    "the command itself only"));
@@ -356,6 +361,14 @@ start(const struct event_loop *loop, int death_signal, int errors,
 	_exit(EXIT_STATUS_NOT_FOUND);
 }
 
+/* Reaps the child, and orphans that have died. */
+static void
+forget(struct event_loop *loop)
+{
+	loop->child = 0;
+	event_loop_reap(loop);
+}
+
 struct outcome
 attempt_run(struct attempt *attempt, char **command, char **env,
     const struct history *history, const char *label)
@@ -406,7 +419,33 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 	complete(attempt);
 	pass_rest_on(attempt);
 	outcome->overrun |= streams_ended(&loop->streams);
-	loop->child = 0;
-	event_loop_reap(loop);
+	if (!tree->keeps)
+		forget(loop);
 	return *outcome;
+}
+
+void
+attempt_settle(struct attempt *attempt, bool failed)
+{
+	struct event_loop *loop = attempt->loop;
+	struct termination *tree = &attempt->tree;
+	bool calm = failed && attempt->outcome.interrupted == 0;
+	char left[NUMBER_ROOM];
+
+	if (!tree->keeps || tree->child == -1)
+		return;
+	if (calm && tree->stage == TERMINATION_NONE) {
+		termination_start(tree);
+		if (tree->living > 0)
+			log_note(&loop->log,
+			    STRINGS(tree->what, tree->label, " has left ",
+				number_put(left, tree->living),
+				tree->living == 1 ? " process" : " processes",
+				", which --kill-orphans ends"));
+		while (calm && !termination_over(tree)) {
+			calm = event_loop_wait(loop, -1, termination_nap(tree));
+			termination_advance(tree, false);
+		}
+	}
+	forget(loop);
 }

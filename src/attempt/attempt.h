@@ -29,7 +29,7 @@ struct attempt {
 
 /*
  * False, with errno, if the kernel refuses. limited: a limit of time may end
- * an attempt.
+ * an attempt, or what it leaves is to be ended.
  */
 bool attempt_open(struct attempt *attempt, const struct policy *policy,
     struct event_loop *loop, bool limited);
@@ -42,5 +42,12 @@ bool attempt_open(struct attempt *attempt, const struct policy *policy,
  */
 struct outcome attempt_run(struct attempt *attempt, char **command, char **env,
     const struct history *history, const char *label);
+
+/*
+ * For --kill-orphans, to be called when the attempt is judged. If it has failed
+ * by itself, this ends what it has left in the background, as a limit would,
+ * and waits for that, unless a signal ends retry.
+ */
+void attempt_settle(struct attempt *attempt, bool failed);
 
 #endif

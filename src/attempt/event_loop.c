@@ -10,6 +10,7 @@ event_loop_open(struct event_loop *loop)
 {
 	loop->child = loop->ending_signal = 0;
 	loop->fleet = NULL;
+	loop->lookout = NULL;
 	return signals_open(&loop->signals);
 }
 
@@ -206,5 +207,7 @@ event_loop_reap(const struct event_loop *loop)
 		waitid(P_PID, (id_t)info.si_pid, NULL, WEXITED | WNOHANG);
 		if (loop->fleet != NULL)
 			link_reaped(loop->fleet, info.si_pid);
+		if (loop->lookout != NULL)
+			lookout_reaped(loop->lookout, &info);
 	}
 }

@@ -8,6 +8,7 @@
 #ifndef EVENT_LOOP_H
 #define EVENT_LOOP_H
 
+#include "attempt/lookout.h"
 #include "fleet/link.h"
 #include "store/budget_client.h"
 #include "output/log.h"
@@ -16,6 +17,7 @@
 
 struct event_loop {
 	struct fleet_link *fleet; /* NULL: no fleet shares the budget */
+	struct lookout *lookout; /* NULL: targets are not waited for */
 	pid_t child; /* reaped by the attempt or hook that it is; 0: none */
 	/* The first signal that has ended a wait (HUP, INT, QUIT or TERM), of
 	 * which retry dies in the end; 0: none. */

@@ -130,6 +130,15 @@ amend(struct http_request *request, char **from, size_t first, bool dumps)
 	return true;
 }
 
+/* Whether a request with this method needs a key; where it is not known, it
+ * may.
+ */
+static bool
+needs_key(const char *method)
+{
+	return method == NULL || !curl_idempotent(method);
+}
+
 /* Finds out how curl can be told of the status file and the key, and whether
  * its request may be sent twice. False, with errno. */
 static bool
@@ -137,7 +146,11 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 {
 	const struct policy *policy = request->policy;
 	struct curl curl = curl_read(policy->command + wrapper->command);
+	const char *method =
+	    policy->method != NULL ? policy->method : curl.method;
 
+	request->known->keyed =
+	    (request->key != NULL || curl.keyed) && needs_key(method);
 	/* Without a key only a request that is idempotent is sent twice. */
 	if (!curl.keyed && request->key == NULL && policy->method == NULL &&
 	    !curl_idempotent(curl.method))
@@ -159,6 +172,7 @@ know_curl(struct http_request *request, const struct wrapped *wrapper)
 			    "idempotency key"));
 	request->known->curl = true;
 	request->known->several = curl.several;
+	request->sums = curl.several && !curl.retries;
 
 	/* The file of curl's own -D is read instead, by a path that retry can
 	 * use. */
@@ -190,6 +204,7 @@ http_request_open(struct http_request *request, const struct policy *policy,
 			request->key = request->random;
 		}
 	}
+	known->keyed = request->key != NULL && needs_key(policy->method);
 	if (policy->http_status != NULL) {
 		request->path = policy->http_status;
 	} else if (policy->http) {
@@ -263,14 +278,14 @@ http_request_begin(struct http_request *request)
 
 /* Reads a file of this size. False, with errno, if it cannot be read. */
 static bool
-read_file(struct http_status *http, int fd, off_t size, bool dump)
+read_file(struct http_status *http, int fd, off_t size, enum http_form form)
 {
 	static char bytes[PART]; /* no attempt allocates */
 	static struct http_reader reader;
 	off_t at = 0;
 	ssize_t got;
 
-	http_status_begin(&reader, dump);
+	http_status_begin(&reader, form, sys_now(CLOCK_REALTIME));
 	/* What is written meanwhile might have no end. */
 	do {
 		got = pread(fd, bytes, sizeof bytes, at);
@@ -284,8 +299,7 @@ read_file(struct http_status *http, int fd, off_t size, bool dump)
 		got = pread(fd, bytes, sizeof bytes, size - PART);
 	if (got == -1)
 		return false;
-	*http = http_status_end(
-	    &reader, bytes, (size_t)got, sys_now(CLOCK_REALTIME));
+	*http = http_status_end(&reader, bytes, (size_t)got);
 	return true;
 }
 
@@ -310,6 +324,9 @@ read_status(const struct http_request *request)
 {
 	struct http_status http = { .code = -1, .unread = request->stale };
 	const char *why = NULL;
+	enum http_form form = request->sums ? HTTP_FORM_SEVERAL
+	    : request->known->curl          ? HTTP_FORM_HEADS
+					    : HTTP_FORM_ANY;
 	struct stat stat;
 	int fd = request->made.fd;
 
@@ -319,7 +336,7 @@ read_status(const struct http_request *request)
 		fd = open(request->path, O_RDONLY | CAUTIOUSLY);
 	if (fd == -1 || fstat(fd, &stat) == -1 ||
 	    (S_ISREG(stat.st_mode) &&
-		!read_file(&http, fd, stat.st_size, request->known->curl)))
+		!read_file(&http, fd, stat.st_size, form)))
 		why = error_words(errno);
 	else if (!S_ISREG(stat.st_mode))
 		why = "not a regular file";

@@ -43,6 +43,7 @@ struct http_request {
 	bool missing; /* a success had no HTTP status, though --http asked */
 	bool skips; /* curl may rightly have none: no attempt has failed */
 	bool advised; /* the advice for curl without --http was given */
+	bool sums; /* curl has several URLs, and does not retry them itself */
 };
 
 /*

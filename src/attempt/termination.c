@@ -358,7 +358,7 @@ termination_reap(struct termination *tree)
 
 	if (tree->dead)
 		return true;
-	if (tree->stage != TERMINATION_NONE)
+	if (tree->keeps || tree->stage != TERMINATION_NONE)
 		options |= WNOWAIT;
 	tree->info.si_pid = 0;
 	if (waitid(P_PID, (id_t)tree->child, &tree->info, options) == 0)
@@ -413,7 +413,7 @@ termination_start(struct termination *tree)
 		tree->stage = TERMINATION_SIGNALLED;
 		tree->next = number_add(now, tree->kill_after);
 	}
-	if (is_refused(tree->child))
+	if (!tree->dead && is_refused(tree->child))
 		name(tree, tree->child);
 }
 

@@ -52,6 +52,8 @@ struct termination {
 	pid_t child;
 	bool dead; /* the child is dead; after a limit it is not reaped yet */
 	siginfo_t info; /* how the child ended, once it is dead */
+	bool
+	    keeps; /* a dead child is not reaped: its orphans may have to end */
 	bool named; /* a message has named the child, which does not end */
 	nanos next; /* when the stage is over, by signals_now */
 
@@ -81,14 +83,15 @@ void termination_prepare(struct termination *tree, const char *what,
     const char *label, bool may_end);
 
 /*
- * Looks whether the child is dead. One that a limit has ended is not reaped
- * before its tree is gone: until then no other process gets its number.
+ * Looks whether the child is dead. One that is kept, or that a limit has ended,
+ * is not reaped before its tree is gone: until then no other process gets its
+ * number.
  */
 bool termination_reap(struct termination *tree);
 
 /*
- * Begins, because a limit is reached. From now on retry adopts orphans among
- * its descendants.
+ * Begins, because a limit is reached, or because the child is dead, and what it
+ * has left has to end. From now on retry adopts orphans among its descendants.
  */
 void termination_start(struct termination *tree);
 

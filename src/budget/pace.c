@@ -518,7 +518,11 @@ close(struct pace *pace, const struct pace_attempt *mine, nanos now, nanos wait,
 	pace->factor = 2;
 	pace->idle = false;
 	if (pace->quota != 0 && wait > 0) {
-		pace->gap = wait / 2;
+		/* Many name a second, the least that Retry-After can say,
+		 * whatever they mean. */
+		pace->gap = accepted(pace) <= 0 && wait <= NANOS_SECOND
+		    ? wait
+		    : wait / 2;
 	} else if (pace->quota != 0) {
 		pace->gap = number_greater(pace->opened + pace->period - now,
 				NANOS_SECOND / 10) /

@@ -40,7 +40,8 @@
  *   - If probes were refused, and it opened late in the named wait: a window.
  *     What was accepted is its quota. In the next cycle as many may begin
  *     beside the pace, each when no more are under way than were served since
- *     the opening.
+ *     the opening. Where it serves nothing after a wait of a second, which may
+ *     be the least that it can name, it is not probed in the next second.
  *
  * Open, with a pace: whoever comes when the next turn is free takes it, and
  * moves it on by one turn. Nobody reserves a place. What is served raises the

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "attempt/termination.h"
+#include "cli/config.h"
 #include "exit_status.h"
 #include "output/writer.h"
 #include "sys/sys.h"
@@ -12,9 +13,10 @@
 #define HELP_COLUMN 30
 
 /* The column of what a preset knows; every name of a preset is shorter. */
-#define LIST_COLUMN 15
+#define LIST_COLUMN 17
 
 #define SYNOPSIS " [OPTION]... [--] COMMAND [ARG]...\n"
+#define TARGETS " -w DUR [OPTION]... TARGET... [-- COMMAND [ARG]...]\n"
 
 /* A line of these texts is a line of the output. */
 /* clang-format off */
@@ -24,7 +26,7 @@ static const char first_options[] =
 "  -n, --attempts N      most attempts, or inf (default 5; with -T, inf)\n"
 "  -T, --deadline DUR    time for all attempts and delays: 90s, 10m, 1h30m\n"
 "  -a, --auto            know which failures of curl, git, ssh, apt... to retry\n"
-"  -w, --wait DUR        wait until COMMAND succeeds: for a port, a file, a URL\n"
+"  -w, --wait DUR        wait for tcp:HOST:PORT, unix:, file:, http: or COMMAND\n"
 "  -t, --timeout DUR     time for one attempt\n"
 "  -d, --delay DUR       first delay at most (default 1s), or each one: 1,5,30\n"
 "  -j, --jitter none     wait exactly the delays, not random times up to them\n"
@@ -49,20 +51,20 @@ static const char notations[] =
 "of bytes, or with k, M, G or T: 64k, 1.5G.\n"
 "\n"
 "LIST has, separated by commas, exit statuses (7), ranges (64-78), signals\n"
-"(SEGV), signal (any signal), timeout, idle (no output), fail (any failure),\n"
-"http:503, http:5xx, over:5m or under:2s (the time that it ran); it may end\n"
-"with a pattern in COMMAND's output: stderr:ERE or stdout:ERE.\n"
+"(SEGV), signal (any), timeout, idle (no output), fail (any failure), http:503,\n"
+"http:5xx, over:5m or under:2s (the time that it ran); it may end with a pattern\n"
+"in the output: stderr:ERE or stdout:ERE. again:ITEM: from the second attempt on.\n"
 "\n"
-"--no-NAME takes back an option without an argument. An empty argument takes\n"
-"back a LIST, NAME, HINT, CMD, KEY, TEXT, URL, breaker, rate or file to write.\n";
+"--no-NAME takes back an option without an argument, an empty argument a LIST,\n"
+"NAME, HINT, CMD, KEY, TEXT, URL, breaker, rate, exhausted status or file.\n";
 
 static const char statuses[] =
 "\n"
 "The exit status is 0 after a success. After a failure it is COMMAND's; if a\n"
 "signal killed COMMAND, retry dies of that too. It is 1 if COMMAND exited 0 but\n"
 "failed, 69 if a required budget cannot be used, 75 if a breaker or a limit held\n"
-"back the first attempt, 124 if a time limit ended COMMAND, 125 if retry itself\n"
-"failed, 126 if COMMAND cannot be executed, 127 if it is not found.\n";
+"back the first attempt, 124 at a time limit, 125 if retry itself failed, 126 if\n"
+"COMMAND cannot be executed, 127 if it is not found.\n";
 /* clang-format on */
 
 /*
@@ -92,7 +94,7 @@ help_options(const struct option *table, bool all)
 		finish(&writer);
 	}
 
-	writer_put(&writer, purpose);
+	writer_put_all(&writer, STRINGS("       ", program, TARGETS, purpose));
 	for (const struct option *o = table; o->name[0] != '\0'; o++) {
 		const char letter[] = { '-', o->letter, ',', ' ', '\0' };
 
@@ -173,31 +175,111 @@ put_rule(
 	put_alternatives(writer, "stdout:", out, '|');
 }
 
-void
-help_preset(const struct preset *preset)
+/* Puts the items of all LISTs that a file gives for an option, a line each, and
+ * above them what they mean. */
+static void
+put_file_rule(struct writer *writer, const struct given *rules,
+    const char *option, const char *means)
 {
-	struct writer writer = { .to = STDOUT_FILENO };
-	const struct preset_lines *err = &preset->err, *out = &preset->out;
+	for (; rules != NULL; rules = rules->next) {
+		const char *item = rules->text;
 
-	writer_put_all(&writer,
+		if (strcmp(rules->option, option) != 0)
+			continue;
+		writer_put(writer, means);
+		means = "";
+		for (size_t length; *item != '\0';
+		     item += length + (item[length] == ',' ? 1 : 0)) {
+			length = conditions_item(item);
+			writer_put(writer, "  ");
+			writer_put_escaped(writer, ESCAPE_PLAIN, item, length);
+			writer_put(writer, "\n");
+		}
+	}
+}
+
+static void
+put_file(
+    struct writer *writer, const struct tool *tool, const struct given *rules)
+{
+	writer_put_escaped(
+	    writer, ESCAPE_PLAIN, tool->name, strlen(tool->name));
+	writer_put(writer, ": ");
+	writer_put_escaped(
+	    writer, ESCAPE_PLAIN, tool->path, strlen(tool->path));
+	writer_put(writer, "\n");
+	put_file_rule(writer, rules, "success-on", "a success:\n");
+	put_file_rule(
+	    writer, rules, "fail-on", "a failure, even with exit status 0:\n");
+	put_file_rule(writer, rules, "stop-on", "a failure that stays:\n");
+	put_file_rule(writer, rules, "retry-on", "a failure that passes:\n");
+	put_file_rule(
+	    writer, rules, "retry-after", "the time to wait is behind:\n");
+	put_file_rule(writer, rules, "preset", "and what is known of:\n");
+}
+
+static void
+put_preset(struct writer *writer, const struct preset *preset)
+{
+	const struct preset_lines *err = &preset->err, *out = &preset->out;
+	char span[DURATION_ROOM];
+
+	writer_put_all(writer,
 	    STRINGS(preset->name, ": ", preset->knows,
 		"\nfacts from: ", preset->source, "\n"));
-	put_rule(&writer, "a failure, even with exit status 0:\n", err->failed,
+	if (preset->screen != NULL)
+		writer_put_all(writer,
+		    STRINGS("standard output is searched unless it is a "
+			    "terminal, which keeps:\n  ",
+			preset->screen, "\n"));
+	put_rule(writer, "a failure, even with exit status 0:\n", err->failed,
 	    out->failed);
-	put_rule(&writer, "a failure that stays:\n", err->fatal, out->fatal);
-	writer_put(&writer, "a failure that passes:\n");
-	put_alternatives(&writer, "", preset->codes, ',');
+	put_rule(writer, "a failure that stays:\n", err->fatal, out->fatal);
+	if (preset->because != NULL)
+		writer_put_all(writer, STRINGS("as ", preset->because, "\n"));
+	writer_put(writer, "a failure that passes:\n");
+	put_alternatives(writer, "", preset->codes, ',');
 	if (preset->elsewhere != NULL)
-		writer_put_all(&writer,
+		writer_put_all(writer,
 		    STRINGS("but not a time limit that ended: ",
 			preset->elsewhere, "\n"));
 	if (preset->own != NULL)
-		writer_put_all(&writer,
+		writer_put_all(writer,
 		    STRINGS("and, with exit status ", preset->own, ":\n"));
-	put_rule(&writer, "", err->transient, out->transient);
-	put_rule(&writer, "the same, with the time to wait behind:\n",
+	put_rule(writer, "", err->transient, out->transient);
+	put_rule(writer, "the same, with the time to wait behind:\n",
 	    preset->wait, NULL);
+	if (preset->limit != NULL)
+		writer_put_all(writer,
+		    STRINGS("the same, after a wait of ",
+			duration_format(span, preset->limit_wait),
+			", doubled each time:\n"));
+	put_alternatives(writer, "stderr:", preset->limit, '|');
+}
+
+void
+help_preset(const struct preset *preset, const struct tool *tool,
+    const struct given *rules)
+{
+	struct writer writer = { .to = STDOUT_FILENO };
+
+	if (tool != NULL)
+		put_file(&writer, tool, rules);
+	if (preset != NULL)
+		put_preset(&writer, preset);
 	finish(&writer);
+}
+
+static void
+put_tool(void *to, const char *name, const char *path)
+{
+	struct writer *writer = to;
+
+	writer_put_escaped(writer, ESCAPE_PLAIN, name, strlen(name));
+	writer_put(writer, " ");
+	writer_pad(writer, LIST_COLUMN);
+	writer_put_escaped(writer, ESCAPE_PLAIN, path, strlen(path));
+	writer_put(writer, "\n");
 }
 
 void
@@ -215,5 +297,6 @@ help_presets(void)
 		    STRINGS(preset.knows, tool ? " (" : "",
 			tool ? preset.programs : "", tool ? ")\n" : "\n"));
 	}
+	config_tools(put_tool, &writer);
 	finish(&writer);
 }

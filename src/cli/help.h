@@ -8,6 +8,7 @@
 #define HELP_H
 
 #include "cli/option.h"
+#include "cli/tool.h"
 #include "tools/preset.h"
 
 /*
@@ -19,11 +20,15 @@ _Noreturn void help_options(const struct option *table, bool all);
 _Noreturn void help_version(void);
 
 /* Prints all names of presets; each line has what the preset knows, and the
- * programs. */
+ * programs. Lines with the names and the paths of files of tools follow. */
 _Noreturn void help_presets(void);
 
-/* Prints a preset: what it knows and from where, and its rules in the order in
- * which they are judged. */
-_Noreturn void help_preset(const struct preset *preset);
+/*
+ * Prints the rules of a name in the order in which they count: those of the
+ * file of a tool (NULL: there is none), then a preset, what it knows and from
+ * where (NULL: none).
+ */
+_Noreturn void help_preset(const struct preset *preset, const struct tool *tool,
+    const struct given *rules);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "cli/config.h"
 #include "exit_status.h"
 #include "output/writer.h"
 #include "policy/policy.h"
@@ -278,6 +279,7 @@ option_read_file(
 {
 	const char *path = argument->text;
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	const char *why;
 	size_t length = 0;
 	struct stat stat;
 	ssize_t n;
@@ -289,6 +291,10 @@ option_read_file(
 			option_refuse(argument, "not a regular file");
 		fcntl(fd, F_SETFL, O_RDONLY);
 	}
+	/* Another user's hooks, say, are not run. A pipe is the caller's. */
+	why = secret || !S_ISREG(stat.st_mode) ? NULL : config_distrust(&stat);
+	if (why != NULL)
+		option_refuse(argument, "%s", why);
 	if (secret && S_ISREG(stat.st_mode) && (stat.st_mode & S_IROTH) != 0)
 		option_refuse(argument, "others can read it; use chmod o-r");
 	while ((n = read(fd, room + length, size - length)) > 0)
@@ -478,8 +484,10 @@ next_argument(struct parser *parser, struct argument *argument)
 		if (typed == NULL || typed[0] != '-' || typed[1] == '\0')
 			return false;
 		parser->next++;
-		if (strcmp(typed, "--") == 0)
+		if (strcmp(typed, "--") == 0) {
+			parser->policy->dashed = true;
 			return false;
+		}
 		parser->typed = typed;
 		parser->letter = typed[1] == '-' ? NULL : typed + 1;
 	}
@@ -492,20 +500,9 @@ next_argument(struct parser *parser, struct argument *argument)
 static void
 take(const struct parser *parser, const struct argument *argument)
 {
-	parser->given[argument->option - parser->table] = *argument;
+	if (parser->given != NULL)
+		parser->given[argument->option - parser->table] = *argument;
 	parser->store(argument, parser->policy, parser->given);
-}
-
-/* Looks for name.conf in a directory. False where there is no such file. */
-static bool
-look_in(char path[PATH_MAX], const char *directory, const char *below,
-    const char *name)
-{
-	/* A relative path would depend on the working directory. */
-	return directory != NULL && *directory == '/' &&
-	    snprintf(path, PATH_MAX, "%s%s/retry/%s.conf", directory, below,
-		name) < PATH_MAX &&
-	    (access(path, F_OK) == 0 || errno == EACCES);
 }
 
 /* The path of the file that --policy, or its variable, names; maybe in room. */
@@ -516,34 +513,28 @@ find_file(char room[PATH_MAX], const struct argument *argument)
 
 	if (strchr(name, '/') != NULL)
 		return name;
-	if (!look_in(room, getenv("XDG_CONFIG_HOME"), "", name) &&
-	    !look_in(room, getenv("HOME"), "/.config", name) &&
-	    !look_in(room, "/etc", "", name))
+	if (!config_find(room, CONFIG_POLICY, name))
 		option_refuse(
 		    argument, "no such policy; a path must contain a '/'");
 	return room;
 }
 
-/*
- * Stores the options in the file that the argument names. Its text and the
- * locations of its lines are never freed.
- */
+/* Stores the options in the file whose path is the argument's text. What they
+ * have of it, and the locations of its lines, are never freed. */
 static void
-read_file(const struct parser *parser, const struct argument *argument)
+read_lines(const struct parser *parser, const struct argument *file)
 {
-	char room[PATH_MAX], shown[LOCATION - NUMBER_ROOM], *none = NULL;
-	const char *path = find_file(room, argument);
-	const char *limit = shown + sizeof shown - 1;
+	char shown[LOCATION - NUMBER_ROOM], *none = NULL;
+	const char *path = file->text, *limit = shown + sizeof shown - 1;
 	struct parser lines = *parser;
-	struct argument file = *argument, line;
+	struct argument line;
 	char *text, *end, *next, *location;
 	size_t length;
 
-	file.text = path;
-	text = option_allocate(&file, OPTION_FILE_MOST + 1);
-	length = option_read_file(&file, text, OPTION_FILE_MOST + 1, false);
+	text = option_allocate(file, OPTION_FILE_MOST + 1);
+	length = option_read_file(file, text, OPTION_FILE_MOST + 1, false);
 	if (length > OPTION_FILE_MOST)
-		option_refuse(&file, "longer than 64 KiB");
+		option_refuse(file, "longer than 64 KiB");
 	end = text + length;
 	*end = '\0';
 
@@ -560,12 +551,32 @@ read_file(const struct parser *parser, const struct argument *argument)
 		text += strspn(text, " \t");
 		if (*text == '\0' || *text == '#')
 			continue;
-		location = option_allocate(&file, LOCATION);
+		location = option_allocate(file, LOCATION);
 		snprintf(location, LOCATION, "%s:%" PRId64, shown, number);
 		lines.location = location;
 		line = read_long(&lines, text);
 		take(&lines, &line);
 	}
+}
+
+/* The same for the file that --policy, or its variable, names. */
+static void
+read_file(const struct parser *parser, const struct argument *argument)
+{
+	struct argument file = *argument;
+	char room[PATH_MAX];
+
+	file.text = find_file(room, argument);
+	read_lines(parser, &file);
+}
+
+void
+option_parse_file(const struct option *table, option_storing *store,
+    const struct argument *file, struct policy *policy, struct argument given[])
+{
+	struct parser parser = { table, store, policy, given, .next = NULL };
+
+	read_lines(&parser, file);
 }
 
 /* The text of an option's variable; it is NULL if that is unset or empty. */

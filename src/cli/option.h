@@ -14,8 +14,7 @@
  * Each line of a file is a long option without its dashes, "name" or
  * "name=text", where the text is the rest of the line, without quoting. Empty
  * lines and lines that begin with "#" are skipped. A name of a file with a '/'
- * is a path; for any other, name.conf is looked for in $XDG_CONFIG_HOME/retry,
- * ~/.config/retry and /etc/retry, in this order.
+ * is a path; any other is looked for (config.h).
  */
 #ifndef OPTION_H
 #define OPTION_H
@@ -69,6 +68,7 @@ enum option_special {
 	SPECIAL_RETRY_AFTER,
 	SPECIAL_LIST,
 	SPECIAL_CONDITION,
+	SPECIAL_STATUS,
 	SPECIAL_PRESET,
 	SPECIAL_BREAKER,
 	SPECIAL_RATE,
@@ -91,7 +91,7 @@ struct argument {
  * the loader would have to write each pointer at every start.
  */
 struct option {
-	char name[16]; /* without the dashes; "": behind the last row */
+	char name[20]; /* without the dashes; "": behind the last row */
 	char letter; /* of the short form, or '\0' */
 	char argument[16]; /* as --help shows it; "": it takes none */
 	char help[144]; /* its lines after the first are indented too */
@@ -157,8 +157,9 @@ void *option_allocate(const struct argument *argument, size_t size);
 /*
  * Reads the file that the text names into room, up to size bytes; returns how
  * many. Exits if it cannot be read, if it is not a regular file, or if it is
- * secret and others may read it. What is not secret may also be a descriptor of
- * any kind, such as /dev/stdin or /dev/fd/3.
+ * secret and others may read it. What is not secret must not have been written
+ * by others (config_distrust), but may also be a descriptor of any kind, such
+ * as /dev/stdin or /dev/fd/3.
  */
 size_t option_read_file(
     const struct argument *argument, char *room, size_t size, bool secret);
@@ -179,5 +180,11 @@ typedef void option_storing(const struct argument *argument,
  */
 char **option_parse(const struct option *table, option_storing *store,
     char **argv, struct policy *policy, struct argument given[]);
+
+/* Stores the lines of one more file, whose path is the text of an argument.
+ * given may be NULL. */
+void option_parse_file(const struct option *table, option_storing *store,
+    const struct argument *file, struct policy *policy,
+    struct argument given[]);
 
 #endif

@@ -10,12 +10,15 @@
 #include <unistd.h>
 #include "cli/help.h"
 #include "cli/option.h"
+#include "cli/tool.h"
+#include "exit_status.h"
 #include "match/pattern.h"
 #include "policy/conditions.h"
 #include "text/escape.h"
 #include "text/number.h"
 #include "tools/command_line.h"
 #include "tools/curl.h"
+#include "tools/launcher.h"
 #include "tools/preset.h"
 
 /* The variable with the password for a fleet's server. */
@@ -77,8 +80,8 @@ static const struct option table[] = {
 	    "time for all attempts and delays (default: none)", SPAN(deadline),
 	    .aliases = "max-time total-timeout" },
 	{ "wait", 'w', "DUR",
-	    "wait until COMMAND succeeds: as -T DUR -d 1\n"
-	    "-b constant -t 5 -E, and any failure is retried",
+	    "wait for targets, or until COMMAND succeeds, as by\n"
+	    "-T DUR -d 1 -b constant -t 5 -E; retry any failure",
 	    .type = OPTION_WAIT, SPECIAL(SPECIAL_WAIT), .aliases = "wait-for" },
 	{ "timeout", 't', "DUR[,DUR...]",
 	    "time for one attempt, or a list (default: none)", SPANS(timeouts),
@@ -92,6 +95,9 @@ static const struct option table[] = {
 	{ "kill-after", 'k', "DUR",
 	    "send KILL this long after that signal (default 5s)",
 	    SPAN(kill_after) },
+	{ "kill-orphans", '\0', "",
+	    "end what a failed attempt left in the background",
+	    FLAG(kill_orphans) },
 	{ "preserve-status", '\0', "",
 	    "after a time limit exit as COMMAND did, not 124",
 	    FLAG(preserve_status) },
@@ -129,15 +135,15 @@ static const struct option table[] = {
 	    "random wait of up to DUR before the first attempt", SPAN(splay) },
 	{ "retry-after", '\0', "HINT",
 	    "wait at least the time that follows HINT in the\n"
-	    "output; HINT is stderr:ERE or stdout:ERE",
+	    "output: stderr:ERE or stdout:ERE; or, by\n"
+	    "DUR:LIST, DUR after these limits of a server",
 	    SPECIAL(SPECIAL_RETRY_AFTER) },
 
 	{ "retry-on", '\0', "LIST", "retry only these failures (default: any)",
 	    LIST(rules.retry_on), .heading = "What to retry" },
 	{ "retry-if", '\0', "CMD",
-	    "retry only if this, run with sh after a failure,\n"
-	    "exits with 0",
-	    TEXT(retry_if, ""), .special = SPECIAL_CONDITION },
+	    "retry only if this, run with sh, exits with 0", TEXT(retry_if, ""),
+	    .special = SPECIAL_CONDITION },
 	{ "stop-on", '\0', "LIST",
 	    "never retry these; only --success-on wins over it",
 	    LIST(rules.stop_on) },
@@ -148,12 +154,16 @@ static const struct option table[] = {
 	    "count these as successes, and exit with 0",
 	    LIST(rules.success_on) },
 	{ "consecutive", '\0', "N",
-	    "succeed after N successes in a row, with the first\n"
-	    "delay between them (default 1)",
+	    "succeed after N successes in a row (default 1)",
 	    .type = OPTION_WHOLE, AT(consecutive), .least = 1,
 	    .refusal = "not a number of successes" },
 	{ "keep-status", '\0', "",
 	    "exit as COMMAND did, however that was judged", FLAG(keep_status) },
+	{ "exhausted-status", '\0', "N",
+	    "exit with N if only a limit has ended the retries",
+	    .type = OPTION_WHOLE, SPECIAL(SPECIAL_STATUS), AT(exhausted_status),
+	    .least = 1, .most = EXIT_STATUS_TIMEOUT - 1,
+	    .refusal = "not a status from 1 to 123" },
 	{ "auto", 'a', "", "the preset for COMMAND; judge curl as with --http",
 	    SPECIAL(SPECIAL_AUTO) },
 	{ "preset", '\0', "NAME[,NAME]",
@@ -508,7 +518,9 @@ note(const struct argument *argument, struct policy *policy)
 	if (*text == '\0')
 		return;
 	*at = option_allocate(argument, sizeof **at);
-	**at = (struct given){ name, text, argument->location, NULL };
+	**at = (struct given){
+		.option = name, .text = text, .location = argument->location
+	};
 }
 
 /* The preset of that name, a part of the argument's text. */
@@ -523,6 +535,43 @@ find_preset(const struct argument *argument, const char *name, size_t length)
 	return preset;
 }
 
+static void add_rules(struct policy *policy);
+
+/* Prints the rules that a name stands for: those of a file, and behind them
+ * those of a preset. */
+static _Noreturn void
+show_preset(const struct argument *argument, const char *name)
+{
+	static struct watch watches[CONDITIONS_WATCHES];
+	struct policy checked = { .watches = { .list = watches } };
+	struct policy shown = { .given = NULL };
+	struct tool tool;
+	struct preset preset;
+	bool beside;
+
+	if (!tool_find(&tool, argument, strview_of(name), false)) {
+		preset = find_preset(argument, name, strlen(name));
+		help_preset(&preset, NULL, NULL);
+	}
+	beside = tool_read(&tool, argument, table, &checked);
+	add_rules(&checked);
+	tool_read(&tool, argument, table, &shown);
+	beside &= preset_find(name, strlen(name), &preset);
+	help_preset(beside ? &preset : NULL, &tool, shown.given);
+}
+
+/* The preset of this name, as a rule has it: that of a file counts first. */
+static const char *
+name_preset(const struct argument *argument, const char *name, size_t length)
+{
+	struct tool tool;
+
+	return tool_find(
+		   &tool, argument, (struct strview){ name, length }, false)
+	    ? tool.name
+	    : find_preset(argument, name, length).name;
+}
+
 /*
  * Notes each preset of the text; the one of the command stays "auto", and
  * "none" takes back those before. "list" prints the names of all presets and
@@ -535,18 +584,14 @@ take_presets(const struct argument *argument, struct policy *policy)
 	bool list = strcmp(text, "list") == 0;
 	bool show = strncmp(text, SHOW, sizeof SHOW - 1) == 0;
 	struct argument one = *argument;
-	struct preset preset;
 
 	/* With one of these in a file its users could never run a command. */
 	if ((list || show) && argument->location != NULL)
 		option_refuse(argument, "only allowed on the command line");
 	if (list)
 		help_presets();
-	if (show) {
-		text += sizeof SHOW - 1;
-		preset = find_preset(argument, text, strlen(text));
-		help_preset(&preset);
-	}
+	if (show)
+		show_preset(argument, text + sizeof SHOW - 1);
 	if (*text == '\0' || strcmp(text, "none") == 0) {
 		policy->presets_off = true;
 		one.text = "";
@@ -559,7 +604,7 @@ take_presets(const struct argument *argument, struct policy *policy)
 
 		one.text = "auto";
 		if (length != 4 || strncmp(text, "auto", 4) != 0)
-			one.text = find_preset(argument, text, length).name;
+			one.text = name_preset(argument, text, length);
 		note(&one, policy);
 		text = end;
 		if (*text == '\0')
@@ -604,7 +649,7 @@ take_wait(
 	/* A deadline of 0 would be none. */
 	if (span == 0)
 		option_refuse(wait, "not a time above 0");
-	policy->waits = true;
+	policy->waits = policy->rules.waits = true;
 	if (!is_kept(given, "deadline", wait)) {
 		policy->deadline = span;
 		*given_of(given, "deadline") = *wait;
@@ -671,6 +716,12 @@ store(const struct argument *argument, struct policy *policy,
 	case SPECIAL_LIST:
 	case SPECIAL_CONDITION:
 		note(argument, policy);
+		break;
+	case SPECIAL_STATUS:
+		if (*text == '\0') {
+			policy->exhausted_status = 0;
+			return;
+		}
 		break;
 	case SPECIAL_PRESET:
 		take_presets(argument, policy);
@@ -777,6 +828,20 @@ add_hint(struct policy *policy, const struct argument *argument, int fd,
 	policy->watches.hints = true;
 }
 
+/* Adds a wait that the user or a preset knows, behind the others. */
+static struct known_wait *
+add_known_wait(
+    struct policy *policy, const struct argument *argument, nanos least)
+{
+	struct known_wait **at = &policy->known_waits;
+
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = option_allocate(argument, sizeof **at);
+	**at = (struct known_wait){ .least = least };
+	return *at;
+}
+
 /*
  * Adds the text of a preset to the last pattern of presets on its stream. False
  * where there is none, or it is full. Patterns of the user are not joined.
@@ -812,10 +877,19 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 	add_list(policy, &rules->transient, argument, preset->codes);
 	if (preset->own != NULL)
 		add_list(policy, &rules->tool_exits, argument, preset->own);
+	/* Where it tells nothing elsewhere, nobody knows what passes. */
+	if (preset->screen != NULL && !policy->hold_out &&
+	    isatty(STDOUT_FILENO)) {
+		policy->unsearched = preset->name;
+		if (preset->err.transient == NULL)
+			add_list(policy, &rules->transient, argument, "fail");
+	}
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
 		const struct preset_lines *lines =
 		    fd == STDOUT_FILENO ? &preset->out : &preset->err;
 
+		if (fd == STDOUT_FILENO && policy->unsearched == preset->name)
+			continue;
 		if (lines->fatal != NULL)
 			add_pattern(
 			    policy, &rules->fatal, argument, fd, lines->fatal);
@@ -836,6 +910,16 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 		    preset->wait);
 		add_hint(policy, argument, STDERR_FILENO, preset->wait);
 	}
+	if (preset->limit != NULL) {
+		struct known_wait *known =
+		    add_known_wait(policy, argument, preset->limit_wait);
+
+		known->preset = preset->name;
+		add_pattern(policy, &known->failures, argument, STDERR_FILENO,
+		    preset->limit);
+		add_pattern(policy, &rules->transient, argument, STDERR_FILENO,
+		    preset->limit);
+	}
 
 	/* Patterns on the same stream are compiled as one. */
 	for (int i = first; i < watches->count; i++) {
@@ -852,32 +936,97 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 	}
 }
 
+/* Notes another preset behind one, of a launcher such as npx and of the tool
+ * which it runs. */
+static void
+note_beside(
+    struct given *given, const char *preset, const struct argument *argument)
+{
+	struct given *other;
+
+	if (strcmp(preset, given->text) == 0)
+		return;
+	other = option_allocate(argument, sizeof *other);
+	*other = *given;
+	other->text = preset;
+	other->launched = true;
+	given->next = other;
+}
+
+/*
+ * Behind the preset of a launcher such as npx notes that of the tool which it
+ * runs. Where there is none, any failure is retried that the launcher's preset
+ * does not call fatal.
+ */
+static void
+add_launched(struct policy *policy, struct given *launcher,
+    const struct argument *argument, char *const program[])
+{
+	struct preset preset;
+
+	switch (preset_launched(program, &preset)) {
+	case PRESET_LAUNCH_KNOWN:
+		note_beside(launcher, preset.name, argument);
+		break;
+	case PRESET_LAUNCH_UNKNOWN:
+		policy->launched = true;
+		add_list(policy, &policy->rules.transient, argument, "fail");
+		break;
+	case PRESET_LAUNCH_NONE:
+		break;
+	}
+}
+
 /*
  * Adds the rules of the preset that was noted, or of the command's, which is
- * behind wrappers such as env or sudo. False if the command has none; with
- * --dry-run there may be no command.
+ * behind wrappers such as env or sudo. Those of the file of that name, or of
+ * what a launcher runs, follow it in the list. False if the command has
+ * neither; with --dry-run there may be no command.
  */
 static bool
 add_preset(
     struct policy *policy, struct given *given, const struct argument *argument)
 {
-	char **command = policy->command;
+	bool automatic = strcmp(given->text, "auto") == 0;
+	struct strview name = strview_of(given->text), runs;
+	char **command = policy->command, **program = command;
+	bool filed, known, launched = false;
 	const char *unfinished;
 	struct preset preset;
+	struct tool tool;
 
-	if (strcmp(given->text, "auto") == 0) {
+	if (automatic) {
 		policy->automatic = true;
 		if (command == NULL)
 			return false;
-		if (!preset_for_command(
-			command + command_line_unwrap(command).command,
-			&preset))
-			return false;
-		given->text = preset.name;
-	} else {
-		preset =
-		    find_preset(argument, given->text, strlen(given->text));
+		program = command + command_line_unwrap(command).command;
+		name = strview_of(command_line_program(*program));
+		launched = given->tool == NULL &&
+		    launcher_read(program, &runs) &&
+		    tool_find(&tool, argument, runs, true);
 	}
+	filed = launched ||
+	    (given->tool == NULL &&
+		tool_find(&tool, argument, name, automatic));
+	known = automatic ? preset_for_program(name, &preset)
+			  : preset_find(name.at, name.length, &preset);
+	if (automatic && !filed && !known)
+		return false;
+	given->text = known ? preset.name : given->text;
+	if (filed) {
+		policy->has_tool |= automatic;
+		given->text = tool.name;
+		if (launched && known)
+			note_beside(given, preset.name, argument);
+		if (launched)
+			known = preset_launched(program, &preset) ==
+			    PRESET_LAUNCH_KNOWN;
+		known &= tool_read(&tool, argument, table, policy);
+	} else if (automatic) {
+		add_launched(policy, given, argument, program);
+	}
+	if (!known)
+		return true;
 	add_preset_rules(policy, argument, &preset);
 	/* With -w a limit of an attempt that hangs means "not yet", too. */
 	unfinished = command == NULL || policy->waits
@@ -907,13 +1056,34 @@ add_limit(struct policy *policy, const struct argument *argument)
 	policy->limit[policy->limits++] = limit;
 }
 
+/* Adds DUR:LIST. */
+static void
+add_users_wait(struct policy *policy, const struct argument *argument)
+{
+	const char *text = argument->text, *colon = strchrnul(text, ':');
+	struct known_wait *known;
+	nanos least;
+
+	if (*colon == '\0' ||
+	    !duration_parse(text, (size_t)(colon - text), &least))
+		option_refuse(argument, "not DUR:LIST");
+	known = add_known_wait(policy, argument, least);
+	known->text = text;
+	known->location = argument->location;
+	add_list(policy, &known->failures, argument, colon + 1);
+	if (!conditions_said(&known->failures))
+		option_refuse(argument,
+		    "not a LIST of statuses, http: items and patterns");
+}
+
 static void
 add_stream_hint(struct policy *policy, const struct argument *argument)
 {
 	int fd = conditions_stream(argument->text);
 
 	if (fd == 0)
-		option_refuse(argument, "neither stderr:ERE nor stdout:ERE");
+		option_refuse(
+		    argument, "neither DUR:LIST, stderr:ERE nor stdout:ERE");
 	add_hint(policy, argument, fd, argument->text + CONDITIONS_STREAM);
 	if (policy->budget.key != NULL)
 		add_list(policy, &policy->rules.limited, argument,
@@ -921,10 +1091,26 @@ add_stream_hint(struct policy *policy, const struct argument *argument)
 					: "stderr:" PRESET_LIMIT);
 }
 
+/* The set for a LIST, which is that of the user, or of the file of a tool. */
+static struct conditions *
+set_of(const struct given *given, struct rules *rules, struct conditions *set)
+{
+	struct file_rules *file = &rules->file;
+
+	if (given->tool == NULL)
+		return set;
+	return set == &rules->retry_on  ? &file->retry_on
+	    : set == &rules->stop_on    ? &file->stop_on
+	    : set == &rules->fail_on    ? &file->fail_on
+	    : set == &rules->success_on ? &file->success_on
+					: set;
+}
+
 /* Turns what was noted into rules, limits and hints, or refuses it. */
 static void
 add_rules(struct policy *policy)
 {
+	struct rules *rules = &policy->rules;
 	struct given **at = &policy->given, *given;
 	int presets = 0;
 
@@ -932,13 +1118,14 @@ add_rules(struct policy *policy)
 		const struct option *option = row(given->option);
 		struct argument argument = { option, given->text,
 			.location = given->location };
-		struct conditions *set = option_field(&argument, policy);
+		struct conditions *set =
+		    set_of(given, rules, option_field(&argument, policy));
 		bool rule = true; /* that messages may name */
 
 		if (option->special == SPECIAL_LIST) {
 			add_list(policy, set, &argument, given->text);
 		} else if (option->special == SPECIAL_PRESET) {
-			if (presets++ == PRESETS)
+			if (!given->launched && presets++ == PRESETS)
 				option_refuse(
 				    &argument, "given more than 8 times");
 			rule = add_preset(policy, given, &argument);
@@ -946,11 +1133,14 @@ add_rules(struct policy *policy)
 			add_limit(policy, &argument);
 			rule = false;
 		} else if (option->special == SPECIAL_RETRY_AFTER) {
-			add_stream_hint(policy, &argument);
+			if (isdigit((unsigned char)*given->text))
+				add_users_wait(policy, &argument);
+			else
+				add_stream_hint(policy, &argument);
 			rule = false;
 		}
-		if (set == &policy->rules.retry_on &&
-		    conditions_has_exit(set, 0))
+		if ((set == &rules->retry_on || set == &rules->file.retry_on) &&
+		    conditions_has_exit(&set->later, 0))
 			option_refuse(&argument,
 			    "0 is a success, not a failure (see --fail-on)");
 		if (rule) {
@@ -1120,6 +1310,7 @@ complete(struct policy *policy, struct argument given[])
 	backoff->given = given_of(given, "delay")->text != NULL ||
 	    given_of(given, "min-delay")->text != NULL;
 
+	exclude(given, "exhausted-status", "keep-status");
 	exclude(given, "chronic", "hold-stdout");
 	if (policy->chronic)
 		policy->hold_out = policy->hold_err = true;
@@ -1256,6 +1447,65 @@ hand_on(struct policy *policy, struct argument given[])
 	}
 }
 
+/*
+ * Reads targets in the place of the command. Of the options that do not apply
+ * to them, those of the command line are refused, and those of files and
+ * variables count as not given.
+ */
+static void
+take_targets(struct policy *policy, struct argument given[])
+{
+	static const char suits[][12] = { "deadline", "wait", "timeout",
+		"delay", "backoff", "factor", "max-delay", "min-delay",
+		"jitter", "seed", "quiet", "verbose", "label", "log-format",
+		"report", "metrics", "trace", "on-give-up", "progress",
+		"dry-run", "policy" };
+	static struct target targets[TARGET_MOST];
+	struct argument word = { row("wait"), .text = NULL };
+	char **next = policy->command;
+	const char *why;
+
+	for (size_t i = 0, j; i < OPTIONS; i++) {
+		struct argument refused = { &table[i], .text = NULL };
+
+		for (j = 0; j < sizeof suits / sizeof *suits; j++)
+			if (strcmp(suits[j], table[i].name) == 0)
+				break;
+		if (j < sizeof suits / sizeof *suits)
+			continue;
+		if (is_given(&given[i]) && given[i].location == NULL)
+			option_refuse(&refused, "not with targets");
+		given[i].text = NULL;
+	}
+	policy->given = NULL;
+	policy->budget.key = policy->fleet.text = policy->http_status =
+	    policy->method = policy->key = NULL;
+	policy->budget.required = policy->http = policy->replay =
+	    policy->hold_out = policy->hold_err = policy->chronic = false;
+	policy->kill_orphans = false;
+	policy->idle_timeout = policy->kill_after = policy->splay = 0;
+	policy->exhausted_status = 0;
+	policy->consecutive = 1;
+	if (given_of(given, "jitter")->text == NULL)
+		policy->backoff.jitter = JITTER_NONE;
+
+	policy->targets = targets;
+	for (; *next != NULL && strcmp(*next, "--") != 0; next++) {
+		word.text = *next;
+		if (policy->target_count == TARGET_MOST)
+			option_refuse(&word, "more than 64 targets");
+		why = target_parse(*next, &targets[policy->target_count++]);
+		/* It may have a password. */
+		if (strchr(*next, '@') != NULL)
+			word.text = "***";
+		if (why != NULL)
+			option_refuse(&word, "%s", why);
+	}
+	policy->then = *next == NULL ? NULL : next + 1;
+	if (policy->then != NULL && *policy->then == NULL)
+		option_fail("no command given");
+}
+
 void
 options_parse(int argc, char **argv, struct policy *policy)
 {
@@ -1299,6 +1549,9 @@ options_parse(int argc, char **argv, struct policy *policy)
 	if (argc > 0)
 		policy->command =
 		    option_parse(table, store, argv, policy, given);
+	if (policy->waits && !policy->dashed && *policy->command != NULL &&
+	    target_kind(*policy->command) != TARGET_NONE)
+		take_targets(policy, given);
 	find_action(policy, given);
 	add_rules(policy);
 	runs =

@@ -27,9 +27,8 @@
 /* What it says once it has found addresses, and goes on to connect. */
 #define FOUND INT_MAX
 
-/* For how many microseconds an address may not answer if there is another one:
- * a host that drops packets must not use up the time of the others. */
-#define PATIENCE 100000
+/* How long an address may not answer if there is another one. */
+#define PATIENCE (100 * NANOS_MS)
 
 /* How many seconds openssl may go on after the end of its input. */
 #define GRACE 1
@@ -72,11 +71,11 @@ union control {
 	struct cmsghdr header;
 };
 
-/* Connects to the first address that answers; -1 with errno if none does. */
-static int
-connect_to_any(const struct addrinfo *address)
+int
+helper_connect(const struct addrinfo *address, nanos patience, int *connected)
 {
-	const struct timeval patience = { .tv_usec = PATIENCE };
+	const struct timeval limit = { patience / NANOS_SECOND,
+		patience % NANOS_SECOND / 1000 };
 
 	for (; address != NULL; address = address->ai_next) {
 		int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC,
@@ -85,13 +84,15 @@ connect_to_any(const struct addrinfo *address)
 		if (fd == -1)
 			continue;
 		if (address->ai_next != NULL)
-			setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience,
-			    sizeof patience);
-		if (connect(fd, address->ai_addr, address->ai_addrlen) == 0)
-			return fd;
+			setsockopt(
+			    fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+		if (connect(fd, address->ai_addr, address->ai_addrlen) == 0) {
+			*connected = fd;
+			return 0;
+		}
 		close(fd);
 	}
-	return -1;
+	return errno;
 }
 
 /* Says that the name is resolved. Then says 0 and passes a socket; or says an
@@ -108,10 +109,10 @@ resolve(const struct url *url, const struct signals *signals)
 
 	if (error == 0) {
 		send(TO_RETRY, &found, sizeof found, MSG_NOSIGNAL);
-		connected = connect_to_any(addresses);
-	}
-	if ((error == 0 && connected == -1) || error == EAI_SYSTEM)
+		error = helper_connect(addresses, PATIENCE, &connected);
+	} else if (error == EAI_SYSTEM) {
 		error = errno;
+	}
 	if (connected != -1) {
 		struct cmsghdr *header = &control.header;
 

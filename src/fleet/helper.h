@@ -10,6 +10,7 @@
 #ifndef HELPER_H
 #define HELPER_H
 
+#include <netdb.h>
 #include <stdbool.h>
 #include <sys/types.h>
 #include "policy/url.h"
@@ -29,6 +30,14 @@
  */
 pid_t helper_start(const struct url *url, bool verbose,
     const struct signals *signals, int *fd);
+
+/*
+ * In a helper: connects to the first of some addresses that answers. Each but
+ * the last one may take this long: one that drops packets must not use up the
+ * time of the others. Returns 0 or an errno.
+ */
+int
+helper_connect(const struct addrinfo *address, nanos patience, int *connected);
 
 /* Hears what a helper without TLS has to say. Returns NULL, or why there is no
  * connection; *connected is the connection, or -1 while there is only an

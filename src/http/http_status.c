@@ -19,6 +19,11 @@
  *	ratelimit-reset		that draft up to 06, with ratelimit-remaining
  *	x-ratelimit-reset	GitHub and others, with x-ratelimit-remaining
  *	date			RFC 9110 section 6.6.1: dates are relative to it
+ *
+ * Fields that say whether the server wants a retry, true or false:
+ *
+ *	x-should-retry		Anthropic, OpenAI; their clients obey it
+ *	stripe-should-retry	Stripe, likewise
  */
 
 enum field {
@@ -33,6 +38,8 @@ enum field {
 	FIELD_X_AMZ_RETRY_AFTER,
 	FIELD_PUSHBACK,
 	FIELD_RATELIMIT,
+	FIELD_SHOULD_RETRY,
+	FIELD_STRIPE_SHOULD_RETRY,
 	FIELD_COUNT
 };
 
@@ -41,8 +48,8 @@ _Static_assert(FIELD_RETRY_AFTER == HTTP_KEPT, "fields that are kept");
 /* A date with a year of two digits is one near to this, in the year 2027. */
 #define RECENT INT64_C(1800000000)
 
-/* From these values on a reset is a moment in Unix time, not a length of time.
- */
+/* From these values on a number of seconds is a moment in Unix time, not a
+ * length of time. */
 #define EPOCH_SECONDS INT64_C(1000000000)
 #define EPOCH_MS INT64_C(1000000000000)
 
@@ -58,6 +65,8 @@ static const char field_names[FIELD_COUNT][24] = {
 	[FIELD_X_AMZ_RETRY_AFTER] = "X-Amz-Retry-After",
 	[FIELD_PUSHBACK] = "Grpc-Retry-Pushback-Ms",
 	[FIELD_RATELIMIT] = "RateLimit",
+	[FIELD_SHOULD_RETRY] = "X-Should-Retry",
+	[FIELD_STRIPE_SHOULD_RETRY] = "Stripe-Should-Retry",
 };
 
 /* The field with that name, in upper or lower case; FIELD_COUNT: any other. */
@@ -157,6 +166,24 @@ kept(const struct http_fields *fields, int field)
 	return (struct strview){ value->bytes, value->length };
 }
 
+/* Whether a number of seconds is a moment. If it is in milliseconds, makes it
+ * one in seconds. */
+static bool
+is_moment(int64_t *number)
+{
+	if (*number >= EPOCH_MS)
+		*number = *number / 1000 + (*number % 1000 > 0);
+	return *number >= EPOCH_SECONDS;
+}
+
+static void
+add_moment(struct http_fields *fields, int64_t moment)
+{
+	if (!fields->dated || fields->latest < moment)
+		fields->latest = moment;
+	fields->sum.given = fields->dated = true;
+}
+
 /* Adds a date. False if text is none. */
 static bool
 add_date(struct http_fields *fields, struct strview text)
@@ -165,9 +192,7 @@ add_date(struct http_fields *fields, struct strview text)
 
 	if (!date_parse(text, RECENT, &moment))
 		return false;
-	if (!fields->dated || fields->latest < moment)
-		fields->latest = moment;
-	fields->sum.given = fields->dated = true;
+	add_moment(fields, moment);
 	return true;
 }
 
@@ -196,11 +221,23 @@ add_value(struct http_fields *fields, enum field field, struct strview value)
 		add_ratelimit(fields, value);
 		return;
 	}
+	if (field >= FIELD_SHOULD_RETRY) {
+		if (strview_is(value, "false"))
+			sum->never = true;
+		else if (strview_is(value, "true"))
+			sum->wanted = true;
+		else
+			doubt(sum, field, value);
+		return;
+	}
 	/* These are lists. */
 	while (strview_cut(&value, ',', &item)) {
 		struct strview rest = value;
 
-		if (read_number(item, &number)) {
+		if (read_number(item, &number) && field == FIELD_RETRY_AFTER &&
+		    is_moment(&number)) {
+			add_moment(fields, number);
+		} else if (read_number(item, &number)) {
 			sum->wait = number_greater(
 			    sum->wait, number_multiply(number, unit));
 			sum->given = true;
@@ -231,10 +268,10 @@ add_value(struct http_fields *fields, enum field field, struct strview value)
  *
  * Fractions of seconds and milliseconds are rounded up; a date in the past is
  * 0; a wait that is too long saturates at NANOS_MAX. A reset counts if
- * remaining is 0. It is a number of seconds below 1e9, a moment in seconds of
- * Unix time from 1e9 on, and a moment in milliseconds from 1e12 on. A negative
- * or malformed value is ignored and sets doubtful; but a negative or malformed
- * pushback means never (A6).
+ * remaining is 0. As Retry-After it is a number of seconds below 1e9, a moment
+ * in seconds of Unix time from 1e9 on, and a moment in milliseconds from 1e12
+ * on. A negative or malformed value is ignored and sets doubtful; but a
+ * negative or malformed pushback means never (A6).
  */
 static struct retry_after
 read_waits(const struct http_fields *fields, nanos now)
@@ -260,15 +297,13 @@ read_waits(const struct http_fields *fields, nanos now)
 		if (!is_zero(kept(fields, i)) || reset.length == 0)
 			continue;
 		if (!read_number(reset, &number) &&
-		    date_read(reset, from, &number) != reset.length) {
+		    !date_parse(reset, from, &number)) {
 			doubt(&result, (enum field)(i + 1), reset);
 			continue;
 		}
-		if (number >= EPOCH_MS)
-			number = number / 1000 + (number % 1000 > 0);
-		wait = number < EPOCH_SECONDS
-		    ? number_multiply(number, NANOS_SECOND)
-		    : date_until(from, number);
+		wait = is_moment(&number)
+		    ? date_until(from, number)
+		    : number_multiply(number, NANOS_SECOND);
 		result.wait = number_greater(result.wait, wait);
 		result.given = true;
 	}
@@ -321,6 +356,21 @@ is_field(struct strview line)
 	return name > 0 && name < line.length && line.at[name] == ':';
 }
 
+/* Notes the waits of heads to several URLs that have all ended. */
+static void
+note_waits(struct http_reader *reader)
+{
+	struct http_waits *waits = &reader->waits;
+	struct retry_after after = read_waits(&waits->fields, reader->now);
+
+	if (waits->code >= 400 && after.given) {
+		waits->longest = number_greater(waits->longest, after.wait);
+		waits->given = true;
+	}
+	waits->fields = (struct http_fields){ 0 };
+	waits->code = waits->open = 0;
+}
+
 /* Adds a header line; any line but "Name: value" is ignored. */
 static void
 add_field(struct http_reader *reader, struct strview line)
@@ -330,6 +380,8 @@ add_field(struct http_reader *reader, struct strview line)
 	enum field field = find_field(name);
 
 	line = strview_trim(line);
+	if (reader->waits.open > 0 && reader->length < sizeof reader->line)
+		add_value(&reader->waits.fields, field, line);
 	response->bodied |= (strview_is(name, "content-length") ||
 				strview_is(name, "content-type") ||
 				strview_is(name, "transfer-encoding")) &&
@@ -382,11 +434,18 @@ take_line(struct http_reader *reader, bool last)
 	if (code >= 0) {
 		reader->begun = reader->inside = true;
 		reader->interim = code < 200;
+		if (reader->form == HTTP_FORM_SEVERAL) {
+			reader->waits.open++;
+			if (reader->waits.code < code)
+				reader->waits.code = code;
+		}
 		if (!reader->interim)
 			reader->response =
 			    (struct http_response){ .code = code };
 	} else if (line.length == 0) {
 		reader->inside = false;
+		if (reader->waits.open > 0 && --reader->waits.open == 0)
+			note_waits(reader);
 	} else if (reader->begun && !reader->interim) {
 		add_field(reader, line);
 	}
@@ -404,14 +463,16 @@ is_empty(const struct http_reader *reader)
 static bool
 is_over(const struct http_reader *reader)
 {
-	return !reader->dump && reader->mixed &&
+	return reader->form == HTTP_FORM_ANY && reader->mixed &&
 	    (reader->body || !reader->begun);
 }
 
 void
-http_status_begin(struct http_reader *reader, bool dump)
+http_status_begin(struct http_reader *reader, enum http_form form, nanos now)
 {
-	*reader = (struct http_reader){ .dump = dump, .response.code = -1 };
+	*reader = (struct http_reader){
+		.form = form, .now = now, .response.code = -1
+	};
 }
 
 bool
@@ -557,25 +618,31 @@ read_json(struct strview rest, struct http_response *response)
 }
 
 struct http_status
-http_status_end(
-    struct http_reader *reader, const char *end, size_t length, nanos now)
+http_status_end(struct http_reader *reader, const char *end, size_t length)
 {
+	bool any = reader->form == HTTP_FORM_ANY;
 	struct strview text = strview_trim((struct strview){ end, length });
 	struct http_status http = { 0 };
 	struct http_response response;
 
 	if (reader->length > 0 && reader->length < sizeof reader->line)
 		take_line(reader, true);
-	response = reader->body && reader->mixed && !reader->dump
-	    ? reader->first
-	    : reader->response;
-	if (!reader->begun && !reader->dump &&
-	    !read_last_line(text, &response) && strview_starts(text, "{"))
+	response = any && reader->body && reader->mixed ? reader->first
+							: reader->response;
+	if (any && !reader->begun && !read_last_line(text, &response) &&
+	    strview_starts(text, "{"))
 		read_json(text, &response);
 	http.code = response.code;
 	/* No server has answered: a number beside 000 means something else. */
 	if (http.code != 0)
-		http.after = read_waits(&response.fields, now);
+		http.after = read_waits(&response.fields, reader->now);
+	if (reader->waits.open > 0)
+		note_waits(reader);
+	if (reader->waits.given) {
+		http.after.given = true;
+		http.after.wait =
+		    number_greater(http.after.wait, reader->waits.longest);
+	}
 	return http;
 }
 
@@ -594,6 +661,7 @@ http_status_judge(const struct http_status *http)
 	else if (code == 501 || code == 505 || code == 506 || code == 508 ||
 	    code == 510 || code == 511)
 		retry = false;
-	return retry && !http->after.never ? HTTP_STATUS_SAYS_RETRY
-					   : HTTP_STATUS_SAYS_STOP;
+	return (retry || http->after.wanted) && !http->after.never
+	    ? HTTP_STATUS_SAYS_RETRY
+	    : HTTP_STATUS_SAYS_STOP;
 }

@@ -16,6 +16,7 @@
 struct retry_after {
 	bool given; /* the response names a wait */
 	bool never; /* the server wants no other attempt at all */
+	bool wanted; /* it wants one */
 	nanos wait; /* from the moment of the response, >= 0 */
 	/* The first field that is malformed, and was ignored, or NULL; and its
 	 * value, of a long one the beginning and "...". */
@@ -41,6 +42,13 @@ enum http_status_meaning {
  * say what they mean. */
 #define HTTP_KEPT 5
 
+/* What a status file has. */
+enum http_form {
+	HTTP_FORM_ANY,
+	HTTP_FORM_HEADS, /* curl -D wrote it: heads and nothing else */
+	HTTP_FORM_SEVERAL, /* so did a curl with several URLs */
+};
+
 struct http_fields {
 	struct http_value {
 		size_t length;
@@ -51,6 +59,16 @@ struct http_fields {
 	int64_t latest; /* of these dates, in Unix time */
 	bool exhausted; /* a RateLimit says that nothing is left */
 	nanos reset; /* the longest wait that an exhausted RateLimit names */
+};
+
+/* The waits that the responses to several URLs name. */
+struct http_waits {
+	bool given;
+	nanos longest;
+	/* Heads that curl -Z has mixed: how many have not ended, the greatest
+	 * of their codes, and the fields of all. */
+	int open, code;
+	struct http_fields fields;
 };
 
 struct http_response {
@@ -64,7 +82,8 @@ struct http_response {
 
 /* What has been read of a status file. */
 struct http_reader {
-	bool dump;
+	enum http_form form;
+	nanos now; /* in nanoseconds of Unix time */
 	bool begun; /* a head has begun */
 	bool inside; /* it has not ended */
 	bool interim; /* it is that of a 1xx response */
@@ -72,6 +91,7 @@ struct http_reader {
 	bool body; /* one may have begun behind the first responses */
 	struct http_response response; /* the last final one of heads alone */
 	struct http_response first; /* the one before the first body */
+	struct http_waits waits; /* of all, if there are several URLs */
 	bool ended; /* the line has ended */
 	size_t length; /* of the line, as far as it has been read */
 	char line[HTTP_LINE]; /* and those that continue it */
@@ -81,12 +101,14 @@ struct http_reader {
  * Reads a status file in parts, in linear time. add() gets all bytes from the
  * start on, cut anywhere, and returns false if those that follow cannot matter.
  * end() gets the last bytes of the file, in which what curl -w writes is found,
- * and returns what the file says. now is the time when it was read, in
+ * and returns what the file says. now is the time when it is read, in
  * nanoseconds of Unix time; it matters only if a response names a moment and
- * has no Date. dump: curl -D wrote it, so there are heads and nothing else.
+ * has no Date.
  *
- * Of several responses the last final one counts, with its own fields alone. A
- * body is not searched, because it may quote a response. If there was no
+ * Of several responses the last final one counts, with its own fields alone;
+ * but of those to several URLs the longest wait of all that are errors. curl -Z
+ * may mix their heads: then each field counts as one of each of them. A body is
+ * not searched, because it may quote a response. If there was no
  * response (000), no wait is read either, because a number beside 000 means
  * something else.
  *
@@ -96,11 +118,12 @@ struct http_reader {
  * be understood. The objects of %{json} and %{header_json} may stand in any
  * order.
  */
-void http_status_begin(struct http_reader *reader, bool dump);
+void
+http_status_begin(struct http_reader *reader, enum http_form form, nanos now);
 bool
 http_status_add(struct http_reader *reader, const char *bytes, size_t length);
-struct http_status http_status_end(
-    struct http_reader *reader, const char *end, size_t length, nanos now);
+struct http_status
+http_status_end(struct http_reader *reader, const char *end, size_t length);
 
 /*
  * What the response means for another attempt. To be retried are 408, 425 and
@@ -110,8 +133,9 @@ struct http_status http_status_end(
  * stop. A code above 599 counts as 5xx (RFC 9110 section 15). The meaning is
  * HTTP_STATUS_SAYS_NOTHING for 2xx, 3xx, no response and no code.
  *
- * If after.never is set, a code that would be retried stops. With gRPC's 200,
- * it changes nothing here: the caller has to check it.
+ * after.wanted makes each code of 400 or more one to be retried, and
+ * after.never makes it one to stop. With gRPC's 200, it changes nothing here:
+ * the caller has to check it.
  */
 enum http_status_meaning http_status_judge(const struct http_status *http);
 

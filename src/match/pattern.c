@@ -515,10 +515,10 @@ stops(char byte)
 
 /*
  * Cuts the time off the start of rest. False if there is none; if it may go on
- * behind the last byte, nothing is left of rest.
+ * behind the last byte, nothing is left of rest. It is not a time of the day.
  */
 static bool
-cut_time(struct strview *rest, nanos unit, nanos now, nanos *wait)
+cut_span(struct strview *rest, nanos unit, nanos now, nanos *wait)
 {
 	struct strview text = *rest;
 	nanos before = 0; /* the unit of the last part, of "1h" in "1h30m" */
@@ -527,6 +527,13 @@ cut_time(struct strview *rest, nanos unit, nanos now, nanos *wait)
 	*wait = 0;
 	if (strview_starts(strview_skip(text, DIGITS), "-"))
 		cut(rest, DIGITS LETTERS ":+-");
+	/* 1994-11-06 08:49:37 UTC */
+	if (rest->at - text.at == 10) {
+		cut(rest, " ");
+		cut(rest, DIGITS ":");
+		cut(rest, " ");
+		cut(rest, "UTC");
+	}
 	if (rest->length == 0)
 		return false;
 	if (date_read(text, now / NANOS_SECOND, &moment) > 0) {
@@ -567,13 +574,55 @@ cut_time(struct strview *rest, nanos unit, nanos now, nanos *wait)
 	}
 }
 
+/* The same for any hint. *is_clock: it is a time of the day. spans: "in" or
+ * "after" is before it, so that a clock may be a length of time. */
+static bool
+cut_hint(struct strview *rest, const struct pattern_hint *hint, bool spans,
+    nanos now, nanos *wait, struct clock *clock, bool *is_clock)
+{
+	*is_clock = clock_cut(rest, clock);
+	if (*is_clock)
+		return clock->halved || !spans;
+	return rest->length > 0 && cut_span(rest, hint->unit, now, wait);
+}
+
 void
 pattern_hint_start(struct pattern_hint *hint)
 {
 	pattern_start(&hint->pattern);
-	hint->reads = false;
-	hint->last = '\n';
+	hint->matched = hint->reads = false;
+	memset(hint->before, '\n', sizeof hint->before);
 	hint->length = hint->told = 0;
+}
+
+/* Keeps the last bytes of these. */
+static void
+keep(struct pattern_hint *hint, const unsigned char *bytes, size_t length)
+{
+	size_t room = sizeof hint->before;
+
+	if (length > room) {
+		bytes += length - room;
+		length = room;
+	}
+	memmove(hint->before, hint->before + length, room - length);
+	memcpy(hint->before + room - length, bytes, length);
+}
+
+/* Whether the word before the next byte is "in" or "after". */
+static bool
+may_span(const struct pattern_hint *hint)
+{
+	const char *start = hint->before, *end = start + sizeof hint->before;
+	struct strview word = { end, 0 };
+
+	while (end > start && !isalnum((unsigned char)end[-1]))
+		end--;
+	for (word.at = end;
+	     word.at > start && isalnum((unsigned char)word.at[-1]);)
+		word.at--;
+	word.length = (size_t)(end - word.at);
+	return strview_is(word, "in") || strview_is(word, "after");
 }
 
 /* Notes the time in the text behind a match, if it ends there. */
@@ -581,10 +630,13 @@ static void
 note(struct pattern_hint *hint)
 {
 	struct strview rest = { hint->text, hint->length };
+	struct clock clock;
+	bool is_clock;
 	nanos unused;
 
-	if (cut_time(&rest, hint->unit, 0, &unused)) {
+	if (cut_hint(&rest, hint, hint->spans, 0, &unused, &clock, &is_clock)) {
 		hint->told = hint->length;
+		hint->told_spans = hint->spans;
 		memcpy(hint->time, hint->text, hint->length);
 	}
 	hint->reads = rest.length == 0 && hint->length < PATTERN_HINT;
@@ -595,7 +647,9 @@ static void
 listen(struct pattern_hint *hint, unsigned char byte, bool found)
 {
 	bool number = hint->length > 0 && isdigit((unsigned char)*hint->text);
+	char last = hint->before[sizeof hint->before - 1];
 
+	hint->matched |= found;
 	if (found && !(hint->reads && number)) {
 		if (hint->reads)
 			note(hint);
@@ -605,13 +659,14 @@ listen(struct pattern_hint *hint, unsigned char byte, bool found)
 	if (!hint->reads)
 		return;
 	if (hint->length == 0) {
-		number = isdigit(byte) && !isdigit(hint->last);
+		number = isdigit(byte) && !isdigit((unsigned char)last);
 		/* A date may begin with the name of a day. */
 		if (!number && (byte == '\0' || !strchr("MTWFS", byte))) {
 			hint->reads =
 			    byte != '\0' && strchr(" \t\"'`~", byte) != NULL;
 			return;
 		}
+		hint->spans = may_span(hint);
 	}
 	hint->text[hint->length++] = (char)byte;
 	/* The words of a date have blanks and commas between them. */
@@ -633,20 +688,24 @@ pattern_hint_feed(struct pattern_hint *hint, const void *bytes, size_t length)
 
 		while (at < to && !found && !is_tired(pattern))
 			at = advance(pattern, at, to, true, &found);
-		if (at - from > 1)
-			hint->last = at[-2];
+		keep(hint, from, (size_t)(at - 1 - from));
 		listen(hint, at[-1], found);
-		hint->last = at[-1];
+		keep(hint, at - 1, 1);
 	}
 	return length - (size_t)(end - at);
 }
 
-bool
-pattern_hint_end(struct pattern_hint *hint, nanos now, nanos *wait)
+enum pattern_told
+pattern_hint_end(
+    struct pattern_hint *hint, nanos now, nanos *wait, struct clock *clock)
 {
 	struct strview rest = { hint->time, 0 };
+	bool is_clock;
 
 	pattern_hint_feed(hint, "\n", 1);
 	rest.length = hint->told;
-	return cut_time(&rest, hint->unit, now, wait);
+	if (!cut_hint(
+		&rest, hint, hint->told_spans, now, wait, clock, &is_clock))
+		return hint->matched ? PATTERN_VAGUE : PATTERN_NOTHING;
+	return is_clock ? PATTERN_CLOCK : PATTERN_WAIT;
 }

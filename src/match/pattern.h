@@ -41,6 +41,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "match/ere.h"
+#include "text/clock.h"
 #include "text/duration.h"
 
 #define PATTERN_CELLS 32768 /* a row and a flag fit in 16 bits */
@@ -138,9 +139,11 @@ bool pattern_seen(const struct pattern *pattern, uint32_t n);
  *	20			a number; from 1e9 seconds on, a moment in Unix
  *				time
  *	2026-11-22T10:00:00Z	a moment (date.h)
+ *	8pm, 14:30 (Asia/Tokyo)	a time of the day (clock.h); but "14:30" may be
+ *				a length of time behind "in" and "after"
  *
  * Not a hint: a number that a word which is no unit follows, or that may be a
- * part of something else, such as of a time of day, or "50%".
+ * part of something else, such as "50%".
  *
  * Chunks may be cut anywhere, and memory is this struct. Where a match may end
  * in several places, as with "after:?", each of them counts. Within a time that
@@ -152,8 +155,10 @@ struct pattern_hint {
 	struct pattern pattern; /* compiled by the caller */
 	nanos unit; /* of a number alone, set by the caller */
 	/* From here on private: */
+	bool matched; /* so a hint was expected */
 	bool reads; /* a hint may begin, or go on, at the next byte */
-	unsigned char last; /* the byte before the next one */
+	char before[16]; /* the bytes before the next one */
+	bool spans, told_spans; /* "in" or "after" is before these texts */
 	size_t length, told; /* of these texts */
 	char text[PATTERN_HINT]; /* what follows a match */
 	char time[PATTERN_HINT]; /* the last hint, with the bytes behind it */
@@ -167,10 +172,19 @@ void pattern_hint_start(struct pattern_hint *hint);
 size_t
 pattern_hint_feed(struct pattern_hint *hint, const void *bytes, size_t length);
 
+enum pattern_told {
+	PATTERN_NOTHING, /* nothing has matched */
+	PATTERN_VAGUE, /* no time was behind any match */
+	PATTERN_WAIT,
+	PATTERN_CLOCK,
+};
+
 /*
- * The stream ends here, and with it its last line. True if there was a hint:
- * *wait is that of the last one, from now on, in nanoseconds of Unix time.
+ * The stream ends here, and with it its last line. What the last hint tells:
+ * *wait from now on, in nanoseconds of Unix time; or the time of the day, which
+ * is still to be found in its zone.
  */
-bool pattern_hint_end(struct pattern_hint *hint, nanos now, nanos *wait);
+enum pattern_told pattern_hint_end(
+    struct pattern_hint *hint, nanos now, nanos *wait, struct clock *clock);
 
 #endif

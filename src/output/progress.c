@@ -44,7 +44,8 @@ is_foreground(const struct progress *progress)
 }
 
 void
-progress_show(struct progress *progress, const char *label, nanos left)
+progress_show(
+    struct progress *progress, const char *what, const char *label, nanos left)
 {
 	nanos step = left > NANOS_DAY ? NANOS_HOUR
 	    : left > NANOS_HOUR       ? NANOS_MINUTE
@@ -98,8 +99,8 @@ progress_show(struct progress *progress, const char *label, nanos left)
 	 * written over the countdown and not behind it.
 	 */
 	length = snprintf(line, sizeof line,
-	    RETURN "retry: %s%sattempt %s in %s" ERASE RETURN,
-	    name == NULL ? "" : name, name == NULL ? "" : ": ", label,
+	    RETURN "retry: %s%s%s%s in %s" ERASE RETURN,
+	    name == NULL ? "" : name, name == NULL ? "" : ": ", what, label,
 	    duration_format(span, number_add(left - rest, step)));
 	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
 		columns = size.ws_col;

@@ -25,11 +25,12 @@ void progress_open(
     struct progress *progress, const struct policy *policy, struct log *log);
 
 /*
- * Shows that the attempt with this label ("2/4") begins in left. A wait that
+ * Shows what happens in left: "attempt " to this label ("2/4"). A wait that
  * was never longer than a second is not shown, and while messages are held, one
  * of a tenth of a second.
  */
-void progress_show(struct progress *progress, const char *label, nanos left);
+void progress_show(
+    struct progress *progress, const char *what, const char *label, nanos left);
 
 /* The lesser of nap and the time until progress_show has to be called. */
 nanos progress_nap(const struct progress *progress, nanos nap);

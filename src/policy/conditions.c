@@ -10,6 +10,9 @@
 #define MALFORMED "not an exit status, signal or condition"
 #define NO_HTTP "not an HTTP status"
 
+/* Before an item that does not count at the first attempt. */
+#define AGAIN "again:"
+
 /* Cuts prefix off, if item begins with it. */
 static bool
 skip(struct strview *item, const char *prefix)
@@ -48,7 +51,7 @@ add_range(uint64_t *bits, int64_t low, int64_t high)
 
 /* Adds what follows "http:"; returns why it is refused, or NULL. */
 static const char *
-add_http(struct conditions *set, struct strview item)
+add_http(struct condition_set *set, struct strview item)
 {
 	int64_t low, high;
 
@@ -68,7 +71,7 @@ add_http(struct conditions *set, struct strview item)
 
 /* Adds an item that is no pattern; returns why it is refused, or NULL. */
 static const char *
-add_item(struct conditions *set, struct strview item)
+add_item(struct condition_set *set, struct strview item)
 {
 	const struct {
 		const char *word;
@@ -122,9 +125,10 @@ add_item(struct conditions *set, struct strview item)
 	return NULL;
 }
 
-struct watch *
-conditions_watch(
-    struct conditions *set, struct watches *watches, int fd, const char *text)
+/* As conditions_watch(), but again adds it for later attempts only. */
+static struct watch *
+add_watch(struct conditions *set, struct watches *watches, int fd,
+    const char *text, bool again)
 {
 	struct watch *watch = watches->list;
 	int i = set == NULL ? watches->count : 0;
@@ -139,8 +143,25 @@ conditions_watch(
 		watch[watches->count++] =
 		    (struct watch){ .text = text, .fd = fd };
 	if (set != NULL)
-		set->watches |= UINT64_C(1) << i;
+		set->later.watches |= UINT64_C(1) << i;
+	if (set != NULL && !again)
+		set->first.watches |= UINT64_C(1) << i;
 	return &watch[i];
+}
+
+struct watch *
+conditions_watch(
+    struct conditions *set, struct watches *watches, int fd, const char *text)
+{
+	return add_watch(set, watches, fd, text, false);
+}
+
+const char *
+conditions_bare(const char *list)
+{
+	size_t length = sizeof AGAIN - 1;
+
+	return list + (strncmp(list, AGAIN, length) == 0 ? length : 0);
 }
 
 int
@@ -154,7 +175,9 @@ conditions_stream(const char *list)
 size_t
 conditions_item(const char *list)
 {
-	return conditions_stream(list) == 0 ? strcspn(list, ",") : strlen(list);
+	return conditions_stream(conditions_bare(list)) == 0
+	    ? strcspn(list, ",")
+	    : strlen(list);
 }
 
 const char *
@@ -164,10 +187,10 @@ conditions_swallowed(const char *list)
 
 	for (; list[length] != '\0'; length = conditions_item(list))
 		list += length + 1;
-	if (conditions_stream(list) == 0)
+	if (conditions_stream(conditions_bare(list)) == 0)
 		return NULL;
 	for (list = strchr(list, ','); list != NULL; list = strchr(list, ',')) {
-		struct conditions set = { .fail = false };
+		struct conditions set = { .first = { .fail = false } };
 		struct watch watch;
 		struct watches watches = { .list = &watch };
 		struct conditions_error error;
@@ -186,13 +209,18 @@ conditions_parse(struct conditions *set, struct watches *watches,
 
 	for (;; list++) {
 		size_t length = conditions_item(list);
-		int fd = conditions_stream(list);
-		const char *why = NULL;
+		const char *bare = conditions_bare(list), *why = NULL;
+		struct strview item = { bare, length - (size_t)(bare - list) };
+		int fd = conditions_stream(bare);
+		bool again = bare != list;
 
 		if (fd == 0)
-			why = add_item(&sum, (struct strview){ list, length });
-		else if (conditions_watch(&sum, watches, fd,
-			     list + CONDITIONS_STREAM) == NULL)
+			why = add_item(&sum.later, item);
+		if (fd == 0 && why == NULL && !again)
+			why = add_item(&sum.first, item);
+		if (fd != 0 &&
+		    add_watch(&sum, watches, fd, bare + CONDITIONS_STREAM,
+			again) == NULL)
 			why = "more than 64 patterns";
 		if (why != NULL) {
 			*error = (struct conditions_error){ why, list, length };
@@ -207,29 +235,45 @@ conditions_parse(struct conditions *set, struct watches *watches,
 }
 
 bool
-conditions_empty(const struct conditions *set)
+conditions_said(const struct conditions *set)
 {
-	static const struct conditions none;
+	const struct condition_set *all = &set->later;
 
-	return !set->any_signal && !set->timeout && !set->idle && !set->fail &&
-	    memcmp(set, &none, offsetof(struct conditions, any_signal)) == 0;
+	return all->signals == 0 && all->over == 0 && all->under == 0 &&
+	    !all->any_signal && !all->timeout && !all->idle && !all->fail;
 }
 
 bool
-conditions_has_time(const struct conditions *set, nanos elapsed)
+conditions_empty(const struct conditions *set)
+{
+	static const struct condition_set none;
+	const struct condition_set *all = &set->later;
+
+	return !all->any_signal && !all->timeout && !all->idle && !all->fail &&
+	    memcmp(all, &none, offsetof(struct condition_set, any_signal)) == 0;
+}
+
+const struct condition_set *
+conditions_at(const struct conditions *set, bool again)
+{
+	return again ? &set->later : &set->first;
+}
+
+bool
+conditions_has_time(const struct condition_set *set, nanos elapsed)
 {
 	return (set->over != 0 && elapsed > set->over) || elapsed < set->under;
 }
 
 bool
-conditions_has_exit(const struct conditions *set, int code)
+conditions_has_exit(const struct condition_set *set, int code)
 {
 	return code >= 0 && code <= 255 &&
 	    (set->exits[code / 64] >> (code % 64) & 1) != 0;
 }
 
 bool
-conditions_has_http(const struct conditions *set, int code)
+conditions_has_http(const struct condition_set *set, int code)
 {
 	uint64_t any = 0;
 
@@ -244,7 +288,7 @@ conditions_has_http(const struct conditions *set, int code)
 }
 
 bool
-conditions_names_signal(const struct conditions *set, int number)
+conditions_names_signal(const struct condition_set *set, int number)
 {
 	if (number < 1 || number > 127)
 		return false;

@@ -7,6 +7,16 @@
 /* So short before the deadline retry does not ask for admission again. */
 #define ASK_LEAST (20 * NANOS_MS)
 
+/* Whether a reason is a limit of what the user, or others, allow. */
+static bool
+is_limit(enum reason reason)
+{
+	return reason == REASON_ATTEMPTS || reason == REASON_LIMIT ||
+	    reason == REASON_RETRY_AFTER || reason == REASON_DEADLINE ||
+	    reason == REASON_BREAKER || reason == REASON_BUDGET ||
+	    reason == REASON_RATE;
+}
+
 struct step
 plan_end(const struct history *history, enum reason reason)
 {
@@ -29,6 +39,10 @@ plan_end(const struct history *history, enum reason reason)
 	/* A success, but one of too few in a row. */
 	if (history->judgement.verdict == VERDICT_REPEAT && step.status == 0)
 		step.status = EXIT_STATUS_UNSUCCESSFUL;
+	if (history->exhausted != 0 && is_limit(reason)) {
+		step.status = history->exhausted;
+		step.signal = 0;
+	}
 	/* fork failed: that is a failure of retry itself. */
 	if (last->lacking != NULL)
 		step.reason = REASON_INTERNAL;
@@ -98,11 +112,22 @@ plan_judge(const struct policy *policy, struct history *history,
     const struct outcome *outcome)
 {
 	struct judgement *judgement = &history->judgement;
-	bool succeeded;
+	struct outcome *last = &history->last;
+	bool succeeded, may_help;
 
-	history->last = *outcome;
-	*judgement = verdict_of(&policy->rules, &history->request, outcome);
+	*last = *outcome;
+	last->again = history->made > 1;
+	known_wait_find(policy->known_waits, last, &history->preset_limits);
+	*judgement = verdict_of(&policy->rules, &history->request, last);
 	succeeded = judgement->verdict == VERDICT_DONE;
+	if (succeeded) {
+		last->limit = false;
+		last->known = NULL;
+		history->preset_limits = 0;
+	}
+	if (succeeded || history->vague)
+		last->vague = NULL;
+	history->vague |= last->vague != NULL;
 	history->successes = succeeded ? history->successes + 1 : 0;
 	if (succeeded && history->successes < policy->consecutive) {
 		judgement->verdict = VERDICT_REPEAT;
@@ -115,11 +140,33 @@ plan_judge(const struct policy *policy, struct history *history,
 		history->status = 0;
 	else if (!policy->keep_status && history->status == 0)
 		history->status = EXIT_STATUS_UNSUCCESSFUL;
+	/* Who runs retry again must not start twice what may still run. */
+	may_help = judgement->verdict == VERDICT_REPEAT ||
+	    (judgement->verdict == VERDICT_RETRY &&
+		outcome->end != END_NOT_STARTED &&
+		!verdict_goes_on(&policy->rules, &history->last));
+	history->exhausted = may_help ? (int)policy->exhausted_status : 0;
 	history->limit = NULL;
 	for (int i = 0; i < policy->limits && history->limit == NULL; i++)
 		if (history->limited[i] >= policy->limit[i]->retries &&
 		    limits_last(policy->limit[i], history))
 			history->limit = policy->limit[i];
+}
+
+/* Whether the user has chosen how long the server is left alone: that is not
+ * bound by max_retry_after. */
+static bool
+has_chosen(const struct outcome *outcome)
+{
+	return outcome->known != NULL && outcome->known->preset == NULL;
+}
+
+/* The wait that is bound by it. */
+static nanos
+bound_wait(const struct outcome *outcome)
+{
+	return has_chosen(outcome) ? verdict_named(outcome)
+				   : verdict_wait(outcome);
 }
 
 /* Why there is no other attempt, whatever the time; REASON_NONE: there may be.
@@ -156,6 +203,8 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 	nanos left = time_left(history, now), wait = verdict_wait(outcome);
 	bool repeats = history->judgement.verdict == VERDICT_REPEAT;
 	enum reason reason = why_end(policy, history);
+	struct step step;
+	bool asked;
 	nanos delay;
 
 	if (reason != REASON_NONE)
@@ -167,11 +216,12 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 		outcome->elapsed >= policy->reset_after))
 		schedule->n = 0;
 	/* The server asks for a longer wait than the user allows. */
-	if (wait > policy->max_retry_after)
+	if (bound_wait(outcome) > policy->max_retry_after)
 		return plan_end(history, REASON_RETRY_AFTER);
 	if (left != NANOS_MAX && wait >= left)
 		return end_before(history, REASON_RETRY_AFTER, wait);
 	delay = backoff_next(backoff, schedule, left);
+	asked = wait > delay;
 	/* A 429 need not have a Retry-After (RFC 6585). */
 	if (history->paced && !backoff->given &&
 	    backoff->jitter != JITTER_NONE &&
@@ -190,7 +240,9 @@ plan_next(const struct policy *policy, struct history *history, nanos now)
 	for (int i = 0; i < policy->limits; i++)
 		if (limits_last(policy->limit[i], history))
 			history->limited[i]++;
-	return again(now, delay);
+	step = again(now, delay);
+	step.asked = asked;
+	return step;
 }
 
 struct step
@@ -225,14 +277,21 @@ plan_tell(const struct policy *policy, const struct history *history,
 		.completed = judgement->verdict == VERDICT_DONE,
 		.pace = verdict_pace(&policy->rules, judgement, last),
 		.wait =
-		    number_lesser(verdict_wait(last), policy->max_retry_after),
+		    number_lesser(bound_wait(last), policy->max_retry_after),
 		.own = step->again ? step->delay : 0,
 		.delay = -1,
 	};
 
-	end.wait = number_greater(end.wait, 0);
+	end.wait =
+	    number_greater(end.wait, has_chosen(last) ? last->known_wait : 0);
 	end.rescued = end.completed && history->made > history->successes;
 	return end;
+}
+
+bool
+plan_is_rescued(const struct history *history, enum reason reason)
+{
+	return reason == REASON_SUCCEEDED && history->made > history->successes;
 }
 
 bool
@@ -251,7 +310,8 @@ static bool
 is_closed_too_long(const struct policy *policy, struct history *history,
     const struct admission *admission, nanos left, nanos *nap)
 {
-	nanos most = policy->max_retry_after;
+	nanos most = number_greater(
+	    policy->max_retry_after, known_wait_longest(policy->known_waits));
 	bool endless =
 	    left != NANOS_MAX || policy->attempts == POLICY_UNLIMITED;
 

@@ -20,9 +20,12 @@ struct history {
 	struct request request; /* of each attempt */
 	struct outcome last; /* of attempt number made; unset if made is 0 */
 	int status; /* of retry, if the last attempt stays the last one */
+	int exhausted; /* its status if a limit is why; 0: the same */
 	struct judgement judgement; /* of the last outcome */
 	int64_t successes; /* in a row, up to the last attempt */
 	int64_t limited[POLICY_LIMITS]; /* retries after what each names */
+	int64_t preset_limits; /* since the last success (known_wait.h) */
+	bool vague; /* a hint without a time was noted: that is said once */
 	const struct limit *limit; /* that allows no more, or NULL */
 	nanos waits_until; /* for admission; 0: not waiting */
 	nanos held; /* how long it has waited for a closed key */
@@ -36,6 +39,8 @@ struct step {
 	bool again; /* another attempt, at the instant at; false: the end */
 	nanos at;
 	nanos delay; /* at - now; of the end: what does not fit the deadline */
+	bool asked; /* the delay is the wait that the server or the output asked
+		       for, with jitter */
 	int status; /* the exit status of retry */
 	int signal; /* that retry dies of in place of an exit, or 0 */
 	enum reason reason; /* of the end; REASON_NONE if again */
@@ -107,6 +112,9 @@ bool plan_gives_up(const struct history *history, const struct step *step);
  */
 struct step plan_denied(const struct policy *policy, struct history *history,
     const struct admission *admission, nanos now);
+
+/* Whether a retry has turned a failure into this success. */
+bool plan_is_rescued(const struct history *history, enum reason reason);
 
 /* The end, for this reason. */
 struct step plan_end(const struct history *history, enum reason reason);

@@ -9,6 +9,8 @@
 #include "policy/backoff.h"
 #include "text/duration.h"
 #include "budget/admission.h"
+#include "policy/known_wait.h"
+#include "policy/target.h"
 #include "policy/url.h"
 #include "policy/verdict.h"
 
@@ -82,7 +84,9 @@ struct given {
 	const char *option; /* "stop-on", "preset" and so on */
 	const char *text; /* as it was given; the name of a preset */
 	const char *location; /* "FILE:LINE"; NULL: the command line */
+	const char *tool; /* whose file has it (tool.h); NULL: the user's */
 	struct given *next;
+	bool launched; /* a preset, of what a launcher such as npx runs */
 };
 
 /* The fleet that shares the budget: its server has to grant each retry, too. */
@@ -98,8 +102,13 @@ struct policy {
 	enum action action;
 	enum format format; /* of the status of budgets */
 	const char *subject; /* of the action: a key; NULL: all, or none */
-	/* At least one word and a NULL; NULL if no command is run. */
+	/* At least one word and a NULL; NULL if no command is run. With targets
+	 * all words, from the first target on. */
 	char **command;
+	const struct target *targets; /* what -w waits for, or NULL */
+	int target_count;
+	char **then; /* the command behind the targets, or NULL */
+	bool dashed; /* "--" stands before the command */
 	int64_t attempts; /* 1 or more, or POLICY_UNLIMITED */
 	struct limit *limit[POLICY_LIMITS];
 	int64_t consecutive; /* successes in a row that are wanted, 1 or more */
@@ -121,6 +130,7 @@ struct policy {
 	struct given *given; /* what the rules are from; NULL: nothing */
 	struct watches watches; /* what the rules look for */
 	const char *http_status; /* the user's status file, or NULL */
+	struct known_wait *known_waits; /* after some limits; or NULL */
 	nanos max_retry_after; /* if a server asks for more, retry gives up */
 	const char *method; /* of the HTTP request, or NULL */
 	const char *key; /* Idempotency-Key, "auto", or NULL */
@@ -146,12 +156,17 @@ struct policy {
 	bool chronic; /* both are, and written only after the final failure */
 	bool seeded;
 	bool waits; /* for the command's first success (-w) */
+	const char *unsearched; /* a preset that leaves the terminal alone */
 	bool automatic; /* a preset was to be that of the command */
+	bool has_tool; /* ... which has a file (tool.h) */
+	bool launched; /* ... which runs a tool that has no preset */
 	bool presets_off; /* they were taken back, or -w wants none */
 	bool http; /* retry makes a status file (--http) */
 	bool http_unasked; /* only because it is curl, by --preset auto */
+	int64_t exhausted_status; /* if a limit ended it; 0: as otherwise */
 	bool keep_status; /* that of the command, however it was judged */
 	bool preserve_status; /* that of a command that a limit ended */
+	bool kill_orphans; /* a failed attempt leaves nothing behind */
 };
 
 #endif

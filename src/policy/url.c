@@ -67,13 +67,38 @@ url_is_host(struct strview text)
 	return true;
 }
 
+const char *
+url_parse_host(struct strview text, struct strview *host, int *port)
+{
+	bool brackets = text.length > 0 && text.at[0] == '[';
+	const char *colon =
+	    text.length > 0 ? memrchr(text.at, ':', text.length) : NULL;
+
+	/* The last colon of an address is before its bracket. */
+	if (colon != NULL && (!brackets || colon[-1] == ']')) {
+		size_t length = (size_t)(colon - text.at);
+
+		if (!read_number_to(
+			strview_after(text, length + 1), URL_PORT_MOST, port) ||
+		    *port == 0)
+			return "not a port from 1 to 65535";
+		text.length = length;
+	}
+	if (brackets && text.at[text.length - 1] == ']')
+		text = (struct strview){ text.at + 1, text.length - 2 };
+	if (!url_is_host(text) ||
+	    brackets != (memchr(text.at, ':', text.length) != NULL))
+		return "no valid host; an IPv6 address has brackets";
+	*host = text;
+	return NULL;
+}
+
 /* Reads "[USER@]HOST[:PORT][/DB]"; the host may be "[ADDRESS]" of IPv6. */
 static const char *
 parse_remote(struct strview rest, struct url *url)
 {
-	const char *at = memrchr(rest.at, '@', rest.length), *colon;
+	const char *at = memrchr(rest.at, '@', rest.length), *why;
 	struct strview user = rest, host;
-	bool brackets;
 
 	if (at != NULL) {
 		user.length = (size_t)(at - rest.at);
@@ -85,25 +110,10 @@ parse_remote(struct strview rest, struct url *url)
 			return "no valid user before the @";
 		rest = strview_after(rest, user.length + 1);
 	}
-	host = strview_part(&rest, '/');
-	brackets = host.length > 0 && host.at[0] == '[';
-	colon = memrchr(host.at, ':', host.length);
 	url->port = URL_PORT;
-	/* The last colon of an address is before its bracket. */
-	if (colon != NULL && (!brackets || colon[-1] == ']')) {
-		size_t length = (size_t)(colon - host.at);
-
-		if (!read_number_to(strview_after(host, length + 1),
-			URL_PORT_MOST, &url->port) ||
-		    url->port == 0)
-			return "not a port from 1 to 65535";
-		host.length = length;
-	}
-	if (brackets && host.at[host.length - 1] == ']')
-		host = (struct strview){ host.at + 1, host.length - 2 };
-	if (!url_is_host(host) ||
-	    brackets != (memchr(host.at, ':', host.length) != NULL))
-		return "no valid host; an IPv6 address has brackets";
+	why = url_parse_host(strview_part(&rest, '/'), &host, &url->port);
+	if (why != NULL)
+		return why;
 	copy(host, url->host, sizeof url->host);
 	if (rest.length > 0 && !read_number_to(rest, INT32_MAX, &url->db))
 		return "not a number of a database";

@@ -35,6 +35,13 @@ struct url {
 /* Whether text may be the name of a host, or an IPv4 or IPv6 address. */
 bool url_is_host(struct strview text);
 
+/*
+ * Reads "HOST[:PORT]"; the host may be "[ADDRESS]" of IPv6, and *host has no
+ * brackets. Without a port *port stays. Returns NULL, or why it is refused.
+ */
+const char *
+url_parse_host(struct strview text, struct strview *host, int *port);
+
 /* Reads a URL. Returns NULL, or why it is refused. */
 const char *url_parse(const char *text, struct url *url);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include "exit_status.h"
 #include "tools/curl.h"
 #include "text/number.h"
@@ -10,6 +11,10 @@
 
 /* The HTTP status of a request that came too slowly (RFC 9110). */
 #define REQUEST_TIMEOUT 408
+
+/* With a key: the first request is still being served (section 2.7 of
+ * draft-ietf-httpapi-idempotency-key-header-07). */
+#define CONFLICT 409
 
 /* Text within the rows needs no relocations at start-up. */
 const struct verdict_text verdict_reasons[] = {
@@ -57,8 +62,10 @@ is_zero(const struct outcome *outcome)
 
 /* Whether an outcome meets a condition on how, or when, the command ended. */
 static bool
-meets_end(const struct conditions *set, const struct outcome *outcome)
+meets_end(const struct conditions *conditions, const struct outcome *outcome)
 {
+	const struct condition_set *set =
+	    conditions_at(conditions, outcome->again);
 	enum end end = outcome->end;
 
 	if (end != END_NOT_STARTED &&
@@ -76,18 +83,48 @@ meets_end(const struct conditions *set, const struct outcome *outcome)
 
 /* Whether an outcome meets any condition, "fail" excluded. */
 static bool
-meets(const struct conditions *set, const struct outcome *outcome)
+meets(const struct conditions *conditions, const struct outcome *outcome)
 {
+	const struct condition_set *set =
+	    conditions_at(conditions, outcome->again);
+
 	return (set->watches & outcome->seen) != 0 ||
 	    (outcome->http.code > 0 &&
 		conditions_has_http(set, outcome->http.code)) ||
-	    meets_end(set, outcome);
+	    meets_end(conditions, outcome);
 }
 
 bool
 verdict_fails_by(const struct conditions *set, const struct outcome *outcome)
 {
-	return set->fail || meets(set, outcome);
+	return conditions_at(set, outcome->again)->fail || meets(set, outcome);
+}
+
+bool
+verdict_goes_on(const struct rules *rules, const struct outcome *outcome)
+{
+	/* A LIST of the user that names the end allows both at once. */
+	return meets_end(&rules->unfinished, outcome) &&
+	    !verdict_fails_by(&rules->retry_on, outcome) &&
+	    !verdict_fails_by(&rules->file.retry_on, outcome);
+}
+
+bool
+verdict_retries_by(const struct conditions *set, const struct outcome *outcome)
+{
+	const struct condition_set *now = conditions_at(set, outcome->again);
+	int code = outcome->http.code;
+
+	if (code >= 400)
+		return (now->watches & outcome->seen) != 0 ||
+		    conditions_has_http(now, code);
+	return verdict_fails_by(set, outcome);
+}
+
+bool
+verdict_under_way(const struct request *request, const struct http_status *http)
+{
+	return http->code == CONFLICT && request->keyed;
 }
 
 /*
@@ -115,65 +152,135 @@ decide(bool retry, const char *rule)
 		     : stop(REASON_NOT_RETRYABLE, rule);
 }
 
-/* Judges a failure by its cause. */
+/* Whether a LIST of successes names an outcome. */
+static bool
+succeeds_by(const struct conditions *set, const struct outcome *outcome)
+{
+	/* Without --fail-on, which --success-on fail reverses: both together
+	 * want the command to fail. */
+	bool failed = !is_zero(outcome) || outcome->http.code >= 400;
+
+	return outcome->end != END_NOT_STARTED &&
+	    (meets(set, outcome) ||
+		(conditions_at(set, outcome->again)->fail && failed));
+}
+
+/* Whether the file of a tool calls a success what no LIST of the user names. */
+static bool
+succeeds_by_file(const struct rules *rules, const struct outcome *outcome)
+{
+	return succeeds_by(&rules->file.success_on, outcome) &&
+	    !meets(&rules->retry_on, outcome) &&
+	    !meets(&rules->stop_on, outcome) &&
+	    !meets(&rules->fail_on, outcome);
+}
+
+/* Judges a failure with an HTTP status that is an error. */
+static struct judgement
+judge_status(const struct rules *rules, const struct request *request,
+    const struct outcome *outcome)
+{
+	const struct http_status *http = &outcome->http;
+	bool again = outcome->again;
+	const struct condition_set *retry_on =
+	    conditions_at(&rules->retry_on, again);
+	const struct condition_set *file =
+	    conditions_at(&rules->file.retry_on, again);
+	bool retry = http_status_judge(http) == HTTP_STATUS_SAYS_RETRY ||
+	    verdict_under_way(request, http);
+
+	if (http->after.wanted)
+		return decide(retry, "http");
+	/* With -w, a list does not restrict what is retried. */
+	if (!rules->waits && conditions_has_http(retry_on, 0))
+		return decide(false, "retry-on");
+	if (conditions_has_http(
+		conditions_at(&rules->file.stop_on, again), http->code))
+		return decide(false, "preset");
+	if (conditions_has_http(file, http->code))
+		return decide(true, "preset");
+	if (!rules->waits && conditions_has_http(file, 0))
+		return decide(false, "preset");
+	return decide(retry, "http");
+}
+
+/* Judges a failure by its cause: the server knows best, then the user, then a
+ * preset. */
 static struct judgement
 judge_cause(const struct rules *rules, const struct request *request,
     const struct outcome *outcome)
 {
 	const struct conditions *retry_on = &rules->retry_on;
+	const struct file_rules *file = &rules->file;
 	const struct http_status *http = &outcome->http;
-	bool named, listed = !conditions_empty(retry_on);
+	bool again = outcome->again;
+	/* What a server refuses because of a limit is not final. */
+	bool fatal =
+	    !outcome->preset_limit && verdict_fails_by(&rules->fatal, outcome);
+	bool listed = !conditions_empty(retry_on);
+	bool filed = !conditions_empty(&file->retry_on);
+	bool transient = verdict_fails_by(&rules->transient, outcome) ||
+	    (meets_end(&rules->tool_exits, outcome) &&
+		meets(&rules->tool_transient, outcome));
 
 	/* The deadline says nothing about the command. */
 	if (outcome->end == END_DEADLINE)
 		return decide(true, "deadline");
 	if (is_meant(outcome)) {
-		named = conditions_names_signal(retry_on, outcome->code);
+		if (conditions_names_signal(
+			conditions_at(retry_on, again), outcome->code))
+			return decide(true, "retry-on");
+		if (conditions_names_signal(
+			conditions_at(&file->retry_on, again), outcome->code))
+			return decide(true, "preset");
 		/* A peer that closes the connection kills a tool, too, which
 		 * may still have said so. */
-		if (!named && outcome->code == SIGPIPE &&
-		    (rules->transient.watches & outcome->seen) != 0)
+		if (fatal)
+			return decide(false, "preset");
+		if (outcome->code == SIGPIPE &&
+		    (rules->transient.later.watches & outcome->seen) != 0)
 			return decide(true, "preset");
-		return decide(named, named ? "retry-on" : "signal");
+		return decide(false, "signal");
 	}
 
 	/* gRPC refuses a retry in a response with status 200. */
 	if (http->after.never)
 		return decide(false, "http");
-	if (http->code >= 400 && conditions_has_http(retry_on, 0))
-		return decide(
-		    conditions_has_http(retry_on, http->code), "retry-on");
-	if (http_status_judge(http) != HTTP_STATUS_SAYS_NOTHING)
-		return decide(
-		    http_status_judge(http) == HTTP_STATUS_SAYS_RETRY, "http");
-
-	/* If there are lists or presets, and none names the outcome, retry
-	 * stops. But a preset says nothing of what --fail-on alone names. */
+	if (verdict_retries_by(retry_on, outcome))
+		return decide(true, "retry-on");
+	if (http->code >= 400)
+		return judge_status(rules, request, outcome);
+	if (verdict_fails_by(&file->stop_on, outcome))
+		return decide(false, "preset");
+	if (verdict_fails_by(&file->retry_on, outcome))
+		return decide(true, "preset");
+	if (fatal)
+		return decide(false, "preset");
+	/* A preset says nothing of what --fail-on alone names. */
 	if (!listed && is_zero(outcome) && meets(&rules->fail_on, outcome))
 		return decide(true, "fail-on");
-	if (!listed && conditions_empty(&rules->transient) &&
-	    conditions_empty(&rules->tool_transient)) {
-		if (request->curl && outcome->end == END_EXITED &&
-		    curl_distrusts(outcome->code))
-			return decide(false, "http");
-		return decide(true, "default");
-	}
-	if (verdict_fails_by(retry_on, outcome))
-		return decide(true, "retry-on");
-	if (verdict_fails_by(&rules->transient, outcome) ||
-	    (meets_end(&rules->tool_exits, outcome) &&
-		meets(&rules->tool_transient, outcome)))
+	if (!listed && !filed && is_zero(outcome) &&
+	    meets(&file->fail_on, outcome))
 		return decide(true, "preset");
-	return decide(false, listed ? "retry-on" : "preset");
+	if (transient)
+		return decide(true, "preset");
+
+	/* If there are lists or presets, and none names the outcome, retry
+	 * stops; but with -w it goes on. */
+	if (!rules->waits &&
+	    (listed || filed || !conditions_empty(&rules->transient) ||
+		!conditions_empty(&rules->tool_transient)))
+		return decide(false, listed ? "retry-on" : "preset");
+	if (request->curl && outcome->end == END_EXITED &&
+	    curl_distrusts(outcome->code))
+		return decide(false, "http");
+	return decide(true, "default");
 }
 
 struct judgement
 verdict_of(const struct rules *rules, const struct request *request,
     const struct outcome *outcome)
 {
-	const struct conditions *success_on = &rules->success_on;
-	/* Without --fail-on, which --success-on fail reverses: both together
-	 * want the command to fail. */
 	bool failed = !is_zero(outcome) || outcome->http.code >= 400;
 	struct judgement judgement;
 	bool unsent; /* no request was sent at all */
@@ -181,11 +288,12 @@ verdict_of(const struct rules *rules, const struct request *request,
 	/* Even after a success, some of the output would be missing. */
 	if (outcome->overrun)
 		return stop(REASON_INTERNAL, "hold-max");
-	if (outcome->end != END_NOT_STARTED &&
-	    (meets(success_on, outcome) || (success_on->fail && failed)))
+	if (succeeds_by(&rules->success_on, outcome) ||
+	    succeeds_by_file(rules, outcome))
 		return (struct judgement){ VERDICT_DONE, REASON_SUCCEEDED,
 			"success-on" };
 	if (!failed && !meets(&rules->fail_on, outcome) &&
+	    !meets(&rules->file.fail_on, outcome) &&
 	    !meets(&rules->tool_failed, outcome))
 		return (struct judgement){ VERDICT_DONE, REASON_SUCCEEDED,
 			"exit-status" };
@@ -199,8 +307,6 @@ verdict_of(const struct rules *rules, const struct request *request,
 		return stop(REASON_NOT_EXECUTABLE, "not-executable");
 	if (verdict_fails_by(&rules->stop_on, outcome))
 		return stop(REASON_STOP_RULE, "stop-on");
-	if (verdict_fails_by(&rules->fatal, outcome))
-		return decide(false, "preset");
 	judgement = judge_cause(rules, request, outcome);
 	unsent = outcome->end == END_NOT_STARTED ||
 	    (outcome->end == END_EXITED && !request->several &&
@@ -209,11 +315,8 @@ verdict_of(const struct rules *rules, const struct request *request,
 	if (judgement.verdict == VERDICT_RETRY && request->method != NULL &&
 	    !unsent)
 		return stop(REASON_NOT_IDEMPOTENT, "idempotency");
-	/* A LIST of the user that names the end allows both at once. */
 	if (judgement.verdict == VERDICT_RETRY &&
-	    outcome->end != END_DEADLINE &&
-	    meets_end(&rules->unfinished, outcome) &&
-	    !verdict_fails_by(&rules->retry_on, outcome))
+	    outcome->end != END_DEADLINE && verdict_goes_on(rules, outcome))
 		return stop(REASON_NOT_IDEMPOTENT, "idempotency");
 	return judgement;
 }
@@ -221,18 +324,20 @@ verdict_of(const struct rules *rules, const struct request *request,
 /*
  * Whether a failure is a limit of the server, which is well but serves no more
  * for now: HTTP status 429, or 403 with a wait; without a status, words that
- * say so.
+ * say so. The user and presets may know more, but a 5xx is none.
  */
 static bool
 is_limit(const struct rules *rules, const struct outcome *outcome)
 {
 	const struct http_status *http = &outcome->http;
 
+	if (outcome->limit && http->code < 500)
+		return true;
 	/* A 403 that names a wait is that of an API, as of GitHub's. */
 	if (http->code > 0)
 		return http->code == VERDICT_TOO_MANY_REQUESTS ||
 		    (http->code == 403 && http->after.given);
-	return (rules->limited.watches & outcome->seen) != 0;
+	return (rules->limited.later.watches & outcome->seen) != 0;
 }
 
 enum attempt_result
@@ -269,6 +374,9 @@ verdict_pace(const struct rules *rules, const struct judgement *judgement,
 		return PACE_SERVED;
 	if (result == RESULT_IGNORED || outcome->end != END_EXITED)
 		return PACE_UNKNOWN;
+	/* What the server's own 409 waits for is one request, no limit. */
+	if (code == CONFLICT && strcmp(judgement->rule, "http") == 0)
+		waits = false;
 	if (result == RESULT_LIMIT ||
 	    (waits && (result == RESULT_FAILURE || code >= 500)))
 		return PACE_REFUSED;
@@ -294,10 +402,17 @@ verdict_status(const struct outcome *outcome)
 }
 
 nanos
-verdict_wait(const struct outcome *outcome)
+verdict_named(const struct outcome *outcome)
 {
 	return number_greater(outcome->has_hint ? outcome->hint : -1,
 	    outcome->http.after.given ? outcome->http.after.wait : -1);
+}
+
+nanos
+verdict_wait(const struct outcome *outcome)
+{
+	return number_greater(verdict_named(outcome),
+	    outcome->known == NULL ? -1 : outcome->known_wait);
 }
 
 char *

@@ -54,6 +54,7 @@ struct request {
 	const char *method; /* of one that must not be sent twice; or NULL */
 	bool several; /* there may be several requests */
 	bool curl; /* --http has found curl: exit statuses are curl's */
+	bool keyed; /* it needs an idempotency key, and has one */
 };
 
 /* How one attempt ended. */
@@ -64,6 +65,7 @@ struct outcome {
 	int error; /* END_NOT_STARTED: errno */
 	/* If exec was not tried: what failed ("cannot fork"); or NULL. */
 	const char *lacking;
+	bool again; /* it was not the first attempt */
 	enum reason lost; /* why a retry would lack input, or REASON_NONE */
 	bool overrun; /* the attempt wrote more than may be captured */
 	int interrupted; /* the signal that ended retry meanwhile, or 0 */
@@ -72,6 +74,12 @@ struct outcome {
 	uint64_t seen; /* bit n: watch n has matched */
 	bool has_hint; /* the output told how long to wait: hint */
 	nanos hint;
+	/* Of --retry-after: it has matched, and no time was found; or NULL. */
+	const struct watch *vague;
+	bool limit; /* of the server, as the user or a preset knows */
+	bool preset_limit; /* a preset does */
+	const struct known_wait *known; /* the one that counts, or NULL */
+	nanos known_wait; /* how long it is */
 	struct http_status
 	    http; /* what the status file says, if there is one */
 };
@@ -83,13 +91,21 @@ enum verdict {
 	VERDICT_REPEAT, /* done, but --consecutive wants more: see plan.h */
 };
 
+/* What the files of tools say about outcomes: it counts less than what the user
+ * says, and more than presets. */
+struct file_rules {
+	struct conditions retry_on, stop_on, fail_on, success_on;
+};
+
 /* What the user said about outcomes, in options and by presets. */
 struct rules {
-	/* If this and transient are empty, any failure is retried. */
+	bool waits; /* -w: what nothing calls final is retried */
+	/* If this and transient are empty, so it is, too. */
 	struct conditions retry_on;
 	struct conditions stop_on;
 	struct conditions fail_on;
 	struct conditions success_on;
+	struct file_rules file;
 	struct conditions transient, fatal; /* of presets */
 	struct conditions tool_failed; /* failures despite status 0 */
 	struct conditions tool_exits; /* statuses that are the tool's own */
@@ -104,19 +120,25 @@ struct rules {
  * checked in this order.
  *
  *	hold-max	more was written than may be captured: stop
- *	success-on	--success-on names the outcome: done
+ *	success-on	--success-on, or the file of a tool, names the outcome:
+ *			done
  *	exit-status	exit status 0: done
  *	interrupted	a signal ended retry: stop
  *	not-executable	the command was not found, or could not be run: stop
  *	stop-on		--stop-on names the outcome: stop
- *	preset		a preset says stop or retry, or none says retry: stop
  *	deadline	the deadline ended the attempt: retry (plan then stops)
  *	signal		death by INT, QUIT or PIPE, not in --retry-on: stop
- *	http		by the table of statuses, as the server asks, or
- *			curl cannot trust the server, and no list decides
- *	retry-on	--retry-on names the outcome: retry; if not: stop
+ *	http		the server wants no retry: stop
+ *	retry-on	--retry-on names the failure: retry
+ *	http		the server wants a retry, or by the table of statuses
+ *	preset		the file of a tool says stop or retry, also by a status;
+ *			a preset calls the failure fatal: stop
  *	fail-on		--fail-on made it a failure, and there is no --retry-on:
- *			retry, whatever a preset knows
+ *			retry, whatever a preset calls transient
+ *	preset		a preset calls the failure transient: retry
+ *	http		curl cannot trust the server, and no list decides: stop
+ *	retry-on, preset
+ *			a list or a preset, and none says retry: stop; not -w
  *	idempotency	the request must not be sent twice, or what was started
  *			elsewhere may still run: stop
  *	default		a failure, and no list decides: retry
@@ -141,6 +163,22 @@ struct judgement verdict_of(const struct rules *rules,
 bool
 verdict_fails_by(const struct conditions *set, const struct outcome *outcome);
 
+/* Whether what the command has started elsewhere may still run, and --retry-on
+ * does not allow to start it again. */
+bool verdict_goes_on(const struct rules *rules, const struct outcome *outcome);
+/*
+ * Whether the set, of --retry-on, names a failure. If the HTTP status is an
+ * error, only that status and the output count: how the command ended then says
+ * no more (curl exits with 22 after each of them).
+ */
+bool
+verdict_retries_by(const struct conditions *set, const struct outcome *outcome);
+
+/* Whether an HTTP status tells that an earlier request with the same key is
+ * still being served: then the same is to be asked again. */
+bool verdict_under_way(
+    const struct request *request, const struct http_status *http);
+
 /* What an outcome that is judged so says about the dependency. */
 enum attempt_result verdict_result(const struct rules *rules,
     const struct judgement *judgement, const struct outcome *outcome);
@@ -162,9 +200,10 @@ enum pace_event_kind verdict_pace(const struct rules *rules,
 int verdict_status(const struct outcome *outcome);
 
 /*
- * The wait that the server asked for, in its response or by words in the
- * command's output, the longer one; -1: none.
+ * The wait that the server named, in its response or by words in the command's
+ * output, the longer one; -1: none. And that or the known wait.
  */
+nanos verdict_named(const struct outcome *outcome);
 nanos verdict_wait(const struct outcome *outcome);
 
 /* A name, as the manual and reports have it, and words. */

@@ -105,12 +105,18 @@ advice_find(char text[ADVICE_ROOM], char **command)
 	bool blanks = strpbrk(word, " \t\n") != NULL, bare = command[1] == NULL;
 	bool bash = is_among(word, bash_words);
 	size_t name = strspn(word, NAME);
+	struct target target;
 	char quoted[QUOTED];
 	int64_t number;
 
 	if (strlen(word) < NUMBER_ROOM &&
 	    number_whole(word, strlen(word), &number))
 		return advise(text, "did you mean -n %s?", word);
+	snprintf(quoted, sizeof quoted, "%s%s",
+	    target_kind(word) == TARGET_NONE ? "tcp:" : "", word);
+	if (target_parse(quoted, &target) == NULL)
+		return advise(
+		    text, "did you mean -w 60 %s, without --?", quoted);
 	if (is_exported_function(word) && word[strspn(word, PLAIN)] == '\0')
 		return advise(text,
 		    "not a command but a function of bash: use "
@@ -149,7 +155,8 @@ advice_on_list(char text[ADVICE_ROOM], const struct given *given)
 }
 
 bool
-advice_on_rules(char text[ADVICE_ROOM], const struct policy *policy)
+advice_on_rules(
+    char text[ADVICE_ROOM], const struct policy *policy, bool retried)
 {
 	char **command = policy->command, quoted[QUOTED];
 	const struct given *given = policy->given;
@@ -159,16 +166,31 @@ advice_on_rules(char text[ADVICE_ROOM], const struct policy *policy)
 	for (; given != NULL; given = given->next)
 		if (advice_on_list(text, given))
 			return true;
-	if (policy->loudness < LOUDNESS_VERBOSE)
+	if (!policy->automatic && policy->loudness < LOUDNESS_VERBOSE)
 		return false;
+	if (policy->unsearched != NULL)
+		return advise(text,
+		    "preset %s: standard output is a terminal, and is not "
+		    "searched%s",
+		    policy->unsearched,
+		    policy->rules.transient.later.fail
+			? ": any failure is retried"
+			: "");
 	command += command_line_unwrap(command).command;
+	if (policy->launched)
+		return advise(text,
+		    "no preset for what '%s' runs (-a): any failure of it is "
+		    "retried",
+		    quote_for_shell(quoted, *command));
 	known = preset_for_command(command, &preset);
 	if (policy->automatic && !known)
-		return advise(text, "no preset for '%s' (-a)%s",
-		    quote_for_shell(quoted, *command),
-		    policy->given == NULL ? ": every failure is retried" : "");
-	if (policy->given != NULL || policy->presets_off || policy->http ||
-	    policy->http_status != NULL)
+		return retried && !policy->has_tool &&
+		    advise(text, "no preset for '%s'%s",
+			quote_for_shell(quoted, *command),
+			policy->given == NULL ? ": any failure is retried"
+					      : "");
+	if (policy->loudness < LOUDNESS_VERBOSE || policy->given != NULL ||
+	    policy->presets_off || policy->http || policy->http_status != NULL)
 		return false;
 	return known &&
 	    advise(text,

@@ -19,8 +19,12 @@ bool advice_find(char text[ADVICE_ROOM], char **command);
 /* Whether the end of a LIST's pattern was meant as more items. */
 bool advice_on_list(char text[ADVICE_ROOM], const struct given *given);
 
-/* What could decide about a failure better: the first such LIST; or, with -v
- * and if the user gave no rules, the preset for the command. */
-bool advice_on_rules(char text[ADVICE_ROOM], const struct policy *policy);
+/*
+ * What could decide about a failure better: the first such LIST; if it is
+ * retried, that no preset knows the command, where one was to; with -v and if
+ * the user gave no rules, the preset for the command.
+ */
+bool advice_on_rules(
+    char text[ADVICE_ROOM], const struct policy *policy, bool retried);
 
 #endif

@@ -1,5 +1,6 @@
 #include "report/cause.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,23 +31,27 @@ add_location(struct message *message, const struct given *given)
 }
 
 /*
- * The item of a LIST that names the failure, or NULL. A pattern is found again
- * among the watches, where it stands since it was parsed.
+ * The item of a LIST of this option that names the failure, or NULL. A pattern
+ * is found again among the watches, where it stands since it was parsed.
  */
 static const char *
-find_item(struct message *message, const char *list)
+find_item(struct message *message, const char *option, const char *list)
 {
+	bool retry_on = strcmp(option, "retry-on") == 0;
+	const struct outcome *last = &message->history->last;
+
 	for (;;) {
 		size_t length = conditions_item(list);
 		struct watches watches = message->policy->watches;
-		struct conditions one = { .fail = false };
+		struct conditions one = { .first = { .fail = false } };
 		struct conditions_error error;
 		const char *item = list[length] == '\0'
 		    ? list
 		    : excerpt(message, list, length);
 
 		if (conditions_parse(&one, &watches, item, &error) &&
-		    verdict_fails_by(&one, &message->history->last))
+		    (retry_on ? verdict_retries_by(&one, last)
+			      : verdict_fails_by(&one, last)))
 			return item;
 		if (list[length] == '\0')
 			return NULL;
@@ -141,47 +146,126 @@ add_preset(struct message *message, const char *name)
 	    name == NULL ? "" : name);
 }
 
-const char *
-cause_add_item(struct message *message, const char *option)
+/* Adds the item of this option's LISTs that names the outcome, and returns it:
+ * of those that the user gave, or of those in files of tools. */
+static const char *
+add_item(struct message *message, const char *option, bool filed)
 {
 	const struct given *given = message->policy->given;
 	const char *item = NULL;
 
 	for (; given != NULL; given = given->next) {
-		if (strcmp(given->option, option) == 0)
-			item = find_item(message, given->text);
+		if (strcmp(given->option, option) == 0 &&
+		    filed == (given->tool != NULL))
+			item = find_item(message, option, given->text);
 		if (item == NULL)
 			continue;
-		message_put(message, "--%s %s", option, item);
+		if (filed)
+			add_preset(message, given->tool);
+		message_put(message, "%s%s ", filed ? "" : "--", option);
+		message_put(message, "%s", item);
 		add_location(message, given);
 		return item;
 	}
 	return NULL;
 }
 
-/* Says which preset calls the failure fatal, and what of the output it knows.
- * False if none does. */
+const char *
+cause_add_item(struct message *message, const char *option)
+{
+	const char *item = add_item(message, option, false);
+
+	return item != NULL ? item : add_item(message, option, true);
+}
+
+/*
+ * Whether a word is the name of an error, such as E404, ETARGET, NoSuchBucket
+ * or CERT_HAS_EXPIRED: then it alone tells which one it is.
+ */
 static bool
-add_fatal(struct message *message)
+is_error_name(const char *word)
+{
+	size_t name = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+	bool names = strchr(word, '_') != NULL ||
+	    (*word == 'E' && name == strlen(word) && name >= 4 &&
+		strcmp(word, "ERROR") != 0);
+
+	for (size_t i = 0; word[i] != '\0'; i++) {
+		if (word[i] != '_' && !isalnum((unsigned char)word[i]))
+			return false;
+		if (i > 0 && isupper((unsigned char)word[i]) &&
+		    islower((unsigned char)word[i - 1]))
+			names = true;
+	}
+	return names && isupper((unsigned char)*word);
+}
+
+/*
+ * Adds how the user may have these words of the output retried all the same:
+ * the name of the error, or else all of them. What means something to a pattern
+ * or a shell becomes a dot. NULL: they are not known.
+ */
+static void
+add_remedy(struct message *message, int fd, const char *words)
+{
+	char pattern[MESSAGE_QUOTE + 4] = "", *end = pattern;
+	const char *all = pattern, *name, *quote;
+
+	for (; words != NULL && *words != '\0'; words++)
+		*end++ = isalnum((unsigned char)*words) ||
+			strchr(" _-/:@%=", *words) != NULL
+		    ? *words
+		    : '.';
+	while (end > pattern && strchr(". ", end[-1]) != NULL)
+		end--;
+	*end = '\0';
+	all += strspn(all, ". ");
+	for (name = end; name > all && strchr(" .", name[-1]) == NULL;)
+		name--;
+	if (!is_error_name(name))
+		name = all;
+	quote = strchr(name, ' ') == NULL ? "" : "'";
+	if (*name == '\0')
+		message_put(message, " (see --retry-on)");
+	else
+		message_put(message, " (--retry-on %s%s:%s%s retries it)",
+		    quote, fd == STDOUT_FILENO ? "stdout" : "stderr", name,
+		    quote);
+}
+
+/* Says which preset calls the failure fatal, and what of the output it knows,
+ * and perhaps the remedy. False if none does. */
+static bool
+add_fatal(struct message *message, bool remedy)
 {
 	const struct policy *policy = message->policy;
-	const struct watch *watch = first_of(
-	    policy, policy->rules.fatal.watches & message->history->last.seen);
+	const struct watch *watch = first_of(policy,
+	    policy->rules.fatal.later.watches & message->history->last.seen);
+	struct preset preset = { 0 };
 	const char *words;
 
 	if (watch == NULL)
 		return false;
+	if (watch->preset != NULL)
+		preset_find(watch->preset, strlen(watch->preset), &preset);
 	words = find_match(message, watch);
 	add_preset(message, watch->preset);
 	if (words == NULL)
 		message_put(message, "this failure");
 	else
 		message_put(message, "\"%s\"", words);
+	if (preset.because != NULL) {
+		message_put(message, ": %s", preset.because);
+		return true;
+	}
 	message_put(message, " cannot be cured by a retry");
+	if (remedy)
+		add_remedy(message, watch->fd, words);
 	return true;
 }
 
-/* How often an option was given, and the last time. */
+/* How often an option was given, and the last time: a preset also by the file
+ * of a tool. */
 static int
 count(
     const struct policy *policy, const char *option, const struct given **last)
@@ -191,16 +275,18 @@ count(
 
 	*last = NULL;
 	for (; given != NULL; given = given->next)
-		if (strcmp(given->option, option) == 0) {
+		if (strcmp(given->option, option) == 0 &&
+		    (given->tool == NULL || strcmp(option, "preset") == 0)) {
 			*last = given;
 			times++;
 		}
 	return times;
 }
 
-/* Why the last attempt is not retried, by the rule that judged it. */
+/* Why the last attempt is not retried, by the rule that judged it, and perhaps
+ * the remedy. */
 static void
-add_rule(struct message *message)
+add_rule(struct message *message, bool remedy)
 {
 	const struct policy *policy = message->policy;
 	const struct outcome *last = &message->history->last;
@@ -231,7 +317,9 @@ add_rule(struct message *message)
 		    signame_put(signal, last->code));
 		return;
 	}
-	if (strcmp(rule, "preset") == 0 && add_fatal(message))
+	if (strcmp(rule, "preset") == 0 &&
+	    (add_item(message, "stop-on", true) != NULL ||
+		add_fatal(message, remedy)))
 		return;
 
 	/* Neither --retry-on nor a preset names the failure, but the user's own
@@ -302,6 +390,47 @@ add_consumed(struct message *message)
 					   : ": use -I");
 }
 
+/* Says how long a wait is that is too long, and if the server did not name it,
+ * who has, and what helps. */
+static void
+add_wait(struct message *message)
+{
+	const struct outcome *last = &message->history->last;
+	const struct known_wait *known = last->known;
+	bool late = message->step->delay > 0;
+	nanos wait = verdict_named(last);
+	char span[DURATION_ROOM];
+
+	/* Only the deadline is too short for a wait of the user. */
+	if (known == NULL || last->known_wait <= wait ||
+	    (known->preset == NULL && !late))
+		known = NULL;
+	else
+		wait = last->known_wait;
+	message_put(message, " (%s", duration_format(span, wait));
+	if (known != NULL)
+		message_put(message, " by %s%s",
+		    known->preset != NULL ? "preset " : "--retry-after ",
+		    known->preset != NULL ? known->preset : known->text);
+	message_put(message, ")%s", late ? ", the deadline comes first" : "");
+	if (known != NULL && late)
+		message_put(message, " (a longer one waits for it)");
+	else if (known != NULL)
+		message_put(
+		    message, " (--max-retry-after %s waits for it)", span);
+}
+
+void
+cause_add_vague(struct message *message)
+{
+	const struct watch *watch = message->history->last.vague;
+
+	if (watch != NULL)
+		message_put(message, "; no time follows '%s:%s'",
+		    watch->fd == STDOUT_FILENO ? "stdout" : "stderr",
+		    excerpt(message, watch->text, strlen(watch->text)));
+}
+
 void
 cause_add(struct message *message)
 {
@@ -318,7 +447,7 @@ cause_add(struct message *message)
 		if (cause_add_item(message, "stop-on") == NULL)
 			message_put(message, "--stop-on");
 	} else if (reason == REASON_NOT_RETRYABLE) {
-		add_rule(message);
+		add_rule(message, true);
 	} else if (reason == REASON_INTERNAL && last->end == END_NOT_STARTED) {
 		message_put(message, "cannot run the command");
 	} else if (reason == REASON_INTERNAL && last->lost == reason) {
@@ -345,15 +474,30 @@ cause_add(struct message *message)
 		    cause_remedy(message));
 	}
 	if (reason == REASON_RETRY_AFTER)
-		message_put(message, " (%s)%s",
-		    duration_format(span, verdict_wait(last)),
-		    message->step->delay == 0 ? ""
-					      : ", the deadline comes first");
+		add_wait(message);
 	if (reason == REASON_DEADLINE && message->step->delay > 0)
 		message_put(message, ", the next delay (%s) does not fit",
 		    duration_format(span, message->step->delay));
 	if (reason == REASON_LIMIT)
 		message_put(message, " (%s)", history->limit->text);
+}
+
+/* Adds what the pattern of an item of a LIST has matched. */
+static void
+add_matched(struct message *message, const char *item)
+{
+	const struct watches *watches = &message->policy->watches;
+	const char *bare = conditions_bare(item), *words = NULL;
+	const char *pattern = bare + CONDITIONS_STREAM;
+
+	if (conditions_stream(bare) == 0)
+		return;
+	for (int i = 0; i < watches->count && words == NULL; i++)
+		if (watches->list[i].preset == NULL &&
+		    strcmp(watches->list[i].text, pattern) == 0)
+			words = find_match(message, &watches->list[i]);
+	if (words != NULL)
+		message_put(message, ": \"%s\"", words);
 }
 
 /* Says which preset calls the failure transient, or made it a failure: by what
@@ -363,19 +507,27 @@ add_known(struct message *message)
 {
 	const struct rules *rules = &message->policy->rules;
 	const struct given *given = message->policy->given;
-	uint64_t bits = rules->transient.watches |
-	    rules->tool_transient.watches | rules->tool_failed.watches;
+	uint64_t bits = rules->transient.later.watches |
+	    rules->tool_transient.later.watches |
+	    rules->tool_failed.later.watches;
 	const struct watch *watch =
 	    first_of(message->policy, bits & message->history->last.seen);
 	const char *words = NULL, *item = NULL;
 	struct preset preset;
 
+	item = add_item(message, "retry-on", true);
+	if (item == NULL)
+		item = add_item(message, "fail-on", true);
+	if (item != NULL) {
+		add_matched(message, item);
+		return;
+	}
 	if (watch != NULL)
 		words = find_match(message, watch);
 	while (watch == NULL && item == NULL && given != NULL) {
 		if (strcmp(given->option, "preset") == 0 &&
 		    preset_find(given->text, strlen(given->text), &preset))
-			item = find_item(message, preset.codes);
+			item = find_item(message, "preset", preset.codes);
 		given = given->next;
 	}
 	if (watch == NULL && item == NULL)
@@ -387,23 +539,6 @@ add_known(struct message *message)
 		message_put(message, "\"%s\"", words);
 	else
 		message_put(message, "its output");
-}
-
-/* Adds what the pattern of an item of a LIST has matched. */
-static void
-add_matched(struct message *message, const char *item)
-{
-	const struct watches *watches = &message->policy->watches;
-	const char *pattern = item + CONDITIONS_STREAM, *words = NULL;
-
-	if (conditions_stream(item) == 0)
-		return;
-	for (int i = 0; i < watches->count && words == NULL; i++)
-		if (watches->list[i].preset == NULL &&
-		    strcmp(watches->list[i].text, pattern) == 0)
-			words = find_match(message, &watches->list[i]);
-	if (words != NULL)
-		message_put(message, ": \"%s\"", words);
 }
 
 void
@@ -429,11 +564,16 @@ cause_add_judgement(struct message *message)
 		count(policy, rule, &given);
 		add_location(message, given);
 	} else if (judgement->reason == REASON_NOT_RETRYABLE) {
-		add_rule(message);
+		add_rule(message, false);
 	} else if (judgement->reason == REASON_NOT_IDEMPOTENT) {
 		add_unsafe(message);
 	} else if (strcmp(rule, "http") == 0) {
-		message_put(message, "HTTP %d", last->http.code);
+		message_put(message, "HTTP %d%s", last->http.code,
+		    last->http.after.wanted ? ", the server wants a retry"
+			: verdict_under_way(
+			      &message->history->request, &last->http)
+			? ", the first request is still being served"
+			: "");
 	} else if (strcmp(rule, "success-on") == 0 ||
 	    strcmp(rule, "stop-on") == 0 || strcmp(rule, "retry-on") == 0 ||
 	    strcmp(rule, "fail-on") == 0) {

@@ -22,4 +22,8 @@ const char *cause_add_item(struct message *message, const char *option);
  * for the report; nothing if there is no more to say than how it ended. */
 void cause_add_judgement(struct message *message);
 
+/* Adds that a hint has matched and no time was found behind it, if that is to
+ * be said. */
+void cause_add_vague(struct message *message);
+
 #endif

@@ -29,8 +29,10 @@ messages_label(
 static bool
 never_failed(const struct message *message)
 {
-	return message->step->reason == REASON_SUCCEEDED &&
-	    message->history->made == message->history->successes;
+	enum reason reason = message->step->reason;
+
+	return reason == REASON_SUCCEEDED &&
+	    !plan_is_rescued(message->history, reason);
 }
 
 /*
@@ -107,6 +109,33 @@ add_end(struct message *message, bool succeeded)
 	}
 }
 
+/* Adds who asks for the delay, and the rule by which there is a retry. */
+static void
+add_why(struct message *message)
+{
+	const struct outcome *last = &message->history->last;
+	const struct known_wait *known = last->known;
+	bool output = last->has_hint &&
+	    !(last->http.after.given && last->http.after.wait >= last->hint);
+	int count;
+
+	if (known != NULL && last->known_wait <= verdict_named(last))
+		known = NULL;
+	if (message->step->asked && known != NULL)
+		message_put(message, ", as %s%s asks",
+		    known->preset != NULL ? "preset " : "--retry-after ",
+		    known->preset != NULL ? known->preset : known->text);
+	else if (message->step->asked)
+		message_put(message, "%s",
+		    output ? ", as the output asks" : ", as Retry-After asks");
+	message_put(message, ": ");
+	count = message->count;
+	cause_add_judgement(message);
+	/* Any failure is retried: there is no more to say. */
+	if (message->count == count)
+		message->parts[--message->count] = NULL;
+}
+
 /* Says "attempt 2/4 failed (exit 7), retrying in 2s" and the like. */
 static void
 say_attempt(struct message *message)
@@ -152,10 +181,13 @@ say_attempt(struct message *message)
 		/* Others may use the budget up during the delay. */
 		if (!succeeded && policy->budget.key != NULL)
 			message_put(message, " if the budget allows");
+		if (!succeeded && policy->loudness == LOUDNESS_VERBOSE)
+			add_why(message);
 	} else if (step->reason != REASON_SUCCEEDED) {
 		message_put(message, ", giving up: ");
 		cause_add(message);
 	}
+	cause_add_vague(message);
 	say(message);
 }
 
@@ -381,9 +413,11 @@ messages_step(struct event_loop *loop, const struct history *history,
 	/* While lines are held, the advice would replace the one above. */
 	if (!loop->log.holding && attempted && history->made == 1 &&
 	    history->successes == 0 && step->reason != REASON_NOT_EXECUTABLE &&
-	    advice_on_rules(advice, policy))
+	    advice_on_rules(advice, policy, step->again))
 		log_say(&loop->log,
-		    policy->given == NULL ? LOUDNESS_VERBOSE : LOUDNESS_PLAIN,
+		    policy->given == NULL && !policy->automatic
+			? LOUDNESS_VERBOSE
+			: LOUDNESS_PLAIN,
 		    STRINGS(advice));
 }
 
@@ -409,18 +443,19 @@ messages_end(struct log *log, const struct history *history, enum reason reason,
 	bool last = policy->log_format == LOG_GITHUB && !log->concluded &&
 	    reason != REASON_SUCCEEDED;
 	enum loudness least = last ? LOUDNESS_PLAIN : LOUDNESS_VERBOSE;
-	char text[128], span[DURATION_ROOM];
+	char text[128], span[DURATION_ROOM], attempts[48] = "";
 
 	/* Nearly always it is not said, so its text is not made. */
 	if (policy->loudness < least)
 		return;
 	duration_format(span, now - history->began);
-	snprintf(text, sizeof text,
-	    "ended after %" PRId64 " attempt%s in %s: %s%s", history->made,
-	    history->made == 1 ? "" : "s", span, verdict_reasons[reason].name,
-	    reason == REASON_SUCCEEDED && history->made > history->successes
-		? ", rescued by a retry"
-		: "");
+	if (policy->targets == NULL)
+		snprintf(attempts, sizeof attempts,
+		    " after %" PRId64 " attempt%s", history->made,
+		    history->made == 1 ? "" : "s");
+	snprintf(text, sizeof text, "ended%s in %s: %s%s", attempts, span,
+	    verdict_reasons[reason].name,
+	    plan_is_rescued(history, reason) ? ", rescued by a retry" : "");
 	log_tell(log,
 	    &(struct line){
 		.least = least, .last = last, .strings = STRINGS(text) });

@@ -251,8 +251,8 @@ static const char *
 put_limit(char room[REPORT_TEXT], const struct report *report)
 {
 	const struct policy *policy = report->policy;
-	const struct given budget = { "budget", policy->budget.key, NULL,
-		NULL };
+	const struct given budget = { .option = "budget",
+		.text = policy->budget.key };
 	const struct given *by = &policy->deadline_by;
 	enum reason reason = report->step->reason;
 	char rate[RATE_ROOM];
@@ -343,6 +343,9 @@ put_report(struct writer *writer, const struct report *report)
 
 	writer_json_string(
 	    writer, "reason", verdict_reasons[report->step->reason].name);
+	writer_json_raw(writer, "rescued",
+	    plan_is_rescued(report->history, report->step->reason) ? "true"
+								   : "false");
 	writer_json_string(writer, "limit",
 	    report->step->reason == REASON_LIMIT ? report->history->limit->text
 						 : NULL);
@@ -365,6 +368,22 @@ put_report(struct writer *writer, const struct report *report)
 	for (int i = 0; (entry = report_entry(report, i)) != NULL; i++)
 		put_attempt(writer, policy, entry);
 	writer_json_end(writer, ']');
+	for (int i = 0; i < policy->target_count; i++) {
+		const struct look *one = &report->lookout->list[i];
+		bool there = one->arrived != 0;
+
+		if (i == 0)
+			writer_json_begin(writer, "targets", '[');
+		writer_json_begin(writer, NULL, '{');
+		writer_json_string(writer, "target", one->target->text);
+		put_ms(writer, "arrived_ms",
+		    there ? one->arrived - report->history->began : -1, -1);
+		writer_json_number(writer, "looks", one->count);
+		put_words(writer, "why", there ? "" : one->why);
+		writer_json_end(writer, '}');
+		if (i == policy->target_count - 1)
+			writer_json_end(writer, ']');
+	}
 	writer_json_end(writer, '}');
 	writer_put(writer, "\n");
 }
@@ -626,7 +645,7 @@ put_trace(struct writer *writer, const struct report *report)
  */
 
 /* A file that the user has named. */
-struct target {
+struct file {
 	const char *file;
 	mode_t mode; /* 0: that of the old file, or what the umask allows */
 	/* The text. */
@@ -659,7 +678,7 @@ close_quietly(int fd)
  * all, errno tells why.
  */
 static size_t
-write_text(struct target *target, const struct nonblock *nonblock)
+write_text(struct file *target, const struct nonblock *nonblock)
 {
 	struct event_loop *loop = target->loop;
 	nanos until = signals_now(&loop->signals) + target->patience;
@@ -699,7 +718,7 @@ write_text(struct target *target, const struct nonblock *nonblock)
  * user has chosen.
  */
 static bool
-replace(struct target *target, const char *file, const struct stat *old)
+replace(struct file *target, const char *file, const struct stat *old)
 {
 	char path[PATH_MAX], uuid[SYS_UUID];
 	mode_t mode = target->mode;
@@ -745,7 +764,7 @@ is_fixed(int error)
  * and half a line would spoil the next one.
  */
 static bool
-write_in_place(struct target *target, int fd, off_t at)
+write_in_place(struct file *target, int fd, off_t at)
 {
 	size_t done;
 	off_t end;
@@ -770,7 +789,7 @@ write_in_place(struct target *target, int fd, off_t at)
 
 /* Writes to a descriptor that retry has inherited. */
 static bool
-write_to_descriptor(struct target *target, int fd)
+write_to_descriptor(struct file *target, int fd)
 {
 	int flags = fcntl(fd, F_GETFD);
 	struct nonblock nonblock;
@@ -802,7 +821,7 @@ is_named(const char *path, const struct stat *file)
  * descriptor, that has its own position in the file.
  */
 static bool
-write_to_open(struct target *target, int fd, bool linked)
+write_to_open(struct file *target, int fd, bool linked)
 {
 	char path[PATH_MAX] = "", name[PROCFS_NAME];
 	struct stat file, other;
@@ -829,7 +848,7 @@ write_to_open(struct target *target, int fd, bool linked)
 
 /* Writes the text to what a path leads to. */
 static bool
-write_to(struct target *target, const char *path)
+write_to(struct file *target, const char *path)
 {
 	int flags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	/* "-" or, for example, /dev/fd/3. */
@@ -869,7 +888,7 @@ write_to(struct target *target, const char *path)
  * directly.
  */
 static bool
-write_target(struct target *target, const struct report *report)
+write_target(struct file *target, const struct report *report)
 {
 	struct writer writer = { .to = memfd_create("retry", MFD_CLOEXEC) };
 	bool done;
@@ -899,7 +918,7 @@ write_target(struct target *target, const struct report *report)
  * the invocation ended.
  */
 static void
-write_file(struct report *report, const char *what, struct target *target)
+write_file(struct report *report, const char *what, struct file *target)
 {
 	struct event_loop *loop = target->loop;
 	struct line line = { .least = LOUDNESS_QUIET, .warning = true };
@@ -925,7 +944,7 @@ write_file(struct report *report, const char *what, struct target *target)
  * Variable Specification".
  */
 static void
-write_trace(struct report *report, struct target *target)
+write_trace(struct report *report, struct file *target)
 {
 	const char *given = getenv("OTEL_RESOURCE_ATTRIBUTES");
 	const char *service = getenv("OTEL_SERVICE_NAME");
@@ -961,7 +980,7 @@ report_write(struct report *report, struct step *step, nanos now,
     struct event_loop *loop)
 {
 	const struct policy *policy = report->policy;
-	struct target target = { .file = policy->report,
+	struct file target = { .file = policy->report,
 		.put = put_report,
 		.loop = loop,
 		.patience =

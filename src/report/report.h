@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "attempt/event_loop.h"
+#include "attempt/lookout.h"
 #include "policy/plan.h"
 #include "attempt/trace.h"
 
@@ -61,6 +62,7 @@ struct report {
 	nanos elapsed;
 	nanos ended; /* Unix time */
 	struct trace_resource *resource; /* of the trace; NULL: no memory */
+	const struct lookout *lookout; /* at targets; NULL: there are none */
 
 	struct entry entries[REPORT_FIRST + REPORT_LAST];
 };

@@ -134,7 +134,7 @@ dry_run_forecast(struct forecast *forecast, const struct policy *policy)
 	if (policy->attempts != POLICY_UNLIMITED)
 		retries = policy->attempts - policy->consecutive;
 	for (int i = 0; i < policy->limits; i++)
-		if (policy->limit[i]->failures.fail)
+		if (policy->limit[i]->failures.first.fail)
 			retries =
 			    number_lesser(retries, policy->limit[i]->retries);
 	attempts = number_lesser(policy->attempts,
@@ -392,18 +392,24 @@ put_rate(struct writer *writer, const struct policy *policy,
 		put_line(writer, label, value, "%s by all with the key", rate);
 }
 
-/* A step of the judgement. A preset has a part in each of three. */
+/* A step of the judgement. A preset has a part in each of three. Files of tools
+ * count less than the user's LISTs, and more than presets. */
 static const struct {
 	char option[12], does[8], part[40];
+	bool filed;
 } steps[] = {
-	{ "success-on", "success", "" },
-	{ "fail-on", "failure", "" },
-	{ "preset", "failure", ": a failure, even with exit status 0" },
-	{ "stop-on", "stop", "" },
-	{ "preset", "stop", ": a failure that stays" },
-	{ "retry-on", "retry", "" },
-	{ "preset", "retry", ": a failure that passes" },
-	{ "retry-if", "ask", "" },
+	{ "success-on", "success", "", false },
+	{ "success-on", "success", "", true },
+	{ "fail-on", "failure", "", false },
+	{ "fail-on", "failure", "", true },
+	{ "preset", "failure", ": a failure, even with exit status 0", false },
+	{ "stop-on", "stop", "", false },
+	{ "retry-on", "retry", "", false },
+	{ "stop-on", "stop", "", true },
+	{ "retry-on", "retry", "", true },
+	{ "preset", "stop", ": a failure that stays", false },
+	{ "preset", "retry", ": a failure that passes", false },
+	{ "retry-if", "ask", "", false },
 };
 
 /* Whether a preset has rules that do this. */
@@ -434,7 +440,8 @@ put_items(struct writer *writer, size_t step, const struct given *given,
 		size_t length = list ? conditions_item(item) : strlen(item);
 
 		writer_format(writer, "%-14s%-12s%s%s ", *label,
-		    steps[step].does, preset ? "" : "--", given->option);
+		    steps[step].does, preset || steps[step].filed ? "" : "--",
+		    given->option);
 		writer_put_escaped(writer, ESCAPE_PLAIN, item, length);
 		writer_put(writer, steps[step].part);
 		if (given->location != NULL)
@@ -455,16 +462,17 @@ put_rules(struct writer *writer, const struct policy *policy)
 	const char *label = "Rules";
 	char advice[ADVICE_ROOM];
 
-	/* With -v: there is no preset for the command. */
+	/* There is no preset for the command. */
 	if (policy->given == NULL && policy->automatic &&
-	    policy->command != NULL && advice_on_rules(advice, policy)) {
+	    policy->command != NULL && advice_on_rules(advice, policy, true))
 		writer_format(writer, "%-14s%s\n", label, advice);
-	}
 	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
 		const struct given *given = policy->given;
 
 		for (; given != NULL; given = given->next) {
 			if (strcmp(given->option, steps[i].option) != 0 ||
+			    (*steps[i].part == '\0' &&
+				steps[i].filed != (given->tool != NULL)) ||
 			    (*steps[i].part != '\0' &&
 				!has_rules(given->text, steps[i].does)))
 				continue;
@@ -494,6 +502,33 @@ put_limits(struct writer *writer, const struct policy *policy)
 	}
 }
 
+/* How long a server is left alone after its limits. */
+static void
+put_known_waits(struct writer *writer, const struct policy *policy)
+{
+	const char *label = "Waits", *list;
+	char room[DURATION_ROOM];
+
+	for (const struct known_wait *known = policy->known_waits;
+	     known != NULL; known = known->next) {
+		writer_format(writer, "%-14s%-12s%s", label,
+		    put_time(room, known->least), "after ");
+		label = "";
+		if (known->preset != NULL) {
+			writer_format(writer,
+			    "a limit of preset %s, doubled each time\n",
+			    known->preset);
+			continue;
+		}
+		list = strchr(known->text, ':') + 1;
+		writer_put_escaped(writer, ESCAPE_PLAIN, list, strlen(list));
+		if (known->location != NULL)
+			writer_put_all(
+			    writer, STRINGS(" (", known->location, ")"));
+		writer_put(writer, "\n");
+	}
+}
+
 /* Puts a line about a wait that may take more time for each retry, up to most
  * or to the deadline (0: none). */
 static void
@@ -517,7 +552,8 @@ static void
 put_uncounted(struct writer *writer, const struct policy *policy)
 {
 	const struct budget_config *budget = &policy->budget;
-	bool timed = policy->timeouts.count > 0 || policy->idle_timeout > 0;
+	bool timed = policy->timeouts.count > 0 || policy->idle_timeout > 0 ||
+	    policy->kill_orphans;
 	bool http = policy->http || policy->http_status != NULL;
 	const struct backoff *backoff = &policy->backoff;
 	nanos base = backoff_base(backoff), least = base;
@@ -531,9 +567,11 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 		    timed ? "an attempt" : "after the deadline");
 		label = "";
 	}
-	if (http || policy->watches.hints)
+	if (http || policy->watches.hints || policy->known_waits != NULL)
 		put_beside(writer, &label, "Retry-After",
-		    policy->max_retry_after, deadline);
+		    number_greater(policy->max_retry_after,
+			known_wait_longest(policy->known_waits)),
+		    deadline);
 	for (int i = 1; i <= backoff->delays.count; i++)
 		least = number_lesser(least, backoff_envelope(backoff, i));
 	if (http && least < base)
@@ -565,6 +603,7 @@ dry_run_show(const struct policy *policy)
 	put_rate(&writer, policy, &forecast);
 	put_rules(&writer, policy);
 	put_limits(&writer, policy);
+	put_known_waits(&writer, policy);
 	put_uncounted(&writer, policy);
 	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
 }

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "sys/sys.h"
+#include "sys/zoneinfo.h"
 #include "match/pattern.h"
 #include "text/number.h"
 
@@ -378,6 +379,26 @@ relay_rest(struct relay *relay)
 	return rest;
 }
 
+/* Notes the wait behind the last match of a hint, or that there is none. */
+static void
+note_hint(const struct watch *watch, struct outcome *outcome)
+{
+	nanos now = sys_now(CLOCK_REALTIME), wait = 0;
+	enum pattern_told told;
+	struct clock clock;
+
+	told = pattern_hint_end(watch->hint, now, &wait, &clock);
+	if (told == PATTERN_NOTHING)
+		return;
+	if (told == PATTERN_WAIT ||
+	    (told == PATTERN_CLOCK && zoneinfo_until(&clock, now, &wait))) {
+		outcome->has_hint = true;
+		outcome->hint = number_greater(outcome->hint, wait);
+	} else if (outcome->vague == NULL) {
+		outcome->vague = watch;
+	}
+}
+
 void
 relay_finish(struct relay *relay, struct outcome *outcome)
 {
@@ -390,17 +411,9 @@ relay_finish(struct relay *relay, struct outcome *outcome)
 	}
 	for (int i = 0; i < relay->watches->count; i++) {
 		const struct watch *watch = &relay->watches->list[i];
-		struct pattern_hint *hint = watch->hint;
 
-		if (hint != NULL) {
-			nanos wait;
-
-			if (pattern_hint_end(
-				hint, sys_now(CLOCK_REALTIME), &wait)) {
-				outcome->has_hint = true;
-				outcome->hint =
-				    number_greater(outcome->hint, wait);
-			}
+		if (watch->hint != NULL) {
+			note_hint(watch, outcome);
 		} else {
 			if (watch->number == 0)
 				pattern_end(watch->pattern);
@@ -408,6 +421,8 @@ relay_finish(struct relay *relay, struct outcome *outcome)
 				outcome->seen |= UINT64_C(1) << i;
 		}
 	}
+	if (outcome->has_hint)
+		outcome->vague = NULL;
 }
 
 size_t

@@ -123,8 +123,9 @@ enum relay_rest relay_rest(struct relay *relay);
 /*
  * The attempt is over. Its pipes stay open and are relayed without matching:
  * a process that still writes to a pipe must not die of SIGPIPE while retry
- * lives. Fills in seen, has_hint and hint of a new outcome: which watches have
- * found something, and the longest wait that one has found.
+ * lives. Fills in seen, has_hint, hint and vague of a new outcome: which
+ * watches have found something, and the longest wait that one has found, or
+ * which hint has matched if none has found any.
  */
 void relay_finish(struct relay *relay, struct outcome *outcome);
 

@@ -25,7 +25,9 @@ run_getent(const char *host, const struct signals *signals, int fd)
 	char getent[] = "getent", ahosts[] = "ahosts";
 	char *words[] = { NULL, getent, ahosts, (char *)(uintptr_t)host, NULL };
 
-	if (sys_attach(fd, STDOUT_FILENO) != -1) {
+	/* It may be that number already, where all was closed. */
+	if ((fd == STDOUT_FILENO ? fcntl(fd, F_SETFD, 0)
+				 : sys_attach(fd, STDOUT_FILENO)) != -1) {
 		signals_restore(signals);
 		program_execute(words + 1, environ);
 	}
@@ -72,14 +74,18 @@ resolver_find(const char *host, int port, const struct signals *signals,
 	struct addrinfo **end = addresses;
 	char printed[PRINTED], service[NUMBER_ROOM];
 	size_t length;
-	int status = read_getent(host, signals, printed, &length);
-	struct strview rest = { printed, length };
+	struct strview rest = { printed, 0 };
+	int status;
 
 	number_put(service, port);
 	*addresses = NULL;
+	hints.ai_flags |= AI_NUMERICHOST;
+	if (getaddrinfo(host, service, &hints, addresses) == 0)
+		return 0;
+	status = read_getent(host, signals, printed, &length);
+	rest.length = length;
 	if (status == GETENT_NOTHING)
 		return RESOLVER_NOTHING;
-	hints.ai_flags |= AI_NUMERICHOST;
 	/* "192.0.2.1  STREAM name": the kind of socket is behind blanks. */
 	while (status == 0 && rest.length > 0) {
 		struct strview line = strview_part(&rest, '\n');

@@ -154,11 +154,16 @@ read_http(const char *copy, int64_t now, int parts[])
 static const char *
 read_rfc3339(const char *copy, int parts[], int *late)
 {
-	const char *rest = read_form(copy, "%Y-%m-%dT%H:%M:%S", parts);
+	/* Servers of ACME write "1994-11-06 08:49:37 UTC". */
+	bool blank = strlen(copy) > 10 && copy[10] == ' ';
+	const char *rest = read_form(
+	    copy, blank ? "%Y-%m-%d_%H:%M:%S" : "%Y-%m-%dT%H:%M:%S", parts);
 	char sign;
 
 	if (rest == NULL)
 		return NULL;
+	if (blank)
+		return strncmp(rest, " UTC", 4) == 0 ? rest + 4 : NULL;
 	*late = *rest == '.' ? 1 : 0;
 	if (*rest == '.')
 		rest += 1 + strspn(rest + 1, "0123456789");
@@ -200,12 +205,23 @@ date_read(struct strview text, int64_t now, int64_t *moment)
 bool
 date_parse(struct strview text, int64_t now, int64_t *moment)
 {
+	static const char zone[] = " GMT";
+	char copy[DATE_ROOM + sizeof zone];
+	struct strview zoned = { copy, 0 };
 	int64_t read;
 
 	text = strview_trim(text);
-	if (text.length == 0 || isdigit((unsigned char)*text.at) ||
-	    date_read(text, now, &read) != text.length)
+	zoned.length = text.length + sizeof zone - 1;
+	if (text.length == 0)
 		return false;
+	if (date_read(text, now, &read) != text.length) {
+		if (zoned.length > sizeof copy)
+			return false;
+		memcpy(copy, text.at, text.length);
+		memcpy(copy + text.length, zone, sizeof zone - 1);
+		if (date_read(zoned, now, &read) != zoned.length)
+			return false;
+	}
 	*moment = read;
 	return true;
 }

@@ -20,22 +20,23 @@
 #include "text/strview.h"
 
 /*
- * Reads all of text as a date of HTTP, in seconds of Unix time. A year of two
- * digits is the latest one that is at most 50 years after now, in seconds of
- * Unix time, too. False for any other text, for a day that the month does not
- * have, and for any zone but GMT and UTC. Names may be in upper or lower case,
- * the day may have one digit, there may be more blanks, and a leap second is
- * valid.
- */
-bool date_parse(struct strview text, int64_t now, int64_t *moment);
-
-/*
  * Reads the date with which text begins, of HTTP or of RFC 3339
- * ("1994-11-06T08:49:37Z", "1994-11-06T09:49:37.5+01:00"), as a moment in
- * seconds of Unix time; a part of a second counts as one. Returns how many
- * bytes the date has, or 0: there is none, or a letter or a digit follows.
+ * ("1994-11-06T08:49:37Z", "1994-11-06T09:49:37.5+01:00"), or as servers of
+ * ACME write it ("1994-11-06 08:49:37 UTC"), as a moment in seconds of Unix
+ * time; a part of a second counts as one. Returns how many bytes the date has,
+ * or 0: there is none, or a letter or a digit follows.
+ *
+ * In a date of HTTP a year of two digits is the latest one that is at most 50
+ * years after now, in seconds of Unix time, too. Names may be in upper or lower
+ * case, the day may have one digit, there may be more blanks, and a leap second
+ * is valid. A day that the month does not have is not, nor is any zone but GMT
+ * and UTC.
  */
 size_t date_read(struct strview text, int64_t now, int64_t *moment);
+
+/* Reads all of text as such a date, blanks around it aside. A date of HTTP may
+ * lack its zone, because in HTTP all dates are in UTC. */
+bool date_parse(struct strview text, int64_t now, int64_t *moment);
 
 /* The time between two moments; 0 if to is not after from. */
 nanos date_until(int64_t from, int64_t to);

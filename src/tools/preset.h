@@ -1,7 +1,8 @@
 /*
  * preset: the table of known tools, and which of their failures are transient.
  *
- * To add a tool, add its row and captures of its failures: CONTRIBUTING.md.
+ * src/tools/presets has the table as text. To add a tool, add its row and
+ * captures of its failures: CONTRIBUTING.md.
  *
  * The lists and patterns of all chosen presets, taken together, mean:
  *
@@ -18,6 +19,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "text/duration.h"
+#include "text/strview.h"
 
 /*
  * What the lines of one stream mean, as patterns in the syntax of ere.h, each
@@ -41,34 +44,25 @@ struct preset_lines {
 	"Throttl(ed|ing)|SlowDown|" \
 	"(HTTP|[Ss]tatus|[Ee]rror|[Cc]ode)[^0-9]{1,12}429\\b"
 
-/* A row. Its texts are static. */
+/* A row; src/tools/presets explains its fields. Its texts are static. */
 struct preset {
 	const char *name;
-	const char *knows; /* some transient failures, in words for a list */
-	/* Commands for which --preset auto takes this row, separated by blanks;
-	 * "": none. */
-	const char *programs;
-	/* A LIST for conditions_parse(): these are transient without a line. */
-	const char *codes;
-	/*
-	 * A LIST of the exit statuses that come from the tool itself: with any
-	 * other, transient lines do not count. NULL: all come from the tool.
-	 */
-	const char *own;
-	/*
-	 * Programs of the row, and words of a command line, separated by
-	 * blanks, with which the tool starts something elsewhere that goes on
-	 * when the tool is ended. NULL: nothing does.
-	 */
-	const char *elsewhere;
+	const char *knows;
+	const char *programs; /* separated by blanks; "": none */
+	const char *codes; /* a LIST for conditions_parse() */
+	const char *own; /* a LIST; NULL: any status is the tool's own */
+	const char *elsewhere; /* NULL: nothing is started elsewhere */
+	/* What is lost where standard output is no terminal: there it is not
+	 * searched. NULL: nothing. */
+	const char *screen;
+	const char *because; /* why what is fatal stays; or NULL */
 	struct preset_lines err, out; /* on stderr and on stdout */
-	/* A pattern on stderr: such a line is transient, and the time directly
-	 * behind the match is how long to wait, as with --retry-after. */
-	const char *wait;
-	/*
-	 * Where these facts come from. "captures" are in tests/fixtures/tools;
-	 * "not run" means that no capture shows them.
-	 */
+	const char *wait; /* on stderr, with the time to wait behind; or NULL */
+	/* A pattern on stderr: such a line is about a limit of the server, and
+	 * transient whatever else is fatal. The tool does not say how long to
+	 * wait: for this time, and twice as long after each further one. */
+	const char *limit;
+	nanos limit_wait;
 	const char *source;
 };
 
@@ -82,12 +76,28 @@ bool preset_at(size_t index, struct preset *preset);
 bool preset_find(const char *name, size_t length, struct preset *preset);
 
 /*
- * Reads the row of a command, by the last component of its first word. If no
- * row has this program, then digits and dots at its end are a version
- * ("pip3.11"). Of npx it is the row of what npx runs, if there is one. False if
- * there is none.
+ * Reads the row of the program that has this name. If there is none, then
+ * digits and dots at its end are a version ("pip3.11"). False if there is no
+ * row.
  */
+bool preset_for_program(struct strview name, struct preset *preset);
+
+/* Reads the row of a command, by the last component of its first word. */
 bool preset_for_command(char *const command[], struct preset *preset);
+
+/* What is known of a tool that a launcher fetches and runs. */
+enum preset_launch {
+	PRESET_LAUNCH_NONE, /* the command is no launcher */
+	PRESET_LAUNCH_UNKNOWN, /* there is no row for the tool */
+	PRESET_LAUNCH_KNOWN,
+};
+
+/*
+ * Reads the row of the tool that npx or another launcher runs, by its name or
+ * by that of its package: launcher.h. The row of the launcher counts beside it.
+ */
+enum preset_launch
+preset_launched(char *const command[], struct preset *preset);
 
 /*
  * A LIST of the ends after which what the command has started elsewhere may

@@ -7,14 +7,21 @@
 
 #define NOW (1795341600 * NANOS_SECOND)
 
-/* The wait in text, cut into chunks; -1: none. */
+/* The wait in text, cut into chunks, or the time of the day; -1: none. */
 static nanos find(struct pattern_hint *hint, const uint8_t *text, size_t size, size_t chunk) {
+	struct clock clock;
 	nanos wait;
 
 	pattern_hint_start(hint);
 	for (size_t at = 0; at < size;)
 		at += pattern_hint_feed(hint, text + at, size - at < chunk ? size - at : chunk);
-	return pattern_hint_end(hint, NOW, &wait) ? wait : -1;
+	switch (pattern_hint_end(hint, NOW, &wait, &clock)) {
+	case PATTERN_WAIT: return wait;
+	case PATTERN_CLOCK:
+		fuzz_never(clock.second < 0 || clock.second >= 86400);
+		return clock.second + (nanos)strlen(clock.zone);
+	default: return -1;
+	}
 }
 
 /* In a message a point behind a unit ends the sentence. */

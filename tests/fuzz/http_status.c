@@ -15,16 +15,17 @@ static void check(const struct http_status *http) {
 }
 
 /* Reads it in parts of this size. */
-static struct http_status parse(const char *bytes, size_t size, size_t most, bool dump, nanos now) {
+static struct http_status
+parse(const char *bytes, size_t size, size_t most, enum http_form form, nanos now) {
 	static struct http_reader reader;
 
-	http_status_begin(&reader, dump);
+	http_status_begin(&reader, form, now);
 	for (size_t at = 0, part; at < size; at += part) {
 		part = size - at < most ? size - at : most;
 		if (!http_status_add(&reader, bytes + at, part))
 			break;
 	}
-	return http_status_end(&reader, bytes, size, now);
+	return http_status_end(&reader, bytes, size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -33,12 +34,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct http_status http, other;
 
 	memcpy(&now, data, size < sizeof now ? size : sizeof now);
-	http = parse(bytes, size, size, false, 1787407200 * NANOS_SECOND);
+	http = parse(bytes, size, size, HTTP_FORM_ANY, 1787407200 * NANOS_SECOND);
 	check(&http);
-	for (int dump = 0; dump < 2; dump++) {
-		http = parse(bytes, size, size, dump, now);
+	for (int i = HTTP_FORM_ANY; i <= HTTP_FORM_SEVERAL; i++) {
+		enum http_form form = (enum http_form)i;
+
+		http = parse(bytes, size, size, form, now);
 		check(&http);
-		other = parse(bytes, size, 3, dump, now);
+		other = parse(bytes, size, 3, form, now);
 		fuzz_never(other.code != http.code || other.after.wait != http.after.wait);
 		fuzz_never(other.after.never != http.after.never);
 		fuzz_never(other.after.doubtful != http.after.doubtful);

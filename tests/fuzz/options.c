@@ -163,7 +163,7 @@ static void check_policy(const struct policy *policy, char *const argv[], size_t
 	    policy->splay < 0 || policy->reset_after < 0 || policy->max_retry_after < 0 ||
 	    is_outside(policy->signal, 1, 64));
 	fuzz_never(reading.writes[1] + reading.writes[2] != 0);
-	fuzz_never(conditions_has_exit(&policy->rules.retry_on, 0));
+	fuzz_never(conditions_has_exit(&policy->rules.retry_on.later, 0));
 	for (int i = 0; i < policy->timeouts.count; i++) fuzz_never(policy->timeouts.list[i] < 0);
 	fuzz_never(is_outside(policy->limits, 0, POLICY_LIMITS));
 	for (int i = 0; i < policy->limits; i++) {

@@ -167,18 +167,22 @@ static char *put_value(char *to, char *value) {
 
 struct policy script_policy(struct script *script) {
 	static const char lists[] = " retry stop fail success ";
-	/* The policy has parts of these. */
-	static const char names[3][12] = { "transient", "fatal", "unfinished" };
-	static char line[1024], parts[3][64];
+	/* The policy has parts of these, and of the file of a tool. */
+	static const char names[7][12] = { "transient", "fatal", "unfinished", "own-retry",
+		"own-stop", "own-fail", "own-success" };
+	static char line[1024], parts[7][64], waits[64];
+	static struct known_wait known;
 	char *argv[40], *rest = line, name[80];
 	struct script before = *script;
 	struct conditions_error error;
 	struct policy policy;
-	struct conditions *const sets[3] = { &policy.rules.transient, &policy.rules.fatal,
-		&policy.rules.unfinished };
+	struct conditions *const sets[7] = { &policy.rules.transient, &policy.rules.fatal,
+		&policy.rules.unfinished, &policy.rules.file.retry_on, &policy.rules.file.stop_on,
+		&policy.rules.file.fail_on, &policy.rules.file.success_on };
 	int argc = 0, part;
 
 	memset(parts, 0, sizeof parts);
+	memset(waits, 0, sizeof waits);
 	rest += sprintf(rest, "retry -n 9 -j none -B key");
 	for (; script_next(script); before = *script) {
 		char *value = strchr(script->word, '=');
@@ -187,9 +191,9 @@ struct policy script_policy(struct script *script) {
 			break;
 		if (value != NULL)
 			*value++ = '\0';
-		for (part = 0; part < 3 && !script_is(script, names[part]);) part++;
-		if (part < 3) {
-			strcpy(parts[part], value);
+		for (part = 0; part < 7 && !script_is(script, names[part]);) part++;
+		if (part < 7 || script_is(script, "known")) {
+			strcpy(part < 7 ? parts[part] : waits, value);
 			continue;
 		}
 		snprintf(name, sizeof name, " %s ", script->word);
@@ -203,9 +207,16 @@ struct policy script_policy(struct script *script) {
 	strcpy(rest, " true");
 	for (rest = line; (argv[argc] = strsep(&rest, " ")) != NULL;) argc++;
 	options_parse(argc, argv, &policy);
-	for (part = 0; part < 3; part++)
+	for (part = 0; part < 7; part++)
 		if (*parts[part] != '\0')
 			conditions_parse(sets[part], &policy.watches, parts[part], &error);
+	if (*waits != '\0') {
+		known = (struct known_wait){ .preset = "gh" };
+		duration_parse(waits, strcspn(waits, ":"), &known.least);
+		conditions_parse(&known.failures, &policy.watches, strchr(waits, ':') + 1, &error);
+		known.next = policy.known_waits;
+		policy.known_waits = &known;
+	}
 	return policy;
 }
 

@@ -51,7 +51,8 @@ nanos script_span(struct script *script);
 /*
  * What a user asks for by the next words, such as "attempts=4 delay=0,1s", up to one that is no
  * option. The names are those of options, "retry", "stop", "fail" and "success" without "-on",
- * and "transient" and "fatal" are LISTs of a preset. Nothing: nine attempts, after 1s, 2s, 4s and
+ * and "transient" and "fatal" are LISTs of a preset, and
+ * "known" is a wait that a preset knows, DUR:LIST. Nothing: nine attempts, after 1s, 2s, 4s and
  * so on up to 30s, without jitter. The next call overwrites what the policy points to.
  */
 struct policy script_policy(struct script *script);

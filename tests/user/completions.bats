@@ -70,7 +70,7 @@ takes() {
 	local option=${2%% *} value given=()
 	for value in $(in_$name <<<"$2"); do
 		[[ $value != P[OA]* ]] || continue
-		[ "${value##*[a-z]:}" ] || value=${value}503
+		[ "${value##*[a-z]:}" ] || value=${value/again:/again:http:}503
 		given+=("$option" "$value")
 	done
 	[ "${#given[@]}" -ge $((2 * $1)) ] && "$RETRY" "${given[@]}" true
@@ -226,8 +226,12 @@ all_become() {
 		--retry-on 7,tim;--retry-on 7,timeout
 		--fail-on stdo;--fail-on stdout:
 		--stop-on 7,ov;--stop-on 7,over:
+		--stop-on 7,ag;--stop-on 7,again:
 		--limit 2:unde;--limit 2:under:
 		--limit=2:7,tim;--limit=2:7,timeout
+		--retry-after stdo;--retry-after stdout:
+		--retry-after=60:ht;--retry-after=60:http:
+		--retry-after 1m:7,stde;--retry-after 1m:7,stderr:
 		--limit 2
 		--log-format j;--log-format json
 		--log-format=gi;--log-format=github
@@ -289,7 +293,7 @@ all_become() {
 		gives 0 "$2" in_bash <<<"$1"
 	}
 	table offered <<-'END'
-		'--preset net,li' ''
+		'--preset net,lis' ''
 		'--attempts i' inf
 		'--jitter = d' decorrelated
 		'--jitter=d' --jitter=decorrelated
@@ -299,6 +303,7 @@ all_become() {
 		'--limit 2:7,ov' 2:7,over:
 		--limit=2:ov --limit=2:over:
 		'--limit 2' ''
+		'--retry-after 60 : ht' http:
 		'--limit 2 : http : 5' ''
 		'--retry-on http : 5' ''
 		'--retry-on http :' ''

@@ -7,6 +7,7 @@
 # shellcheck disable=SC2016,SC2034 # the rows and the commands' shells expand
 
 load helper
+load json
 
 # Three attempts without delay.
 usual=(-n 3 -d 0)
@@ -52,6 +53,29 @@ exhausted='giving up: attempts exhausted'
 	END
 }
 
+@test "again: before an item names no first attempt, in every LIST" {
+	old='echo >>ran; echo you cannot publish over the previously published version >&2; exit 1'
+	echo 'stop-on=8,again:7' >again.conf
+	table try <<-'END'
+		# The answer to the first attempt was lost: the second one finds its work done.
+		runs=2 says='> you cannot *|attempt 1/3 failed (exit 1), retrying in 0s|> you *|attempt 2/3 succeeded (exit 1) by --success-on again:stderr:previously published|*' report='each.rule=default,success-on' -v --success-on 'again:stderr:previously published' sh -c "$old" && has '"why": "--success-on again:stderr:previously published: \"previously published\"' report
+		runs=1 status=1 says="*$exhausted" -n 1 --success-on 'again:stderr:previously published' sh -c "$old"
+		runs=2 status=7 says='*2/3 failed (exit 7), giving up: --stop-on again:7' --stop-on again:7 sh -c "$exits" 7
+		runs=2 status=7 says='*giving up: --stop-on again:7 (./again.conf:1)' --policy ./again.conf sh -c "$exits" 7
+		runs=3 status=9 says="*$exhausted" --policy ./again.conf sh -c "$exits" 9
+		runs=1 status=8 says='*giving up: --stop-on 8 (./again.conf:1)' --policy ./again.conf sh -c "$exits" 8
+		# A list of such items alone is a list.
+		runs=1 status=7 says='*giving up: not in --retry-on again:7' --retry-on again:7 sh -c "$exits" 7
+		runs=3 status=7 says="*$exhausted" --retry-on 9,again:7 sh -c '[ "$RETRY_ATTEMPT" != 1 ] || { echo >>ran; exit 9; }; '"$exits" 7
+		runs=2 status=7 says='*giving up: --limit reached (0:again:7)' --limit 0:again:7 sh -c "$exits" 7
+		# Attempts count, not failures.
+		runs=2 status=1 says='attempt 2/3 failed (exit 0), giving up: too few attempts left' --consecutive 2 --fail-on again:0 sh -c "$exits" 0
+	END
+	rm ran
+	refused "--stop-on: not an exit status, signal or condition: 'again:x' in '7,again:x'" --stop-on 7,again:x true
+	refused "--stop-on: empty item: 'again:'" --stop-on again: true
+}
+
 @test "over: and under: name attempts by the time for which they ran" {
 	slow='echo >>ran; sleep 0.3; exit 7'
 	table try <<-'END'
@@ -85,6 +109,7 @@ exhausted='giving up: attempts exhausted'
 	table try <<-'END'
 		runs=3 status=1 says="attempt 1/3 *|$hint|attempt 2/3 *" -v --stop-on 'stderr:denied,75' sh -c "$exits" 1 && [[ $(<err) != *'part of'*'part of'* ]]
 		runs=2 status=1 says="attempt 1/2 *|$hint|attempt 2/2 *" -n 2 --stop-on 'stderr:denied,75' sh -c "$exits" 1
+		runs=2 status=1 says="attempt 1/2 *|$hint|attempt 2/2 *" -n 2 --stop-on 'again:stderr:denied,75' sh -c "$exits" 1
 		runs=2 status=1 says='attempt 1/2 *|attempt 2/2 *' -n 2 --stop-on 'stderr:denied[,]75' sh -c "$exits" 1 && not has 'part of' err
 		runs=2 status=1 says='' -n 2 -q --stop-on 'stderr:denied,75' sh -c "$exits" 1
 		runs=2 status=1 -n 2 -E --stop-on 'stderr:denied,75' sh -c "$exits" 1 && not has 'part of' err

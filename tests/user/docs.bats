@@ -162,7 +162,7 @@ set_by_groff() {
 				"$RETRY" --dry-run -B api --fleet unix:///none "--$name" '' true || continue
 			echo "$name" >&3
 		done 3>names >out 2>err
-	[ "$(lines names)" = 19 ]
+	[ "$(lines names)" = 20 ]
 	section retry.1 OPTIONS | sed -n '/^But$/,/^by an empty argument, too/p' |
 		grep -oE 'Fl Fl [a-z-]+' | sed 's/.* //; /^no-http$/d; /^policy$/d' | sort -u |
 		diff <(sort names) -
@@ -334,9 +334,9 @@ says() {
 
 @test "every message of the manual is one that the program has" {
 	mkdir mute
-	printf '#!/bin/sh\nexit 1\n' | tee git >pg_isready
+	printf '#!/bin/sh\nexit 1\n' | tee git make >pg_isready
 	printf '%s\n' '#!/bin/sh' 'exit 0' >mute/curl
-	chmod +x git pg_isready mute/*
+	chmod +x git make pg_isready mute/*
 	echo stop-on=stderr:denied >team.conf
 	(umask 077 && : >"retry-v6.$EUID.d")
 	deploy() { :; }
@@ -349,14 +349,17 @@ says() {
 	says -n 1 -t 0.1 sleep 30
 	says -n 1 --idle-timeout 0.1 sleep 30
 	says -T 0.5 sleep 30
-	says -w 0.1 -d 5 -j none ./pg_isready
+	says -w 4 -d 9 -j none ./pg_isready
 	says -v --success-on 1 false
 	says -T 0.000000001 true
 	says --policy ./team.conf sh -c 'echo denied >&2; exit 1'
-	says --preset git sh -c 'echo "fatal: Authentication failed for x" >&2; exit 1'
+	says --preset npm sh -c 'echo "npm error code E404" >&2; exit 1'
 	says -v -n 1 ./git
+	says -n 2 -d 0 -a ./make
 	says -v -n 1 --stop-on stderr:denied,75 false
 	# HTTP
+	answer 503 'Retry-After-Ms: 1'
+	says -v -n 2 -d 0 -j none --http ./curl
 	answer 503
 	says -n 1 --http --idempotency-key k ./curl -d x A --next -d x B
 	says --http mute/curl
@@ -386,7 +389,7 @@ says() {
 	says --budget-reset a --fleet rediss://127.0.0.1:1
 	sed -n 's/^retry: //p' said | parts | sort -u >seen
 	described >described
-	[ "$(comm -12 seen described | wc -l)" = 49 ]
+	[ "$(comm -12 seen described | wc -l)" = 51 ]
 	# The others are there as texts of the program. Some are from a server.
 	tr -c '[:print:]' '\n' <"$RETRY" >texts
 	comm -13 seen described | sed -E 's/refused: .*/refused: /

@@ -61,6 +61,8 @@ tells() {
 		'Not counted kill grace up to 2s an attempt' --idle-timeout 1 -k 2
 		'Not counted Retry-After up to 1m a retry' --http --max-retry-after 1m
 		'Not counted Retry-After up to 2m a retry' --retry-after stderr:in --max-retry-after 2m
+		'Not counted Retry-After up to 10m a retry' --retry-after 10m:1
+		'Not counted Retry-After up to 5m a retry' --preset gh
 		'Not counted budget without limit a retry' -B key -n inf
 		'Not counted fleet up to 3s a retry' -B key --fleet unix:///none --fleet-timeout 3s
 		'budget until the deadline' -B key -T 30 -t 5
@@ -103,9 +105,10 @@ tells() {
 }
 
 @test "the rules are shown as they were understood, in the order of judgement" {
-	printf '%s\n' stop-on=3,stderr:denied,75 preset=apt >team.conf
+	printf '%s\n' stop-on=3,stderr:denied,75 preset=apt retry-after=90:http:429 >team.conf
 	plan --policy ./team.conf --retry-on 75,timeout --preset auto \
-	    --fail-on 'stdout:a b,c' --stop-on SEGV --success-on 7 --limit 2:9,75 git
+	    --fail-on 'stdout:a b,c' --stop-on SEGV --success-on 7 --limit 2:9,75 \
+	    --retry-after 0.5:9,stderr:a,b git
 	sed -n '/^Rules/,$p' line | diff - <(cat <<-END
 		Rules success --success-on 7
 		failure --fail-on stdout:a b,c
@@ -114,17 +117,22 @@ tells() {
 		stop --stop-on stderr:denied,75 (./team.conf:1)
 		',75' is part of the pattern; for more items, give --stop-on again
 		stop --stop-on SEGV
-		stop preset apt: a failure that stays (./team.conf:2)
-		stop preset git: a failure that stays
 		retry --retry-on 75
 		retry --retry-on timeout
+		stop preset apt: a failure that stays (./team.conf:2)
+		stop preset git: a failure that stays
 		retry preset apt: a failure that passes (./team.conf:2)
 		retry preset git: a failure that passes
 		Limits 2 retries after 9,75
+		Waits 1m30s after http:429 (./team.conf:3)
+		1m after a limit of preset git, doubled each time
+		500ms after 9,stderr:a,b
+		Not counted Retry-After up to 5m a retry
 	END
 	)
-	tells "Rules no preset for 'frob' (-a): every failure is retried" -va frob
+	tells "Rules no preset for 'frob': any failure is retried" -a frob
 	tells 'Rules retry preset flock: a failure that passes' --preset flock
+	tells 'Rules stop --stop-on again:stderr:a,b' --stop-on again:stderr:a,b
 	tells 'Rules stop --stop-on stderr:a\tb\x1b' --stop-on $'stderr:a\tb\e'
 	plan -n 2
 	not has Rules plan
@@ -133,12 +141,12 @@ tells() {
 @test "the end of a pattern that is a LIST, too, gets a hint" {
 	local pattern options=()
 	for pattern in denied,75 denied,64-78,timeout a,b,SEGV a,b,9,stdout:c,d x,stderr:y,z \
-		x,http:5xx x,over:5m; do
+		x,http:5xx x,over:5m x,again:7; do
 		options+=(--retry-on "7,stderr:$pattern")
 	done
 	plan "${options[@]}"
 	sed -n "s/^'\(.*\)' is part of the pattern; for more items, give --retry-on again$/\1/p" line |
-		holds /dev/stdin ,75 ,64-78,timeout ,SEGV ,9,stdout:c,d ,stderr:y,z ,http:5xx ,over:5m
+		holds /dev/stdin ,75 ,64-78,timeout ,SEGV ,9,stdout:c,d ,stderr:y,z ,http:5xx ,over:5m ,again:7
 	options=(--retry-on '7,75')
 	for pattern in 'denied, 75' denied,75x 'a{1,2}' '[1,2]' a,b denied,256 a,7,x 'a,' a,http:9 75; do
 		options+=(--retry-on "7,stderr:$pattern")

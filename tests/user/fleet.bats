@@ -127,6 +127,17 @@ is_connected() {
 	    ((10 < ${#ran[@]} && ${#ran[@]} <= 14))
 	    (($(fleet_cli HGET retry:1:api R) <= 4))
 	    stored H 1
+	but each its own --rate, and what a server has asked it
+	    refused=(sh -c 'printf "HTTP/1.1 429\r\nRetry-After: 60\r\n\r\n" >status; exit 22')
+	    on one status=7 -n 1 --rate 1/1h -- "${fails[@]}"
+	    on two status=22 -n 1 --rate 1/1h --http-status status -- "${refused[@]}"
+	    on three status=22 -n 1 --http-status status -- "${refused[@]}"
+	    "$RETRY" --budget-status --json --budget-dir three | grep -q '"held_seconds": [56]'
+	    "$RETRY" --budget-status --json --budget-dir one | grep -q '"held_seconds": 0[,.]'
+	    works=(sh -c 'echo >>ran')
+	    on two status=75 runs=0 says='*; command not run' --rate 1/1h -T 9 -- "${works[@]}"
+	    on one status=75 runs=0 says='*a place at --rate 1/h in *; command not run' -T 9 -- "${works[@]}"
+	    stored R ''
 	a retry that succeeds is paid back, and the next host may retry
 	    for host in one two; do
 	        on "$host" -n 2 --fleet-min 1 --fleet-ratio 0 --budget-min 1 \

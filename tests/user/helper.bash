@@ -115,6 +115,8 @@ for name in "${directories[@]}"; do
 done
 PATH=$reachable
 
+umask 022 # others must not write to files of options
+
 helper_setup() {
 	started=()
 	row_number=0
@@ -124,6 +126,8 @@ helper_setup() {
 	look_where_it_fails
 	cd "$BATS_TEST_TMPDIR" || return
 	export MARK=$PWD
+	export HOME=$PWD # without files of options
+	unset XDG_CONFIG_HOME
 	exec </dev/null # whoever runs the suite keeps his own input
 	export -n RETRY_SAN # of make san: for tests, not for what they run
 }

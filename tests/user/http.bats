@@ -176,8 +176,11 @@ multiply='curl has a --retry of its own: attempts multiply'
 		2 -O --http -- curl /503/200 --silent && holds out 'answer 2'
 		# Each operation that --next begins is dumped, and all of its responses.
 		4 says="*(exit 0, HTTP 503)$again" --http -- curl -sS /200 --next -sS /503/200
-		# Of several URLs the last response counts, its wait, too.
-		4 status=1 says="*(exit 0, HTTP 503)$spent" --http -- curl -sS '/503;Retry-After=3600' /503
+		# Of several URLs the last response counts, but the longest wait.
+		2 status=1 says="*(exit 0, HTTP 503), $hour" --http -- curl -sS '/503;Retry-After=3600' /503
+		2 status=1 says="*(exit 0, HTTP 503), $hour" --http -- curl -sSZ '/503;Retry-After=3600' '/503;Retry-After=3600'
+		2 says='' --http -- curl -sS '/503;Retry-After=3600' /200
+		4 status=1 says="*(exit 0, HTTP 503)$spent" --http -- curl -sSL '/302;Retry-After=3600;Location=%2F503'
 		4 says="*(exit 22, HTTP 503)$again" --http -- curl -sSfL '/302;Location=%2F503%2F200'
 		2 status=18 says="*(exit 18, HTTP 200)$spent" --http -- curl -sSf '/200;cut'
 		# It reads its .curlrc, and with -q does not.
@@ -252,6 +255,100 @@ advice="curl exits with 0 even if the server answers with an error: use --http, 
 		# Several requests share a key.
 		0 '200 x' runs=1 says="*$share" --http --idempotency-key k -- "$curl" -d a A --next -d b B
 	END
+}
+
+@test "the user's lists win over the table of HTTP, by the status or the output, not by how curl ends" {
+	not_429='giving up: not in --retry-on http:404'
+	echo 'error: try later' >busy
+	table curls <<-'END'
+		22 '404 x' status=22 runs=2 says="*$spent" --http --retry-on http:404 -- "$curl" -f URL
+		22 '404 x' status=22 runs=1 says="*$not_404" --http --retry-on 22 -- "$curl" -f URL
+		22 '404 x' status=22 runs=1 says="*$not_404" --http --retry-on fail,timeout -- "$curl" -f URL
+		22 '404 x' status=22 runs=1 says="*giving up: --stop-on http:404" --http --retry-on http:404 --stop-on http:404 -- "$curl" -f URL
+		22 '429 x' status=22 runs=1 says="*$not_429" --http --retry-on http:404 -- "$curl" -f URL
+		# With -w they only take out what HTTP calls final.
+		22 '404 x' status=22 runs=2 says="*$spent" -n 2 -w 60 --http --retry-on http:404 -- "$curl" -f URL
+		22 '429 x' status=22 runs=2 says="*$spent" -n 2 -w 60 -d 0 --http --retry-on http:404 -- "$curl" -f URL
+		22 '404 x' status=22 runs=1 says="*$not_404" -n 2 -w 60 --http -- "$curl" -f URL
+	END
+	leaves 22 404 status=22 runs=1 says="*$not_404" --retry-on stderr:later
+	printf 'try later\n' >replay/err
+	with STATUS=22 REPLAY="$PWD/replay" try status=22 says="*> try later|attempt 2/2 failed (exit 22, HTTP 404)$spent" \
+	    --http --retry-on stderr:later -- "$curl" -f URL
+}
+
+@test "a server's word on a retry counts more than the user's, and its no more than its yes" {
+	refusal='giving up: the server wants no retry'
+	table curls <<-'END'
+		22 '503 x\nX-Should-Retry: false' status=22 runs=1 says="*(exit 22, HTTP 503), $refusal" --http -- "$curl" -f URL
+		0 '429 x\nstripe-should-retry: False' status=1 runs=1 says="*(exit 0, HTTP 429), $refusal" --http -- "$curl" URL
+		18 '200 x\nX-Should-Retry: false' status=18 runs=1 says="*(exit 18, HTTP 200), $refusal" --http -- "$curl" URL
+		0 '200 x\nX-Should-Retry: false' runs=1 says='' --http -- "$curl" URL
+		22 '503 x\nX-Should-Retry: false' status=22 runs=1 says="*$refusal" --http --retry-on http:503 -- "$curl" -f URL
+		22 '503 x\nX-Should-Retry: false\nStripe-Should-Retry: true' status=22 runs=1 says="*$refusal" --http -- "$curl" -f URL
+		22 '503 x\nX-Should-Retry: false' status=22 runs=1 says="*$refusal" -a -- "$curl" -f URL
+		# Its yes.
+		22 '409 x\nX-Should-Retry: true' status=22 runs=2 says="*$spent" --http -- "$curl" -f URL
+		22 '400 x\nStripe-Should-Retry: true' status=22 runs=2 says="*$spent" --http -- "$curl" -f URL
+		22 '409 x\nX-Should-Retry: true' status=22 runs=2 says="*$spent" --http --retry-on http:503 -- "$curl" -f URL
+		22 '409 x\nX-Should-Retry: true' status=22 runs=2 says="*$spent" -a -- "$curl" -f URL
+		22 '409 x\nX-Should-Retry: true' status=22 runs=1 says='*giving up: --stop-on http:409' --http --stop-on http:409 -- "$curl" -f URL
+		22 '409 x\nX-Should-Retry: true\nRetry-After: 3600' status=22 runs=1 says="*$hour" --http -- "$curl" -f URL
+		# No word sends a POST twice.
+		22 '503 x\nX-Should-Retry: true' status=22 runs=1 says="*$once" --http -- "$curl" -f -d x=1 URL
+		22 '503 x\nX-Should-Retry: true' status=22 runs=2 says="*$spent" --idempotency-key k -- "$curl" -f -d x=1 URL
+		# Another word is none.
+		22 '503 x\nX-Should-Retry: 0' status=22 runs=2 says="curl's response: X-Should-Retry '0' was not understood|*" -v --http -- "$curl" -f URL
+	END
+}
+
+@test "of several URLs of one curl the longest wait of all errors counts" {
+	earlier='503 x\nRetry-After: 3600\n\nHTTP/1.1 '
+	mixed='503 A\nHTTP/1.1 503 B\nDate: Sun, 06 Nov 1994 08:49:37 GMT\nRetry-After: 3600\n\n'
+	table curls <<-'END'
+		22 "${earlier}503 x" status=22 runs=1 says="*(exit 22, HTTP 503), $hour" --http -- "$curl" A B
+		22 "${earlier}503 x\nRetry-After: 1" status=22 runs=1 says="*(exit 22, HTTP 503), $hour" --http -- "$curl" /[1-2]
+		22 "${earlier}200 x" status=22 runs=1 says="*(exit 22, HTTP 200), $hour" -a --retry-on 22 -- "$curl" A B
+		22 "$mixed" status=22 runs=1 says="*(exit 22, HTTP 503), $hour" --http -- "$curl" -Z A B
+		# A success is one.
+		0 "${earlier}200 x" runs=1 says='' --http -- "$curl" A B
+		# So are the steps to one URL, and what curl has waited for itself.
+		22 "${earlier}503 x" status=22 runs=2 says="*$spent" --http -- "$curl" A
+		22 "${earlier}503 x" status=22 runs=2 says="*$multiply*$spent" --http -- "$curl" --retry 2 A B
+		22 '200 x\nRetry-After: 3600\n\nHTTP/1.1 503 x' status=22 runs=2 says="*$spent" --http -- "$curl" A B
+	END
+}
+
+@test "409 with a key means that the first request is still being served" {
+	mine='Idempotency-Key: mine'
+	not_409='giving up: HTTP 409 is not retried'
+	table curls <<-'END'
+		22 '409 x' status=22 runs=2 says="*attempt 2/2 failed (exit 22, HTTP 409)$spent" --idempotency-key k -- "$curl" -f -d x=1 URL
+		0 '409 x' status=1 runs=2 says="*$spent" --http --idempotency-key auto -- "$curl" -X PATCH URL
+		22 '409 x' status=22 runs=2 says="*$spent" --http -- "$curl" -f -H "$mine" -d x=1 URL
+		22 '409 x' status=22 runs=2 says="*$spent" -a -- "$curl" -f -H "$mine" -d x=1 URL
+		22 '409 x' status=22 runs=2 says="*$spent" --idempotency-key k --method POST --http -- sh -c '"$0" --dump-header "$RETRY_HTTP_STATUS" URL' "$curl"
+		# PUT is no POST.
+		22 '409 x' status=22 runs=1 says="*$not_409" --idempotency-key k -- "$curl" -f -T f URL
+		22 '409 x' status=22 runs=1 says="*$not_409" --http -- "$curl" -f -H "$mine" URL
+		22 '409 x' status=22 runs=1 says="*$not_409" --idempotency-key k --method PUT -- "$curl" -f -d x=1 URL
+		22 '409 x' status=22 runs=1 says="*$not_409" --idempotency-key k --method put --http -- sh -c '"$0" --dump-header "$RETRY_HTTP_STATUS" URL' "$curl"
+		# Without a key it is final.
+		22 '409 x' status=22 runs=1 says="*$not_409" --http -- "$curl" -f -d x=1 URL
+		22 '409 x' status=22 runs=1 says="*$not_409" --http -- "$curl" -f URL
+		# A key is no other list.
+		22 '409 x' status=22 runs=1 says="*giving up: not in --retry-on http:503" --retry-on http:503 --idempotency-key k -- "$curl" -f -d x=1 URL
+		22 '409 x\nX-Should-Retry: false' status=22 runs=1 says='*the server wants no retry' --idempotency-key k -- "$curl" -f -d x=1 URL
+	END
+	# An order is not lost because a timeout cut the first request.
+	serve
+	asks 3 says='*(exit 22, HTTP 409), retrying in 0s' -n 3 --idempotency-key auto -- \
+	    curl -sSf -d x=1 '/200;drop/409/201'
+	read -r first < <(keys)
+	keyed "$first" "$first" "$first"
+	# It is no limit, and so holds no other command.
+	curls 22 '409 x\nRetry-After: 1' status=22 runs=1 -n 1 -B api --budget-dir . --idempotency-key k -- "$curl" -f -d x=1 URL
+	[[ $("$RETRY" --budget-dir . --budget-status api --json) != *'"held_ms": '[1-9]* ]]
 }
 
 @test "-a judges curl as --http does, and says nothing where there is no status" {
@@ -369,12 +466,21 @@ advice="curl exits with 0 even if the server answers with an error: use --http, 
 @test "a server may ask for a longer delay, for more than is waited, or for no retry" {
 	wordy='in a few minutes, when the backup is finished'
 	TZ=UTC0 printf -v date '%(%a, %d %b %Y %T GMT)T' $((EPOCHSECONDS + 3600))
+	TZ=UTC0 printf -v rfc3339 '%(%FT%T+00:00)T' $((EPOCHSECONDS + 3600))
+	about_an_hour()
+	{
+		[[ $(<err) =~ 'Retry-After too long ('(1h|59m[0-9.]+s)')' ]]
+	}
 	table <<-'END'
 		curls 22 '503 x\nRetry-After-Ms: 450' ms=450 status=22 runs=2 -j none --max-delay 0.1 --http -- "$curl" URL && once 'attempt 1/2 failed (exit 22, HTTP 503), retrying in 0.5s'
 		curls 22 '503 x\nRetry-After: 3600' status=22 runs=1 says="*attempt 1/2 failed (exit 22, HTTP 503), $hour" --http -- "$curl" URL
 		curls 0 '503 x\nRetry-After: 90' status=1 runs=1 says="*attempt 1/2 failed (exit 0, HTTP 503), giving up: Retry-After too long (1m30s)" --max-retry-after 1s --http -- "$curl" URL
 		curls 22 '503 x\nGrpc-Retry-Pushback-Ms: -1' status=22 runs=1 says='*giving up: the server wants no retry' --http -- "$curl" URL
-		curls 22 "503 x\nRetry-After: $date" status=22 runs=1 --http -- "$curl" URL && [[ $(<err) =~ 'Retry-After too long ('(1h|59m[0-9.]+s)')' ]]
+		curls 22 "503 x\nRetry-After: $date" status=22 runs=1 --http -- "$curl" URL && about_an_hour
+		curls 22 "503 x\nRetry-After: ${date% GMT}" status=22 runs=1 --http -- "$curl" URL && about_an_hour
+		with TZ=Asia/Tokyo curls 22 "503 x\nRetry-After: ${date% GMT}" status=22 runs=1 --http -- "$curl" URL && about_an_hour
+		curls 22 "503 x\nRetry-After: $rfc3339" status=22 runs=1 --http -- "$curl" URL && about_an_hour
+		curls 22 "503 x\nRetry-After: $((EPOCHSECONDS + 3600))" status=22 runs=1 --http -- "$curl" URL && about_an_hour
 		# The deadline.
 		curls 22 '503 x\nRetry-After: 60' status=22 runs=1 says='*giving up: Retry-After too long (1m), the deadline comes first' -T 25 --http -- "$curl" URL
 		# What makes no sense is ignored, and shown with -v.

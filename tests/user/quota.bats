@@ -75,8 +75,9 @@ serves() {
 			exit
 		fi
 		echo "$3" >>refused
+		echo slow down >&2
 		printf 'HTTP/1.1 429 X\r\nretry-after-ms: %d\r\n\r\n' \
-		    "$(((window + $2 - now) * 10))" >"$RETRY_HTTP_STATUS"
+		    "$(((window + $2 - now) * 10))" >"${RETRY_HTTP_STATUS-/dev/null}"
 		exit 22
 	END
 	served=(sh ./serve "$@")
@@ -154,6 +155,17 @@ all_served() {
 	    held '(60|5[0-9])'
 	    refuse 429 60 --stop-on 22 --max-retry-after 20s
 	    held '(20|1[0-9])'
+	also after words or a status that the user or a preset calls a limit
+	    is 7 "$RETRY" -q -B api -n 1 --retry-after 60:7 sh -c 'exit 7'
+	    held '(60|5[0-9])'
+	    is 1 "$RETRY" -q -B gh -n 1 --preset gh sh -c 'echo secondary rate limit >&2; exit 1'
+	    "$RETRY" --budget-status gh --json | grep -qE '"held_seconds": (60|5[0-9])[,.]'
+	    "$RETRY" -q -B 503 -n 1 --retry-after 60:http:503 --http-status status \
+	        sh -c 'echo 503 >status; exit 22' || :
+	    "$RETRY" --budget-status 503 --json | grep -qE '"held_seconds": (60|5[0-9])[,.]'
+	for as long as the user has named, which --max-retry-after does not bound
+	    is 7 "$RETRY" -q -B api -n 1 --max-retry-after 20 --retry-after 600:7 sh -c 'exit 7'
+	    held '(600|59[0-9])'
 	not without a budget, nor for those with another one
 	    shut 60
 	    is 0 "$RETRY" "${works[@]}"
@@ -315,6 +327,10 @@ all_served() {
 	    is 0 "$RETRY" -B hint "${none[@]}" --retry-after 'stderr:again in ' \
 	        "${says[@]}" 'rate limit, try again in 1s'
 	    counted limited 1
+	    is 0 "$RETRY" -B own "${none[@]}" --retry-after 1:stderr:busy "${says[@]}" busy
+	    is 1 "$RETRY" -B own "${none[@]}" --retry-after 1:stderr:busy "${says[@]}" down
+	    is 22 limited 503 --retry-after 1:http:503
+	    is 0 limited 404 --retry-on http:404 --retry-after 1:http:404
 	    is 1 "$RETRY" -B down "${none[@]}" --retry-after 'stderr:again in ' \
 	        "${says[@]}" 'service is down, try again in 1s'
 	    is 1 "$RETRY" -B words "${none[@]}" --preset docker "${says[@]}" \
@@ -336,6 +352,14 @@ all_served() {
 	    shown '"state": "closed", "failures": 0,'
 	    counted firsts 35 successes 35 denied 0 retries 0 gave_up 0
 	    [ "${total[throttled]}" -ge 1 ]
+	where it does not say how long to wait, and the user does
+	    serves 5 600
+	    items 12 --no-http -T 100 --breaker 3,1h --budget-min 0 --budget-ratio 0 \
+	        --retry-after 6:stderr:slow
+	    all_served 12
+	    [ "$(lines refused)" -ge 1 ]
+	    shown '"state": "closed", "failures": 0,'
+	    counted firsts 12 successes 12 denied 0 retries 0 gave_up 0
 	with one attempt each only those are lost that were refused
 	    serves 10 300
 	    items 35 -n 1 -T 100 || :

@@ -52,7 +52,7 @@ seven=(sh -c 'exit 7')
 @test "the report of a success has every field, and nothing else" {
 	session <<-'END'
 		$ retry --report r.json true && cat r.json
-		{"version": VERSION, "id": "ID", "command": ["true"], "label": null, "attempts_max": 5, "consecutive": 1, "timeout_ms": null, "idle_timeout_ms": null, "deadline_ms": null, "budget": null, "fleet": null, "reason": "succeeded", "limit": null, "why": null, "message": "attempt 1/5 succeeded (exit 0)", "status": 0, "signal": null, "started_at": "TIME", "elapsed_ms": N, "slept_ms": 0, "attempt_count": 1, "attempts_omitted": 0, "attempts": [{"attempt": 1, "started_ms": N, "elapsed_ms": N, "timeout_ms": null, "end": "exited", "status": 0, "signal": null, "http_status": null, "retry_after_ms": null, "verdict": "done", "rule": "exit-status", "why": null, "message": "attempt 1/5 succeeded (exit 0)", "delay_ms": null, "slept_ms": null, "budget_exhausted": false, "throttled": false, "held_ms": null, "pace": null, "fleet": null}]}
+		{"version": VERSION, "id": "ID", "command": ["true"], "label": null, "attempts_max": 5, "consecutive": 1, "timeout_ms": null, "idle_timeout_ms": null, "deadline_ms": null, "budget": null, "fleet": null, "reason": "succeeded", "rescued": false, "limit": null, "why": null, "message": "attempt 1/5 succeeded (exit 0)", "status": 0, "signal": null, "started_at": "TIME", "elapsed_ms": N, "slept_ms": 0, "attempt_count": 1, "attempts_omitted": 0, "attempts": [{"attempt": 1, "started_ms": N, "elapsed_ms": N, "timeout_ms": null, "end": "exited", "status": 0, "signal": null, "http_status": null, "retry_after_ms": null, "verdict": "done", "rule": "exit-status", "why": null, "message": "attempt 1/5 succeeded (exit 0)", "delay_ms": null, "slept_ms": null, "budget_exhausted": false, "throttled": false, "held_ms": null, "pace": null, "fleet": null}]}
 	END
 	report 'each.elapsed_ms>=1' 'each.started_ms>=0' version
 	try out="retry $got|*" --version
@@ -170,8 +170,7 @@ seven=(sh -c 'exit 7')
 	            [23]) echo HTTP/1.1 429 X >status; exit 22; esac
 	            echo HTTP/1.1 200 >status'
 	    report each.http_status=200,429,429,200,200 each.throttled each.pace
-	    [[ ${got[0]} == false,true,true,true,false ]]
-	    [[ ${got[1]} == null,null,null,[1-9]*,null ]]
+	    [[ ${got[*]} == 'false,true,true,true,'*' null,null,null,'[1-9]* ]]
 	    try status=7 --report r.json -B few --rate 1/h -d 0 -T 9 "${seven[@]}"
 	    report reason=rate 'why=exit 7; --rate 1/h'
 	a delay that was interrupted with its real length
@@ -264,6 +263,70 @@ because() {
 	    report "why=$1"
 }
 
+@test "with -v a retry names what decided, as the report does, and who asks for the wait" {
+	printf '%s\n' retry-on=1 >team
+	printf '#!/bin/sh\necho "fatal: unable to access: Could not resolve host" >&2\nexit 1\n' >hub
+	chmod +x hub
+	answers=(sh -c 'printf "%b\n" "HTTP/1.1 $0\n" >"$RETRY_HTTP_STATUS"; exit 1')
+	complains=(sh -c 'echo "$0" >&2; exit 1')
+	local first='attempt 1/2 failed (exit 1' usual=(-v -n 2 -d 0)
+	decided()
+	{
+		local said=${1//@/'"'} why
+		said=${said/#)/"$first)"}
+		said=${said/#,/"$first,"}
+		why=${2//@/'\"'}
+		try status=1 says="*$said|*attempt 2/2 *" --report r.json "${@:3}" &&
+		    report "each.why=$why,$why"
+	}
+	table decided <<-'END'
+		'), retrying in 0s: --retry-on 1' '--retry-on 1' --retry-on 9,1 false
+		'), retrying in 0s: --retry-on 1 (./team:1)' '--retry-on 1 (./team:1)' --policy ./team false
+		'), retrying in 0s: --retry-on stderr:bu.y: @busy@' '--retry-on stderr:bu.y: @busy@' --retry-on 'stderr:bu.y' "${complains[@]}" busy
+		'), retrying in 0s: preset git: @Could not resolve host@' 'preset git: @Could not resolve host@' --preset git ./hub
+		'attempt 1/2 failed (exit 0), retrying in 0s: --fail-on 0' '--fail-on 0' --fail-on 0 true
+		', HTTP 503), retrying in 0s: HTTP 503' 'HTTP 503' --http "${answers[@]}" '503 x'
+		', HTTP 409), retrying in 0s: HTTP 409, the server wants a retry' 'HTTP 409, the server wants a retry' --http "${answers[@]}" '409 x\nX-Should-Retry: true'
+		# Of an item the one that counts.
+		', HTTP 404), retrying in 0s: --retry-on stderr:busy: @busy@' '--retry-on stderr:busy: @busy@' --retry-on 1,stderr:busy --http sh -c 'echo busy >&2; echo 404 >"$RETRY_HTTP_STATUS"; exit 1'
+		# Who asks for the wait, if it is longer than the usual one.
+		', HTTP 503), retrying in 0.3s, as Retry-After asks: HTTP 503' 'HTTP 503' -j none --http "${answers[@]}" '503 x\nRetry-After-Ms: 300'
+		', HTTP 503), retrying in 0.3s if the budget allows, as Retry-After asks: HTTP 503' 'HTTP 503' -B api --budget-dir . -j none --http "${answers[@]}" '503 x\nRetry-After-Ms: 300'
+		', HTTP 503), retrying in 0.3s: HTTP 503' 'HTTP 503' -d 0.3 -j none --http "${answers[@]}" '503 x\nRetry-After-Ms: 200'
+		'), retrying in 0.3s, as the output asks: --retry-on 1' '--retry-on 1' --retry-on 1 -j none --retry-after 'stderr:in ' "${complains[@]}" 'in 0.3s'
+		', HTTP 503), retrying in 0.3s, as the output asks: HTTP 503' 'HTTP 503' -j none --http --retry-after 'stderr:in ' sh -c 'echo in 0.3s >&2; printf "HTTP/1.1 503 x\nRetry-After-Ms: 200\n\n" >"$RETRY_HTTP_STATUS"; exit 1'
+	END
+	try status=1 says="$first), retrying in 0s|*" -d 0 false
+	try status=1 says="$first, HTTP 503), retrying in 0.3s, as Retry-After asks: HTTP 503|*" -j none --http "${answers[@]}" '503 x\nRetry-After-Ms: 300'
+	# Without -v that is not said.
+	usual=(-n 2 -d 0)
+	try status=1 says="$first), retrying in 0s|*" --retry-on 1 false
+	try status=1 says="$first, HTTP 503), retrying in 0.3s|*" -j none --http "${answers[@]}" '503 x\nRetry-After-Ms: 300'
+}
+
+@test "the report tells whether a retry has rescued the command" {
+	third=(sh -c 'echo >>runs; [ "$(wc -l <runs)" -ge 3 ]')
+	table try <<-'END'
+		report='rescued=true attempt_count=3' "${third[@]}" && rm runs
+		report=rescued=false true
+		status=1 report=rescued=false -n 2 false
+		status=3 report='rescued=true status=3' --keep-status --success-on 3 sh -c 'exit $((RETRY_ATTEMPT + 1))'
+		# Several successes that are wanted are no rescue.
+		report='rescued=false attempt_count=3' --consecutive 3 true
+		report='rescued=true attempt_count=5' --consecutive 3 "${third[@]}" && rm runs
+		status=1 report='rescued=false attempt_count=3' -n 3 --consecutive 2 sh -c '[ "$RETRY_ATTEMPT" = 2 ]'
+		status=127 report=rescued=false ./nosuch
+	END
+	# The example of the manual finds those that it has.
+	printf '{"rescued": %s, "command": ["%s"], "started_at": "sometime"}\n' false no true yes >nightly.jsonl
+	need jq
+	sed -n 's/^jq /&/p' "${BATS_TEST_FILENAME%/*}/../../man/retry-report.7" |
+	    sed -e 's/\\(aq/'"'"'/g' -e 's/\\-/-/g' | grep rescued >line
+	[ "$(lines line)" -eq 1 ]
+	sh line >out
+	holds out sometime yes
+}
+
 @test "the report says of each attempt and of the end what was said, and by which rule" {
 	printf '%s\n' 'stop-on=3,stderr:de.*ied' retry-on=9 limit=0:signal >team
 	local long once='attempt 1/1 failed' gave=', giving up:'
@@ -278,7 +341,7 @@ because() {
 		'"not in --retry-on 9 (./team:2)"' "$once (exit 7)$gave not in --retry-on 9 (./team:2)" $by "${seven[@]}"
 		'"--retry-on 9 (./team:2)"' "attempt 1/1 failed (exit 9)$gave attempts exhausted" $by sh -c 'exit 9'
 		'"--limit 0:signal (./team:3)"' "attempt 1/2 killed by SIGKILL$gave --limit reached (0:signal)" $by -n 2 --retry-on signal sh -c 'kill -KILL $$'
-		'"preset git: @Authentication failed@ cannot be cured by a retry"' "$once (exit 128)$gave preset git: @Authentication failed@ cannot be cured by a retry" -a ./git
+		'"preset git: @Authentication failed@ cannot be cured by a retry"' "$once (exit 128)$gave preset git: @Authentication failed@ cannot be cured by a retry (--retry-on 'stderr:Authentication failed' retries it)" -a ./git
 		'"preset git: @Could not resolve host@"' "$spent" --preset git ./hub
 		'"preset flock: timeout"' "attempt 1/1 timed out after 0.1s$gave attempts exhausted" --preset flock -t 0.1 sleep 9
 		'"preset ssh: what it started elsewhere may still run"' "attempt 1/1 timed out after 0.1s$gave preset ssh: what it started elsewhere may still run, see --retry-on timeout" --preset ssh -t 0.1 sleep 9
@@ -293,6 +356,8 @@ because() {
 		null "$spent" false
 		null "cannot run 'nosuch': No such file or directory" nosuch
 	END
+	explained '"HTTP 409, the server wants a retry"' "attempt 1/1 failed (exit 1, HTTP 409)$gave attempts exhausted" --http sh -c 'printf "HTTP/1.1 409 X\nX-Should-Retry: true\n\n" >"$RETRY_HTTP_STATUS"; exit 1'
+	explained '"HTTP 409, the first request is still being served"' "attempt 1/1 failed (exit 1, HTTP 409)$gave attempts exhausted" --http --idempotency-key k sh -c 'echo 409 >"$RETRY_HTTP_STATUS"; exit 1'
 	try status=1 -n 2 --report r.json -B api --budget-min 0 false
 	mapfile -t said <err
 	report reason=budget message="${said[-1]#retry: }" \

@@ -5,6 +5,7 @@
 
 load helper
 load actor
+load json
 
 # retry ends as wait(2) has it, "exited 7" or "killed TERM", which a shell's $?
 # cannot tell apart: try finds that in ./out. A suite in the background has INT and
@@ -35,6 +36,54 @@ leaves='echo >>ran; exit $0'
 		# Of several reasons the first one counts.
 		out='exited 3' runs=1 says='attempt 1/1 failed (exit 3), giving up: --stop-on 3' -n 1 --stop-on 3 --retry-on 4 sh -c "$leaves" 3
 		out='exited 3' runs=1 says='attempt 1/1 failed (exit 3), giving up: attempts exhausted' -n 1 -T 1 -d 2 -j none sh -c "$leaves" 3
+	END
+}
+
+@test "--exhausted-status is given if only a limit has ended the retries" {
+	export RETRY_BUDGET_DIR=$PWD
+	printf '%s\n' '#!/bin/sh' 'printf "HTTP/1.1 503 x\nRetry-After: 3600\n\n" >"$RETRY_HTTP_STATUS"' 'exit 22' >later
+	chmod +x later
+	"$RETRY" -q -n 1 -B down --breaker 1,1h false || :
+	usual=(-d 0 --exhausted-status 9)
+	table try <<-'END'
+		# In place of a status, a signal and 124; the report and metrics have it, and the attempt has its own.
+		out='exited 9' runs=2 says='*|attempt 2/2 failed (exit 7), giving up: attempts exhausted' report='status=9 signal=null reason=attempts each.status=7,7' -n 2 --metrics job.prom sh -c "$leaves" 7 && grep -q '^retry_exit_status.* 9$' job.prom
+		out='exited 9' report='status=9 signal=null' -n 2 sh -c 'kill -TERM $$'
+		out='exited 9' -n 2 -t 0.1 sleep 20
+		out='exited 9' -n 1 -t 0.1 --preserve-status sleep 20
+		out='exited 9' -T 0.5 sleep 20
+		out='exited 9' -w 0.5 false
+		out='exited 9' says='*giving up: deadline*' -T 60 -d 100 -j none sh -c "$leaves" 7
+		out='exited 9' says='*: limit' -v --limit 0:7 sh -c "$leaves" 7
+		out='exited 9' says='*: budget' -v -B few --budget-min 0 sh -c "$leaves" 7
+		out='exited 9' says='*: breaker' -v -B new --breaker 1,1h sh -c "$leaves" 7
+		out='exited 9' says='*: rate' -v -B rate --rate 1/h -T 60 sh -c "$leaves" 7
+		out='exited 9' says='*: retry-after' -v --http ./later
+		out='exited 9' says='*: attempts' -v -n 1 --fail-on 0 true
+		# A hook gets the status of the attempt.
+		out='exited 9' says='*|> 7' -n 1 --on-give-up 'echo $RETRY_LAST_STATUS' sh -c "$leaves" 7
+		# Not where a retry would be in vain, or is not wanted.
+		out='exited 0' -n 1 true
+		out='exited 7' -n 1 --stop-on 7 sh -c "$leaves" 7
+		out='exited 7' -n 1 --retry-on 8 sh -c "$leaves" 7
+		out='killed INT' -n 1 sh -c 'kill -INT $$'
+		out='exited 7' says='*: retry-if' -v --retry-if false sh -c "$leaves" 7
+		out='exited 7' says='*: interrupted' -v sh -c 'kill -TERM $PPID; exit 7'
+		out='exited 7' says='*: input-consumed' -v sh -c 'read -r _; exit 7' < <(echo line)
+		# Not where nothing was run.
+		out='exited 75' says='*: breaker' -v -B down --breaker 1,1h true
+		out='exited 127' -n 1 no-such-command
+		out='exited 69' --budget-required --budget-dir none -B none true
+		# It can be taken back.
+		out='exited 7' -n 1 --exhausted-status '' sh -c "$leaves" 7
+	END
+	rm ran
+	local refusal='--exhausted-status: not a status from 1 to 123' also=(true)
+	table refused <<-'END'
+		"$refusal: '0'" --exhausted-status 0
+		"$refusal: '124'" --exhausted-status 124
+		"$refusal: 'x'" --exhausted-status x
+		"--exhausted-status: not with --keep-status: '9'" --exhausted-status 9 --keep-status
 	END
 }
 

@@ -189,10 +189,10 @@ unknown() {
 		'' --jsn-x --nosuch --itmeotu
 		# An abbreviation, and one of several options.
 		attempts --attempt --at
-		kill-after --kill
+		kill-after --kill-a
 		http-status --http-
 		budget-gc --budget-g
-		'' --pre --s --max --htt --ver --budget-r
+		'' --pre --s --max --htt --ver --budget-r --kill
 		# What other tools call it.
 		attempts --retry --tries --times --max-attempts
 		deadline --max-time --total-timeout

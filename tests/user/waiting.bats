@@ -23,9 +23,7 @@ example() {
 			s/^retry/\"\$RETRY\" -v/; s/ -E / /; s/ -d 1 / -d 50ms /
 			s/-h [a-z]* /-h 127.0.0.1 -p $port /
 			s/-h db$/-h 127.0.0.1 -p $port/
-			s/localhost:8080/127.0.0.1:$port/
-			s,tcp/db/5432,tcp/127.0.0.1/$port,; s/db 5432/127.0.0.1 $port/
-			s/app.ready/go/
+			s,https://app:8080,http://127.0.0.1:$port,
 			p; q
 		}" >line
 	[ "$(lines line)" -eq 1 ]
@@ -93,7 +91,7 @@ redis() {
 	local count
 	count=$(awk '/^\.S[hs] / { inside = /Waiting for a service/ } inside' "$manual" |
 		grep -c 'retry \\-w 60 ')
-	[ "$count" -eq 6 ]
+	[ "$count" -eq 4 ]
 	grep -q 'retry -w 60 -- pg_isready' "${manual%/*}/README.md"
 }
 
@@ -102,8 +100,10 @@ redis() {
 	server=$(command -v redis-server || command -v valkey-server) ||
 		missing+=' redis-server'
 	export PGUSER=somebody # whoever runs the suite may have no name
-	beside 'a file' waits 'test -e' touch go
-	services bash nc curl pg_isready redis-cli
+	example tcp:db
+	eval "try status=124 says='*missing: tcp:db:5432: *; unix:* file:* http:*' \
+	    $(sed 's/.* -v//; s/-w 60/-w 1/' line)"
+	services curl pg_isready redis-cli
 	while read -r tool port; do
 		if ! command -v "$tool" >/dev/null; then
 			missing+=" $tool"

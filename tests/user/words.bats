@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
-# Covers streams/relay.
-# --retry-after: the wait that a line of the output tells in words. Which words
-# are understood is tested in tests/unit/match/hint.c.
+# Covers streams/relay, sys/zoneinfo.
+# --retry-after: the wait that a line of the output tells in words, or that the user
+# knows. Which words are understood is tested in tests/unit/match/hint.c.
 # shellcheck disable=SC2016,SC2034,SC2154 # the rows and the commands' shells expand
 
 load helper
@@ -102,6 +102,141 @@ asks='echo in 30ms >&2; exit 1'
 	END
 }
 
+# comes HOURS TEXT: TEXT names a moment in so many hours, as it was a minute ago or is now
+comes() {
+	local got
+	says '*' "resets $2" -- --retry-after 'stderr:resets ' >said || :
+	got=$(values retry_after_ms)
+	[ "$got" -gt $(($1 * 3600000 - 120000)) ] && [ "$got" -le $(($1 * 3600000 + 1000)) ]
+}
+
+# clock FORMAT HOURS ZONE: so many hours from now, as the clock of the zone shows it
+clock() {
+	TZ=$3 printf "%($1)T" $((EPOCHSECONDS + $2 * 3600))
+}
+
+@test "a time of the day is the next one, in the zone that is named or in that of TZ" {
+	export TZ=XST-3:30
+	table <<-'END'
+		comes 2 "$(clock %T 2 $TZ)"
+		comes 2 "$(clock '%I:%M:%S %p' 2 $TZ). Bye"
+		comes 23 "$(clock %T 23 $TZ)"
+		comes 22 "$(clock %T -2 $TZ)"
+		# One that is past by less than an hour has come.
+		comes 0 "$(TZ=XST-3:30 printf '%(%T)T' $((EPOCHSECONDS - 1800)))"
+		comes 2 "$(clock %T 2 UTC0) UTC"
+		comes 2 "$(clock '%I:%M:%S%p' 2 UTC0) (GMT)"
+		with TZ=UTC0 comes 2 "$(clock %T 2 UTC0)"
+		with TZ= comes 2 "$(clock %T 2 UTC0)"
+	END
+	for zone in Europe/Berlin America/New_York Asia/Kolkata Australia/Sydney Etc/GMT+5; do
+		[ -f /usr/share/zoneinfo/$zone ] || continue
+		table comes <<-'END'
+			2 "$(clock %T 2 $zone) ($zone)"
+			11 "$(clock '%I:%M:%S %p' 11 $zone) $zone. Bye"
+			22 "$(clock %T -2 $zone) ($zone)"
+		END
+	done
+}
+
+@test "the word of a stranger is no zone unless it names one, and no path" {
+	local at
+	at=$(clock %T 2 UTC0)
+	mkdir zone
+	nothing() # nothing TEXT
+	{
+		says null "resets $1" -- --retry-after 'stderr:resets ' &&
+			grep -q "; no time follows 'stderr:resets '\$" err
+	}
+	table nothing <<-'END'
+		"$at (Nowhere/Town)"
+		"$at Nowhere"
+		"$at CESTX"
+		"$at (Europe)"
+		"$at (../zoneinfo/UTC)"
+		"$at (UTC/../UTC)"
+		"$at ($PWD/zone)"
+		"$at (zone.tab)"
+		"$at (tzdata)"
+		"$at (leapseconds)"
+		"$at and so on"
+		"in $at"
+	END
+}
+
+@test "a time of the day does not change TZ, and nothing is opened without one" {
+	local zone=UTC opens
+	[ ! -f /usr/share/zoneinfo/Asia/Tokyo ] || zone=Asia/Tokyo
+	with TZ=XST-3:30 try status=1 report='each.retry_after_ms=0,0' -n 2 -d 1ms -j none \
+		--retry-after 'stderr:at ' -- sh -c 'echo "$TZ" >>seen; echo "at $0" >&2; exit 1' \
+		"$(clock %H:%M 0 "$zone") ($zone)"
+	holds seen XST-3:30 XST-3:30
+	need strace
+	opened() # opened WORDS: what retry opens where the output has these words
+	{
+		strace -qq -o trace -e 'trace=?open,openat' "$RETRY" -q -n 3 -d 1ms -j none --retry-after 'stderr:at ' \
+			-- sh -c 'echo "at $0" >&2; exit 1' "$1" 2>err || :
+		opens=$(grep -cE 'zoneinfo|localtime' trace || :)
+	}
+	opened 5ms
+	[ "$opens" -eq 0 ]
+	opened '14:30 (Nowhere/Town)'
+	[ "$opens" -eq 3 ]
+	has /usr/share/zoneinfo/Nowhere/Town trace
+}
+
+@test "a match behind which no time was found is said once, with the failure" {
+	vague="; no time follows 'stderr:again in '"
+	moment=(sh -c 'echo again in a moment >&2; exit 3')
+	asked=(-d 1ms --retry-after 'stderr:again in ')
+	said="> again in a moment|attempt 1"
+	table try <<-'END'
+		status=3 says="$said/3 failed (exit 3), retrying in +([0-9])ms$vague|> *|attempt 2/3 failed (exit 3), retrying in +([0-9])ms|> *|attempt 3/3 *d" -n 3 "${asked[@]}" -- "${moment[@]}"
+		status=3 says="$said/1 failed (exit 3), giving up: attempts exhausted$vague" -n 1 "${asked[@]}" -- "${moment[@]}"
+		status=3 says="$said/5 failed (exit 3), giving up: --stop-on 3$vague" --stop-on 3 "${asked[@]}" -- "${moment[@]}"
+		status=3 says="$said/2 failed (exit 3), retrying in +([0-9])ms|> *|attempt 2*exhausted" -n 2 -d 1ms --retry-after 'stderr:later' -- "${moment[@]}"
+		status=3 says='> again in a moment' -q -n 1 "${asked[@]}" -- "${moment[@]}"
+		# The longest wait of another pattern counts, and a success needs none.
+		status=3 says="> in a while, in 5ms|attempt 1/1 failed (exit 3), giving up: attempts exhausted" -n 1 --retry-after 'stderr:in ' --retry-after 'stderr:while, in ' -- sh -c 'echo in a while, in 5ms >&2; exit 3'
+		says='> again in a moment' "${asked[@]}" -- sh -c 'echo again in a moment >&2'
+		status=8 says='*exhausted; no time follows *' -n 1 --preset wget -- sh -c 'echo "ERROR 503: x" >&2; echo "  Retry-After: soon" >&2; exit 8'
+	END
+}
+
+@test "--retry-after DUR:LIST waits so long at least after these failures" {
+	echo 'retry-after=7:stderr:busy' >policy
+	try status=1 ms=390 runs=2 report='each.retry_after_ms=400,400 each.delay_ms=400,null' -n 2 -d 1ms -j none \
+		--max-retry-after 10ms --retry-after 400ms:1 -- sh -c 'echo >>ran; exit 1'
+	table <<-'END'
+		says 7000 busy -- --retry-after 7:stderr:busy
+		says null idle -- --retry-after 7:stderr:busy
+		says 7000 busy -- --retry-after 7:9,stderr:busy
+		says null busy -- --retry-after 7:stdout:busy
+		says 7000 busy -- --retry-after 7:1-3
+		says null busy -- --retry-after 7:2
+		says 90000 busy -- --retry-after 1m30s:1
+		says 0 busy -- --retry-after 0:1
+		with head='HTTP/1.1 429\n\n' says 9000 x -- --retry-after 9:http:429 --http-status head
+		with head='HTTP/1.1 503\n\n' says null x -- --retry-after 9:http:429 --http-status head
+		# A longer time that is named counts, and of several the longest.
+		with head='HTTP/1.1 429\nRetry-After: 20\n\n' says 20000 x -- --retry-after 9:http:429 --http-status head
+		with head='HTTP/1.1 429\nRetry-After: 5\n\n' says 9000 x -- --retry-after 9:http:429 --http-status head
+		says 9000 'in 5s' -- --retry-after 9:1 "${after[@]}"
+		says 11000 'in 11s' -- --retry-after 9:1 "${after[@]}"
+		says 9000 busy -- --retry-after 8:1 --retry-after 9:stderr:busy --retry-after 7:1
+		says 7000 busy -- --policy ./policy
+		says null busy -- --policy ./policy --retry-after ''
+		# It changes nothing else.
+		says 7000 busy -- --stop-on 1 --retry-after 7:1 && has '"reason": "stop-rule",' report
+		says 7000 busy -- --retry-on 9 --retry-after 7:1 && has '"reason": "not-retryable",' report
+	END
+	try says='> busy' report='reason=succeeded each.retry_after_ms=null' --retry-after 7:0,stderr:busy -- sh -c 'echo busy >&2'
+	table try <<-'END'
+		status=3 says='attempt 1 failed (exit 3), giving up: Retry-After too long (1m by --retry-after 60:3), the deadline comes first (a longer one waits for it)' -T 20 --retry-after 60:3 -- sh -c 'exit 3'
+		status=3 says='> in 20s|attempt 1/5 failed (exit 3), giving up: Retry-After too long (20s)' --max-retry-after 9 --retry-after 30:3 "${after[@]}" -- sh -c 'echo in 20s >&2; exit 3'
+	END
+}
+
 @test "the output is relayed unchanged, and held where that is asked for" {
 	local after=(--retry-after stdout:in --retry-after stderr:in)
 	try status=1 -q -n 1 "${after[@]}" -- sh -c 'printf "a\0in 5"; printf x >&2; exit 1'
@@ -112,16 +247,28 @@ asks='echo in 30ms >&2; exit 1'
 }
 
 @test "a stream without a pattern, another stream and a bad pattern are refused" {
-	local why="--retry-after: neither stderr:ERE nor stdout:ERE" all=() i
+	local why="--retry-after: neither DUR:LIST, stderr:ERE nor stdout:ERE" all=() i
 	also=(touch ran)
 	for ((i = 0; i < 64; i++)); do
 		all+=(--retry-after stderr:in)
 	done
 	"$RETRY" "${all[@]}" true
 	table refused <<-'END'
-		"$why: '20'" --retry-after 20
+		"$why: 'in '" --retry-after 'in '
 		"$why: 'stdin:in '" --retry-after 'stdin:in '
-		"$why: '1,stderr:in '" --retry-after '1,stderr:in '
+		"--retry-after: not DUR:LIST: '20'" --retry-after 20
+		"--retry-after: not DUR:LIST: '1,stderr:in '" --retry-after '1,stderr:in '
+		"--retry-after: not DUR:LIST: '1x:7'" --retry-after 1x:7
+		"--retry-after: empty item in '20:'" --retry-after 20:
+		"--retry-after: above 255 (an HTTP status is http:500): '429' in '20:429'" --retry-after 20:429
+		"--retry-after: ) without (: ') ' in 'in ) '" --retry-after '1:stderr:in ) '
+		"--retry-after: not a LIST of statuses, http: items and patterns: '20:7,timeout'" --retry-after 20:7,timeout
+		"--retry-after: not a LIST of statuses, http: items and patterns: '20:TERM'" --retry-after 20:TERM
+		"--retry-after: not a LIST of statuses, http: items and patterns: '20:signal,stderr:in'" --retry-after 20:signal,stderr:in
+		"--retry-after: not a LIST of statuses, http: items and patterns: '20:idle'" --retry-after 20:idle
+		"--retry-after: not a LIST of statuses, http: items and patterns: '20:fail'" --retry-after 20:fail
+		"--retry-after: not a LIST of statuses, http: items and patterns: '20:over:5'" --retry-after 20:over:5
+		"--retry-after: not a LIST of statuses, http: items and patterns: '20:under:5'" --retry-after 20:under:5
 		"--retry-after: the pattern is empty: ''" --retry-after stderr:
 		"--retry-after: ) without (: ') ' in 'in ) '" --retry-after 'stderr:in ) '
 		"--retry-after: more than 64 patterns: 'stdout:in'" "${all[@]}" --retry-after stdout:in

@@ -149,6 +149,11 @@ static const char *const rules[] = {
 	 */
 	WINDOW "begin refuse 8s wait 4s, +4s begin wait 4s",
 	WINDOW "begin refuse 5m wait 150s",
+	/* A second may be the least that the server can say: if it served nothing since, there is
+	 * no probe. */
+	WINDOW "begin refuse 1s wait 1s",
+	WINDOW "begin serve begin refuse 1s wait 500ms",
+	WINDOW "begin refuse 1001ms wait 500.5ms",
 	/* Without a wait, at halves of what is left of the period. */
 	WINDOW "begin, +1s refuse 0 wait 2.5s, +2.5s begin wait 2.5s",
 	WINDOW "begin, +1s refuse 0, come refuse 0 x3, wait 2.5s, come refuse 0, wait 5s",

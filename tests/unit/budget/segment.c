@@ -307,6 +307,31 @@ TEST(corrupt_limits) {
 	}
 }
 
+/* What is known of the server has a time, and can be forgotten; but not --rate. */
+TEST(forgets_the_server) {
+	struct traffic traffic;
+	struct segment new;
+	uint64_t change;
+
+	segment_make(&new, "key", &minute, &origin);
+	EQUAL("never", segment_seen(&new), 0);
+	change = segment_read(&new, NANOS_MINUTE, &traffic);
+	traffic.pace.seen = NANOS_SECOND;
+	traffic.pace.rate = 5;
+	traffic.looks.waiting = 3;
+	traffic.rate.terms = (struct rate_terms){ .number = 7, .time = NANOS_SECOND };
+	HOLDS("replaced", segment_replace(&new, change, &traffic));
+	HOLDS("of before", !segment_replace(&new, change, &traffic));
+	EQUAL("once", segment_seen(&new), NANOS_SECOND);
+	segment_forget(&new);
+	EQUAL("forgotten", segment_seen(&new), 0);
+	segment_read(&new, NANOS_MINUTE, &traffic);
+	HOLDS("pace", !(traffic.pace.rate > 0));
+	HOLDS("looks", !(traffic.looks.waiting > 0));
+	EQUAL("rate", (int64_t)traffic.rate.terms.number, 7);
+	EQUAL("time", traffic.rate.terms.time, NANOS_SECOND);
+}
+
 /*
  * Layout: other versions and machines use the same file. A change of the layout
  * needs another SEGMENT_PREFIX. But spare bytes may be used for something that

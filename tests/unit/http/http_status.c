@@ -12,30 +12,31 @@
 #define CAPTURES "tests/fixtures/http.jsonl"
 
 /* What the bytes say, read in parts of at most so many. */
-static struct http_status parse_parts(bool dump, const char *bytes, size_t length, size_t most) {
+static struct http_status
+parse_parts(enum http_form form, const char *bytes, size_t length, size_t most) {
 	static struct http_reader reader;
 
-	http_status_begin(&reader, dump);
+	http_status_begin(&reader, form, NOW);
 	for (size_t at = 0, part; at < length; at += part) {
 		part = length - at < most ? length - at : most;
 		if (!http_status_add(&reader, bytes + at, part))
 			break;
 	}
-	return http_status_end(&reader, bytes, length, NOW);
+	return http_status_end(&reader, bytes, length);
 }
 
 /* The bytes in a block of exactly their size, so that a read past it shows. */
-static struct http_status parse(bool dump, const char *bytes, size_t length) {
+static struct http_status parse(enum http_form form, const char *bytes, size_t length) {
 	char *copy = malloc(length > 0 ? length : 1);
 	struct http_status http, other;
 
 	if (copy == NULL)
 		abort();
 	memcpy(copy, bytes, length);
-	http = parse_parts(dump, copy, length, length);
+	http = parse_parts(form, copy, length, length);
 	/* Wherever it is cut, it says the same. */
 	for (size_t most = 1; most < 8 && most < length; most++) {
-		other = parse_parts(dump, copy, length, most);
+		other = parse_parts(form, copy, length, most);
 		EQUAL(bytes, other.code, http.code);
 		EQUAL(bytes, other.after.wait, http.after.wait);
 		EQUAL(bytes, other.after.doubtful != NULL, http.after.doubtful != NULL);
@@ -49,7 +50,9 @@ static const char *put_wait(char room[32], const struct http_status *http) {
 	if (http->after.never)
 		return "never";
 	if (!http->after.given)
-		return http->after.doubtful != NULL ? "doubtful" : "none";
+		return http->after.doubtful != NULL ? "doubtful"
+		    : http->after.wanted            ? "wanted"
+						    : "none";
 	if (http->after.wait == NANOS_MAX)
 		return "for ever";
 	snprintf(room, 32, "%.10gs", (double)http->after.wait / NANOS_SECOND);
@@ -64,10 +67,10 @@ static void quote(char *text) {
 }
 
 /* The code and the wait, as far as each is known. */
-static const char *show(bool dump, const char *text) {
+static const char *show(enum http_form form, const char *text) {
 	static char got[80];
 	char room[32], code[16] = "-";
-	struct http_status http = parse(dump, text, strlen(text));
+	struct http_status http = parse(form, text, strlen(text));
 	const char *wait = put_wait(room, &http);
 
 	if (http.code >= 0)
@@ -84,10 +87,13 @@ static const char *read_of(const char *row) {
 	snprintf(text, sizeof text, "%s", row);
 	if (strchr(text, '{') != NULL)
 		quote(text);
-	return show(false, text);
+	return show(HTTP_FORM_ANY, text);
 }
 
-static const char *dump_of(const char *text) { return show(true, text); }
+static const char *dump_of(const char *text) { return show(HTTP_FORM_HEADS, text); }
+
+/* The same of several URLs. */
+static const char *waits_of(const char *text) { return show(HTTP_FORM_SEVERAL, text); }
 
 /* The wait that the fields of a head name; "'" is a quotation mark. */
 static const char *wait_of(const char *fields) {
@@ -97,7 +103,7 @@ static const char *wait_of(const char *fields) {
 
 	snprintf(text, sizeof text, "HTTP/1.1 503 x\n%s\n\n", fields);
 	quote(text);
-	http = parse(false, text, strlen(text));
+	http = parse(HTTP_FORM_ANY, text, strlen(text));
 	return put_wait(room, &http);
 }
 
@@ -114,7 +120,7 @@ TEST(captures) {
 		unit_member(line, "case", name);
 		unit_member(line, "code", code);
 		unit_member(line, "wait", wait);
-		http = parse(false, text, unit_member(line, "text", text));
+		http = parse(HTTP_FORM_ANY, text, unit_member(line, "text", text));
 		EQUAL(name, http.code, *code == '\0' ? -1 : strtol(code, NULL, 10));
 		SAME(name, put_wait(room, &http), wait);
 	}
@@ -212,14 +218,49 @@ TEST(heads_and_bodies) {
 	ALIKE(dumps, dump_of);
 }
 
+#define WAIT(seconds) "Retry-After: " #seconds "\r\n"
+
+/* The last code counts, and the longest wait of all errors. */
+TEST(responses_to_several_urls) {
+	static const char *const rows[][8] = {
+		{ "503 9s", BUSY WAIT(9) "\r\n" BUSY WAIT(5) "\r\n",
+		    BUSY WAIT(9) "\r\n" BUSY "\r\n", STATUS(429) WAIT(9) "\r\n" BUSY "\r\n",
+		    /* Its own Date, and no other one's. */
+		    BUSY "Retry-After: Sat, 22 Aug 2026 13:00:09 GMT\r\n"
+			 "Date: Sat, 22 Aug 2026 13:00:00 GMT\r\n\r\n" BUSY WAIT(5) "\r\n",
+		    BUSY WAIT(5) "\r\n" BUSY WAIT(9) },
+		{ "200 9s", BUSY WAIT(9) "\r\n" OK "\r\n" },
+		/* What a success or a redirect says of a wait is not about an error. */
+		{ "503 5s", OK WAIT(9) "\r\n" BUSY WAIT(5) "\r\n",
+		    STATUS(302) WAIT(9) "\r\n" BUSY WAIT(5) "\r\n",
+		    STATUS(100) WAIT(9) "\r\n" BUSY WAIT(5) "\r\n" },
+		{ "503", OK WAIT(9) "\r\n" BUSY "\r\n" },
+		{ "200 7s", OK "\r\n" OK WAIT(7) "\r\n" },
+		/* Heads of -Z that are mixed: the wait may be that of each. */
+		{ "503 9s", BUSY BUSY WAIT(9) "\r\n\r\n", BUSY OK WAIT(9) "\r\n" BUSY "\r\n\r\n",
+		    BUSY WAIT(5) BUSY WAIT(9) "\r\n\r\n" BUSY WAIT(7) "\r\n" },
+		{ "200 9s", BUSY OK WAIT(9) "\r\n\r\n", STATUS(429) OK "\r\n" WAIT(9) "\r\n" },
+		{ "200", OK "\r\n" OK "\r\n", "HTTP/1.1 503 x\r\n\r\n" OK "\r\n" },
+		{ "-", "", "\r\n" },
+	};
+	/* Of one URL each response but the last is a step on the way to it. */
+	static const char *const dumps[][3] = {
+		{ "503 5s", BUSY WAIT(9) "\r\n" BUSY WAIT(5) "\r\n" },
+		{ "200", BUSY WAIT(9) "\r\n" OK "\r\n" },
+	};
+
+	ALIKE(rows, waits_of);
+	ALIKE(dumps, dump_of);
+}
+
 TEST(any_bytes_may_stand_between) {
 	static const char text[] = "HTTP/1.1 503 \0x\r\nX: \xe9\xff\0\r\n"
 				   "Retry-After: 5\r\n\r\n\0\0";
-	struct http_status http = parse(false, text, sizeof text - 1);
+	struct http_status http = parse(HTTP_FORM_ANY, text, sizeof text - 1);
 
 	EQUAL("bytes", http.code, 503);
 	EQUAL("bytes", http.after.wait, 5 * NANOS_SECOND);
-	EQUAL("no bytes", parse_parts(false, NULL, 0, 1).code, -1);
+	EQUAL("no bytes", parse_parts(HTTP_FORM_ANY, NULL, 0, 1).code, -1);
 }
 
 /* Adds a field named X of so many bytes. */
@@ -232,14 +273,14 @@ static size_t add_long(char *text, size_t length, size_t bytes) {
 
 /* What a text says that begins with "302", goes on with fields of so many bytes, and has
  * the last response then. */
-static struct http_status parse_long(bool dump, size_t bytes, const char *last) {
+static struct http_status parse_long(enum http_form form, size_t bytes, const char *last) {
 	static char text[300000];
 	size_t length = (size_t)sprintf(text, "HTTP/1.1 302 x\nRetry-After: 9\n");
 
 	for (; bytes > 5000; bytes -= 5000) length = add_long(text, length, 5000);
 	length = add_long(text, length, bytes);
 	length += (size_t)sprintf(text + length, "\n%s", last);
-	return parse(dump, text, length);
+	return parse(form, text, length);
 }
 
 TEST(the_last_response_may_begin_anywhere) {
@@ -249,8 +290,8 @@ TEST(the_last_response_may_begin_anywhere) {
 	char row[64];
 
 	for (size_t bytes = 65400; bytes < 65600; bytes++) {
-		struct http_status dumped = parse_long(true, bytes, busy);
-		struct http_status text = parse_long(false, bytes, quoted);
+		struct http_status dumped = parse_long(HTTP_FORM_HEADS, bytes, busy);
+		struct http_status text = parse_long(HTTP_FORM_ANY, bytes, quoted);
 
 		snprintf(row, sizeof row, "%zu bytes before it", bytes);
 		EQUAL(row, dumped.code, 503);
@@ -273,7 +314,7 @@ TEST(fields_have_a_length_that_is_read) {
 		memset(text + length, ' ', sizeof text - length);
 		length = field + lengths[i];
 		length += (size_t)sprintf(text + length - 1, "\nRetry-After: 5\n\nHTTP") - 1;
-		http = parse(true, text, length);
+		http = parse(HTTP_FORM_HEADS, text, length);
 		EQUAL(text, http.after.wait, (i == 0 ? 7 : 5) * NANOS_SECOND);
 		EQUAL(text, http.after.doubtful != NULL, i > 0);
 	}
@@ -283,7 +324,7 @@ TEST(fields_have_a_length_that_is_read) {
 static const char *goes_on(const char *text) {
 	static struct http_reader reader;
 
-	http_status_begin(&reader, false);
+	http_status_begin(&reader, HTTP_FORM_ANY, NOW);
 	return http_status_add(&reader, text, strlen(text)) && http_status_add(&reader, "\n", 1)
 	    ? "goes on"
 	    : "over";
@@ -302,7 +343,7 @@ TEST(the_rest_of_a_body_is_not_read) {
 
 static const char *doubted(const char *text) {
 	static char got[80];
-	struct http_status http = parse(false, text, strlen(text));
+	struct http_status http = parse(HTTP_FORM_ANY, text, strlen(text));
 
 	snprintf(got, sizeof got, "%s '%s'", http.after.doubtful, http.after.doubt);
 	return got;
@@ -328,20 +369,33 @@ TEST(the_first_value_that_is_not_understood_is_kept) {
 #define NONE_LEFT "X-RateLimit-Remaining: 0\nX-RateLimit-Reset: "
 
 TEST(waits) {
-	static const char *const rows[][8] = {
+	static const char *const rows[][20] = {
 		{ "none", "", "Retry-After: ,", "Retry-After-Ms: ," },
 		{ "0s", "Retry-After: 0", "Retry-After: " AT("13:59:59"),
 		    "grpc-retry-pushback-ms: 0" },
-		{ "for ever", "Retry-After: 9223372037",
-		    "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT" },
+		{ "for ever", "Retry-After: 99999999999999999999",
+		    "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT",
+		    "Date: Wed, 01 Jan 1000 00:00:00 GMT\nRetry-After: 9223372036854775807" },
 		{ "doubtful", "Retry-After: +5", "Retry-After: 5s", "Retry-After: soon, later",
 		    "Retry-After: .", "Retry-After: Sat, 22 Aug 2026 14:00:10 +0200",
+		    "Retry-After: 2026-08-22T14:00:10", "Retry-After: 2026-08-22",
 		    "Retry-After-Ms: -1", "X-Amz-Retry-After: 1s" },
 		/* Dates. */
 		{ "10s", "Retry-After: Saturday, 22-Aug-26 14:00:10 GMT",
 		    "Date: yesterday\nRetry-After: " AT("14:00:10"),
 		    "Retry-After: 5, " AT("14:00:10"), "Retry-After: " AT("14:00:10") ", 5",
-		    "Retry-After: Sat Aug 22 14:00:10 2026, 5" },
+		    "Retry-After: Sat Aug 22 14:00:10 2026, 5",
+		    /* Without a zone it is in UTC, as all dates of HTTP. */
+		    "Retry-After: Sat, 22 Aug 2026 14:00:10",
+		    "Retry-After: 5, Saturday, 22-Aug-26 14:00:10, 1",
+		    "Date: Sat, 22 Aug 2026 13:00:00\nRetry-After: " AT("13:00:10"),
+		    /* RFC 3339, and seconds since the Epoch. */
+		    "Retry-After: 2026-08-22T14:00:10Z", "Retry-After: 2026-08-22T16:00:10+02:00",
+		    "Retry-After: 2026-08-22T14:00:09.5Z, 3", "Retry-After: 1787407210",
+		    "Retry-After: 1787407209.2", "Retry-After: 1787407210000",
+		    "Date: " AT("13:00:00") "\nRetry-After: 1787403610" },
+		{ "0s", "Retry-After: 1000000000", "Retry-After: 2020-08-22T14:00:10Z" },
+		{ "999999999s", "Retry-After: 999999999" },
 		{ "5s", "Date: Mon, 01 Jan 1900 00:00:00 GMT\nRetry-After: 5" },
 		{ "30s", "Retry-After: " AT("14:00:00") "\nDate: " AT("13:59:30"),
 		    "Retry-After: " AT("14:00:10") ", Saturday, 22-Aug-26 14:00:30 GMT, 5" },
@@ -351,7 +405,14 @@ TEST(waits) {
 		    "grpc-retry-pushback-ms: 250" },
 		{ "never", "grpc-retry-pushback-ms: -1", "grpc-retry-pushback-ms: x",
 		    "grpc-retry-pushback-ms: -1\nRetry-After: 5",
-		    "grpc-retry-pushback-ms: 5\ngrpc-retry-pushback-ms: -1" },
+		    "grpc-retry-pushback-ms: 5\ngrpc-retry-pushback-ms: -1",
+		    "X-Should-Retry: false", "stripe-should-retry:False ",
+		    "x-should-retry: true\nStripe-Should-Retry: false",
+		    "x-should-retry: false\nx-should-retry: true\nRetry-After: 5" },
+		{ "wanted", "x-should-retry: true", "Stripe-Should-Retry: true" },
+		{ "2s", "x-should-retry: true\nRetry-After: 2" },
+		{ "doubtful", "x-should-retry: 0", "Stripe-Should-Retry: no" },
+		{ "none", "should-retry: false", "x-should-retry:" },
 		/* The longest of them. */
 		{ "2s", "Retry-After: 2\nRetry-After-Ms: 1500", "Retry-After: 1\nRetry-After: 2",
 		    "Retry-After: 2,, 1,", "Retry-After: 2\nX-Amz-Retry-After: 1500" },
@@ -390,7 +451,7 @@ TEST(waits) {
 TEST(a_malformed_field_sets_doubtful) {
 	static const char text[] = "HTTP/1.1 503 x\nRetry-After: soon\n"
 				   "Retry-After-Ms: 5\n\n";
-	struct http_status http = parse(false, text, sizeof text - 1);
+	struct http_status http = parse(HTTP_FORM_ANY, text, sizeof text - 1);
 
 	HOLDS(text, http.after.given && http.after.doubtful != NULL && !http.after.never);
 }
@@ -402,6 +463,12 @@ TEST(what_a_status_means) {
 	EQUAL("503", http_status_judge(&http), HTTP_STATUS_SAYS_RETRY);
 	http.after.never = true;
 	EQUAL("never", http_status_judge(&http), HTTP_STATUS_SAYS_STOP);
+	http = (struct http_status){ .code = 409, .after.wanted = true };
+	EQUAL("wanted", http_status_judge(&http), HTTP_STATUS_SAYS_RETRY);
+	http.after.never = true;
+	EQUAL("both", http_status_judge(&http), HTTP_STATUS_SAYS_STOP);
+	http = (struct http_status){ .code = 200, .after.wanted = true };
+	EQUAL("200", http_status_judge(&http), HTTP_STATUS_SAYS_NOTHING);
 	http.code = 302;
 	EQUAL("302", http_status_judge(&http), HTTP_STATUS_SAYS_NOTHING);
 	http = (struct http_status){ .code = -1 };

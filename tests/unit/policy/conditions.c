@@ -24,7 +24,7 @@ static const char *const signals[] = {
 };
 
 static struct conditions codes_of(const char *list) {
-	struct conditions set = { .fail = false };
+	struct conditions set = { .first = { .fail = false } };
 	struct watches watches = { .list = watch_room };
 	struct conditions_error error = { "", "", 0 };
 
@@ -51,7 +51,7 @@ static void show_runs(char *room, size_t size, const char *name, const bool *set
 
 /* All that a set names, in one order: "7 64-78 signal-9 http:500-599 fail". */
 static void
-show(char *room, size_t size, const struct conditions *set, const struct watches *watches) {
+show(char *room, size_t size, const struct condition_set *set, const struct watches *watches) {
 	bool exits[256], signs[129] = { false }, http[1000];
 	const struct {
 		bool is;
@@ -61,7 +61,6 @@ show(char *room, size_t size, const struct conditions *set, const struct watches
 		{ set->timeout, " timeout" },
 		{ set->idle, " idle" },
 		{ set->fail, " fail" },
-		{ conditions_empty(set), " nothing" },
 	};
 
 	room[0] = '\0';
@@ -82,6 +81,8 @@ show(char *room, size_t size, const struct conditions *set, const struct watches
 		if ((set->watches >> i & 1) != 0)
 			snprintf(room + strlen(room), size - strlen(room), " fd-%d[%s]",
 			    watches->list[i].fd, watches->list[i].text);
+	if (room[0] == '\0')
+		strcpy(room, " nothing");
 	memmove(room, room + 1, strlen(room));
 	HOLDS(room, conditions_has_http(set, 0) == (strstr(room, "http:") != NULL));
 	HOLDS(room, !conditions_has_http(set, -1));
@@ -95,7 +96,7 @@ static void check_spelling(const char *spelling, int number) {
 	struct watches none = { .count = 0 };
 	char got[64], want[64];
 
-	show(got, sizeof got, &set, &none);
+	show(got, sizeof got, &set.first, &none);
 	snprintf(want, sizeof want, "signal-%d", number);
 	SAME(spelling, got, want);
 	EQUAL(spelling, signame_number(spelling, strlen(spelling)), number);
@@ -195,11 +196,44 @@ TEST(lists) {
 		char room[256];
 
 		HOLDS(list, conditions_parse(&set, &watches, list, &error));
-		show(room, sizeof room, &set, &watches);
-		SAME(list, room, accepted[i].names);
+		for (int again = 0; again <= 1; again++) {
+			show(room, sizeof room, conditions_at(&set, again), &watches);
+			SAME(list, room, accepted[i].names);
+		}
+		HOLDS(list, !conditions_empty(&set));
 		EQUAL(list, watches.count, strchr(room, '[') != NULL);
 		EQUAL(list, watch_room[0].number, 0);
 		HOLDS(list, watch_room[0].pattern == NULL);
+	}
+}
+
+/* A LIST, what it names at the first attempt, and what at a later one. */
+TEST(lists_with_again) {
+	static const char *const rows[][3] = {
+		{ "again:7", "nothing", "7" },
+		{ "5,again:7,9", "5 9", "5 7 9" },
+		{ "again:64-78,70", "70", "64-78" },
+		{ "again:SEGV,again:signal,idle", "idle", "signal-11 signal idle" },
+		{ "again:timeout,again:fail", "nothing", "timeout fail" },
+		{ "again:http:409,http:5xx", "http:500-599", "http:409 http:500-599" },
+		{ "again:stderr:a,7", "nothing", "fd-2[a,7]" },
+		{ "7,again:stdout:again:7", "7", "7 fd-1[again:7]" },
+		{ "stderr:again:7", "fd-2[again:7]", "fd-2[again:7]" },
+	};
+
+	for (size_t i = 0; i < LENGTH(rows); i++) {
+		const char *list = rows[i][0];
+		struct conditions set = codes_of(NULL);
+		struct watches watches = { .list = watch_room };
+		struct conditions_error error;
+		char room[256];
+
+		HOLDS(list, conditions_parse(&set, &watches, list, &error));
+		HOLDS(list, !conditions_empty(&set));
+		for (int again = 0; again <= 1; again++) {
+			show(room, sizeof room, conditions_at(&set, again), &watches);
+			SAME(list, room, rows[i][again + 1]);
+		}
 	}
 }
 
@@ -223,9 +257,9 @@ TEST(lists_of_times) {
 
 		HOLDS(rows[i].list, !conditions_empty(&set));
 		while (*named.rest != '\0')
-			HOLDS(rows[i].list, conditions_has_time(&set, script_span(&named)));
+			HOLDS(rows[i].list, conditions_has_time(&set.first, script_span(&named)));
 		while (*others.rest != '\0')
-			HOLDS(rows[i].list, !conditions_has_time(&set, script_span(&others)));
+			HOLDS(rows[i].list, !conditions_has_time(&set.first, script_span(&others)));
 	}
 }
 
@@ -238,13 +272,14 @@ TEST(a_pattern_is_watched_for_once) {
 	HOLDS("1st", conditions_parse(&retry, &watches, "stderr:a", &error));
 	HOLDS("2nd", conditions_parse(&retry, &watches, "stdout:a", &error));
 	HOLDS("3rd", conditions_parse(&retry, &watches, "stderr:ab", &error));
-	HOLDS("retry", retry.watches == 7);
+	HOLDS("retry", retry.first.watches == 7);
 	EQUAL("all", watches.count, 3);
 	HOLDS("again", conditions_parse(&retry, &watches, "7,stderr:a", &error));
 	HOLDS("again", conditions_parse(&stop, &watches, "stdout:a", &error));
 	HOLDS("again", conditions_watch(&stop, &watches, 2, "ab") != NULL);
-	HOLDS("again", retry.watches == 7);
-	HOLDS("again", stop.watches == 6);
+	HOLDS("again", conditions_parse(&stop, &watches, "again:stderr:a", &error));
+	HOLDS("again", retry.first.watches == 7);
+	HOLDS("again", stop.first.watches == 6 && stop.later.watches == 7);
 	EQUAL("again", watches.count, 3);
 }
 
@@ -259,7 +294,7 @@ TEST(the_most_patterns) {
 	for (int i = 0; i < CONDITIONS_WATCHES; i++)
 		HOLDS(lists[i], conditions_parse(&set, &watches, lists[i], &error));
 	EQUAL("64", watches.count, CONDITIONS_WATCHES);
-	HOLDS("64", set.watches == UINT64_MAX);
+	HOLDS("64", set.first.watches == UINT64_MAX);
 	before = set;
 	HOLDS("65", !conditions_parse(&set, &watches, lists[64], &error));
 	SAME("65", error.why, "more than 64 patterns");
@@ -271,7 +306,7 @@ TEST(the_most_patterns) {
 	/* A pattern that is already there needs no room. */
 	set = codes_of(NULL);
 	HOLDS("64th", conditions_parse(&set, &watches, lists[63], &error));
-	HOLDS("64th", set.watches == UINT64_C(1) << 63);
+	HOLDS("64th", set.first.watches == UINT64_C(1) << 63);
 }
 
 #define UNKNOWN "not an exit status, signal or condition"
@@ -304,7 +339,8 @@ TEST(items_that_are_refused) {
 		{ UNKNOWN,
 		    "x -1 +1 5- -5 - 1-2-3 1--2 1.5 0x10 1e2 7x 5-x x-5 SIGNOPE SIG SIG9 HUP-TERM "
 		    "RTMIN+31 signals FAIL failure time idle-timeout timeouts !1 1;2 * http "
-		    "HTTP:503 under OVER:5 STDERR:x stder:x stderr stdin:x" },
+		    "HTTP:503 under OVER:5 STDERR:x stder:x stderr stdin:x "
+		    "again again:x again:again:7 Again:7 again:stderr" },
 		{ NO_STATUS,
 		    "http:x http:99 http:600 http:0 http:99999999999999999999 "
 		    "http:+503 http:503x http:50x http:5x http:5xxx http:5XX "
@@ -328,12 +364,15 @@ TEST(lists_that_are_refused) {
 		const char *list, *why, *item;
 	} rows[] = { { "", EMPTY, "" }, { ",", EMPTY, "" }, { "1,", EMPTY, "" },
 		{ "1,,2", EMPTY, "" }, { "http:503,", EMPTY, "" }, { ",stderr:x", EMPTY, "" },
-		{ "1,256,2", ABOVE, "256" }, { "http:503,504", ABOVE, "504" },
-		{ "7,http:504-500,8", BACKWARDS, "http:504-500" }, { "1,x,y", UNKNOWN, "x" },
-		{ "x,stderr:a,b", UNKNOWN, "x" }, { "1 - 2", UNKNOWN, "1 - 2" },
-		{ "1, 2", BLANKS, " 2" }, { "1\t,2", BLANKS, "1\t" }, { "1, ", BLANKS, " " },
-		{ " stderr:x", BLANKS, " stderr:x" }, { "http: 503", NO_STATUS, "http: 503" },
-		{ "over: 5", NO_TIME, "over: 5" }, { "under:5q,7", NO_TIME, "under:5q" } };
+		{ "again:", EMPTY, "again:" }, { "7,again:,8", EMPTY, "again:" },
+		{ "again: 7", BLANKS, "again: 7" }, { "again:9-5", BACKWARDS, "again:9-5" },
+		{ "again:http:x,7", NO_STATUS, "again:http:x" }, { "1,256,2", ABOVE, "256" },
+		{ "http:503,504", ABOVE, "504" }, { "7,http:504-500,8", BACKWARDS, "http:504-500" },
+		{ "1,x,y", UNKNOWN, "x" }, { "x,stderr:a,b", UNKNOWN, "x" },
+		{ "1 - 2", UNKNOWN, "1 - 2" }, { "1, 2", BLANKS, " 2" }, { "1\t,2", BLANKS, "1\t" },
+		{ "1, ", BLANKS, " " }, { " stderr:x", BLANKS, " stderr:x" },
+		{ "http: 503", NO_STATUS, "http: 503" }, { "over: 5", NO_TIME, "over: 5" },
+		{ "under:5q,7", NO_TIME, "under:5q" } };
 
 	for (size_t i = 0; i < LENGTH(rows); i++)
 		check_refusal(rows[i].list, rows[i].why, rows[i].item);

@@ -1,5 +1,5 @@
 /*
- * Covers policy/verdict.
+ * Covers policy/verdict, policy/known_wait.
  *
  * verdict and plan, row by row: from outcomes and instants to what happens
  * next. Nothing forks, nothing waits.
@@ -69,8 +69,9 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 	static const struct script_field fields[] = {
 #define FIELD(name, field, type) { name, offsetof(struct outcome, field), SCRIPT_##type }
 		FIELD("preserved", preserved, BOOL), FIELD("overrun", overrun, BOOL),
-		FIELD("never", http.after.never, BOOL), FIELD("ran", duration, SPAN),
-		FIELD("took", elapsed, SPAN)
+		FIELD("again", again, BOOL), FIELD("never", http.after.never, BOOL),
+		FIELD("wanted", http.after.wanted, BOOL),
+		FIELD("ran", duration, SPAN), FIELD("took", elapsed, SPAN)
 	};
 	struct outcome outcome = { .end = END_EXITED, .code = 22 };
 
@@ -95,6 +96,8 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 			request.method = "POST";
 		else if (script_is(script, "curl"))
 			request.curl = true;
+		else if (script_is(script, "keyed"))
+			request.keyed = true;
 		else if (script_is(script, "limits"))
 			paced = true;
 		else if (script_is(script, "several"))
@@ -241,6 +244,27 @@ TEST(verdicts) {
 		{ "not-retryable by retry-on", "retry=under:5 | exit 1 ran 5s",
 		    "retry=under:5 | no-fork EAGAIN" },
 		{ "retry by fail-on", "fail=under:1 | exit 0 ran 0.5s" },
+		/* Items that name no first attempt. */
+		{ "stop-rule by stop-on", "stop=again:7 | exit 7 again",
+		    "stop=again:stderr:no | exit 1 seen no again",
+		    "stop=again:over:5,again:timeout | exit 1 ran 6s again, timeout again" },
+		{ "retry by default", "stop=again:7,9 | exit 7, exit 8 again",
+		    "stop=again:fail | exit 1, killed SEGV, timeout",
+		    "stop=again:stderr:no | exit 1 seen no",
+		    "success=again:stderr:old | exit 1 seen old", "success=again:fail | exit 9",
+		    "stop=again:over:5,again:timeout | exit 1 ran 6s, timeout" },
+		{ "succeeded by success-on", "success=again:stderr:old | exit 1 seen old again",
+		    "success=again:fail | exit 9 again" },
+		{ "succeeded by exit-status", "fail=again:0 | exit 0" },
+		{ "retry by fail-on", "fail=again:0 | exit 0 again" },
+		{ "retry by retry-on", "retry=again:7 | exit 7 again",
+		    "retry=again:INT | killed INT again", "retry=again:http:404 | http 404 again" },
+		{ "not-retryable by retry-on", "retry=again:7 | exit 7, exit 8, exit 8 again",
+		    "retry=again:http:404 | http 503 again" },
+		{ "not-retryable by signal", "retry=again:INT | killed INT" },
+		/* At the first attempt the table of HTTP counts. */
+		{ "not-retryable by http", "retry=again:http:404 | http 404" },
+		{ "retry by http", "retry=again:http:404 | http 503" },
 		/* Presets. */
 		{ "retry by preset", "transient=timeout,75 | exit 75, timeout",
 		    "transient=stderr:busy | exit 1 seen busy",
@@ -251,8 +275,16 @@ TEST(verdicts) {
 		    "transient=stderr:busy fatal=stderr:no | killed PIPE seen busy seen no",
 		    "transient=75 fatal=stderr:no | exit 75 seen no",
 		    "fail=0 fatal=stderr:no | exit 0 seen no",
-		    "retry=fail fatal=stderr:no | exit 1 seen no",
-		    "fatal=stderr:no | http 503 seen no", "fail=0,1 transient=75 | exit 1" },
+		    "retry=9 transient=9 fatal=stderr:no | exit 1 seen no",
+		    "fatal=stderr:no | http 200 seen no", "fail=0,1 transient=75 | exit 1" },
+		/* The user knows better, of one word, and the server, too. */
+		{ "retry by retry-on", "retry=fail fatal=stderr:no | exit 1 seen no",
+		    "retry=stderr:no fatal=stderr:no transient=75 | exit 1 seen no",
+		    "retry=http:404 fatal=stderr:no | http 404 seen no",
+		    "retry=PIPE fatal=stderr:no | killed PIPE seen no" },
+		{ "retry by preset", "retry=stderr:no fatal=stderr:no transient=75 | exit 75" },
+		{ "retry by http", "fatal=stderr:no | http 503 seen no" },
+		{ "retry by deadline", "fatal=stderr:no | deadline seen no" },
 		{ "not-retryable by signal",
 		    "transient=stderr:busy | killed INT seen busy, killed PIPE" },
 		{ "succeeded by exit-status", "fatal=stderr:no | exit 0 seen no" },
@@ -262,6 +294,35 @@ TEST(verdicts) {
 		{ "retry by fail-on", "fail=0 transient=75 | exit 0, exit 0 http 202" },
 		{ "retry by http", "transient=75 | http 503" },
 		{ "not-retryable by http", "transient=75 | exit 75 http 404" },
+		/* The file of a tool. */
+		{ "retry by preset", "own-retry=75 | exit 75",
+		    "own-retry=75 fatal=stderr:no | exit 75 seen no", "own-retry=INT | killed INT",
+		    "own-retry=http:404 | http 404", "own-fail=0 | exit 0",
+		    "own-fail=0 transient=75 | exit 0", "retry=9 own-retry=75 | exit 75",
+		    "own-retry=timeout unfinished=timeout | timeout",
+		    "own-retry=again:75 | exit 75 again" },
+		{ "not-retryable by preset", "own-retry=75 | exit 1",
+		    "own-retry=again:75 | exit 75", "own-stop=2 own-retry=fail | exit 2",
+		    "own-stop=2 transient=2 | exit 2", "own-stop=http:503 | http 503",
+		    "own-retry=http:404 | http 503", "own-retry=75 own-fail=0 | exit 0" },
+		{ "retry by default", "own-stop=2 | exit 3", "own-stop=again:2 | exit 2",
+		    "own-success=3 | exit 2", "own-fail=0 | exit 3" },
+		{ "succeeded by success-on", "own-success=3 | exit 3", "own-success=fail | exit 9",
+		    "own-success=again:3 | exit 3 again", "own-success=0 own-fail=0 | exit 0",
+		    "own-success=stderr:old fatal=stderr:old | exit 1 seen old",
+		    "success=2 own-stop=2 | exit 2" },
+		{ "not-retryable by http", "own-retry=22 | http 404" },
+		{ "retry by http", "own-retry=75 | http 503" },
+		/* What the user says counts more. */
+		{ "retry by retry-on", "retry=2 own-stop=2 | exit 2",
+		    "retry=3 own-success=3 | exit 3",
+		    "retry=http:404 own-retry=http:503 | http 404" },
+		{ "not-retryable by retry-on", "retry=9 own-retry=75 | exit 3",
+		    "retry=http:404 own-retry=http:503 | http 503" },
+		{ "stop-rule by stop-on", "stop=75 own-retry=75 | exit 75",
+		    "stop=3 own-success=3 | exit 3" },
+		{ "retry by fail-on", "fail=0 own-success=0 | exit 0",
+		    "fail=0 own-retry=75 | exit 0" },
 		/* What a status file says. */
 		{ "succeeded by exit-status", "exit 0 http 200, exit 0 http 302",
 		    "exit 0 http 0, exit 0 unknown-http 503" },
@@ -273,7 +334,22 @@ TEST(verdicts) {
 		{ "retry by deadline", "deadline http 404" },
 		{ "not-retryable by signal", "killed INT http 503" },
 		{ "not-retryable by http", "http 503 never, exit 14 http 200 never",
-		    "retry=http:503 | http 503 never" },
+		    "retry=http:503 | http 503 never", "retry=stderr:x | http 503 never seen x",
+		    "retry=14 transient=14 | exit 14 http 200 never", "http 409 never wanted",
+		    "http 409 never keyed" },
+		/* The server wants a retry. */
+		{ "retry by http", "http 409 wanted, http 400 wanted, http 501 wanted",
+		    "retry=http:503 | http 409 wanted",
+		    "fatal=stderr:no | http 404 wanted seen no" },
+		{ "stop-rule by stop-on", "stop=http:409 | http 409 wanted" },
+		{ "succeeded by exit-status", "exit 0 http 200 wanted" },
+		{ "retry by default", "exit 18 http 200 wanted" },
+		{ "not-retryable by preset", "transient=75 | exit 18 http 200 wanted" },
+		{ "not-idempotent by idempotency", "http 409 wanted once" },
+		/* The request with this key is still being served. */
+		{ "retry by http", "http 409 keyed, exit 0 http 409 keyed" },
+		{ "not-retryable by http", "http 409, http 404 keyed, http 422 keyed" },
+		{ "not-retryable by retry-on", "retry=http:503 | http 409 keyed" },
 		{ "succeeded by exit-status", "exit 0 http 200 never" },
 		/* Statuses of curl that no retry can help. */
 		{ "not-retryable by http",
@@ -293,7 +369,12 @@ TEST(verdicts) {
 		    "retry=http:5xx,7 | exit 7 http 404" },
 		/* Without http: in a list the table counts, whatever else is listed. */
 		{ "retry by http", "retry=7 | http 503" },
-		{ "not-retryable by http", "retry=22,stderr:no | http 404 seen no" },
+		/* What the output says of an error counts, but how the command ended does not. */
+		{ "not-retryable by http", "retry=22,stderr:no | http 404",
+		    "retry=fail,timeout,over:1 | http 404 ran 2s, timeout http 404",
+		    "retry=1-255 | http 404" },
+		{ "retry by retry-on", "retry=22,stderr:no | http 404 seen no",
+		    "retry=http:503,stderr:no | http 404 seen no", "retry=22 | exit 22 http 302" },
 		{ "not-retryable by retry-on", "retry=7 | exit 18 http 200",
 		    "retry=7 fail=http:204 | exit 0 http 204" },
 		{ "stop-rule by stop-on", "stop=http:503 | http 503, exit 0 http 503" },
@@ -302,6 +383,19 @@ TEST(verdicts) {
 		{ "succeeded by exit-status", "success=fail | exit 0 http 200",
 		    "fail=http:302 | exit 0 http 200" },
 		{ "retry by fail-on", "fail=http:302 | exit 0 http 302" },
+		/* With -w all is "not yet" that nothing calls final. */
+		{ "retry by default", "wait=9 | exit 7", "wait=9 retry=9 | exit 7, timeout",
+		    "wait=9 transient=75 | exit 7", "wait=9 retry=http:503 | exit 7 http 0" },
+		{ "retry by retry-on", "wait=9 retry=stderr:no fatal=stderr:no | exit 1 seen no",
+		    "wait=9 retry=http:404 | http 404" },
+		{ "retry by http", "wait=9 retry=http:404 | http 503" },
+		{ "retry by preset", "wait=9 transient=75 | exit 75" },
+		{ "not-retryable by preset", "wait=9 fatal=stderr:no | exit 1 seen no",
+		    "wait=9 retry=9 fatal=stderr:no | exit 1 seen no" },
+		{ "not-retryable by http", "wait=9 | http 404", "wait=9 retry=http:404 | http 410",
+		    "wait=9 transient=75 | exit 60 curl http 0" },
+		{ "stop-rule by stop-on", "wait=9 stop=7 | exit 7" },
+		{ "not-retryable by signal", "wait=9 | killed INT" },
 		/* A request that must not be sent twice. */
 		{ "succeeded by exit-status", "exit 0 once" },
 		{ "not-idempotent by idempotency", "http 503 once, exit 0 http 503 once",
@@ -432,6 +526,11 @@ static const char *const plans[] = {
 	/* No retry would help. */
 	"attempts=2 stop=22 | 7, 22 -> 2 in 1s, stop-rule, 22",
 	"deadline=1s stop=22 | 22 took 2s -> 1 in 2s, stop-rule, 22",
+	/* An attempt that is not the first one. */
+	"stop=again:7 | 7 -> 2 in 1s, stop-rule, 7",
+	"stop=again:7 | 8, 7 -> 2 in 1s, stop-rule, 7",
+	"success=again:7 | 7 -> 2 in 1s, succeeded",
+	"consecutive=2 stop=again:7 | 0, 7 -> 2 in 1s, stop-rule, 7",
 	"stop=TERM | killed TERM -> 1, stop-rule, 143 TERM",
 	"attempts=1 retry=7 | 8 -> 1, not-retryable, 8",
 	"killed INT -> 1, not-retryable, 130 INT",
@@ -463,6 +562,10 @@ static const char *const plans[] = {
 
 	/* The server names a wait; the backoff would be 1s, 2s, 4s... */
 	"attempts=4 | http 503 wait 3s -> 4 in 10s, attempts, 22",
+	"attempts=4 | http 409 keyed -> 4 in 7s, attempts, 22",
+	"attempts=4 delay=0,2s | http 409 keyed -> 4 in 4s, attempts, 22",
+	"attempts=3 | http 409 keyed wait 3s -> 3 in 6s, attempts, 22",
+	"http 503, http 409 keyed, http 409 -> 3 in 3s, not-retryable, 22",
 	"attempts=3 | http 429 wait 60s, http 503 -> 3 in 62s, attempts, 22",
 	"attempts=4 | http 429 -> 4 in 7s, attempts, 22",
 	/* After a 429 the first retry is not at once. */
@@ -488,6 +591,46 @@ static const char *const plans[] = {
 	"attempts=2 | 1 hint 301s -> 1, retry-after, 1",
 	"attempts=2 deadline=10s | 1 hint 10s -> 1, retry-after, 1",
 	"attempts=3 | 1 http 503 wait 7s hint 5s -> 3 in 14s, attempts, 1",
+
+	/* A wait of the user's own, after some failures. */
+	"attempts=3 retry-after=7:1 | 1, 2 -> 3 in 9s, attempts, 2",
+	"attempts=3 retry-after=0.5:1 | 1 -> 3 in 3s, attempts, 1",
+	"attempts=2 retry-after=9:http:429 | http 429 -> 2 in 9s, attempts, 22",
+	"attempts=2 retry-after=7:1 retry-after=9:1 retry-after=8:1 | 1 -> 2 in 9s, attempts, 1",
+	/* It is a lower bound beside what the server names, and has no upper one. */
+	"attempts=2 retry-after=9:http:429 | http 429 wait 7s -> 2 in 9s, attempts, 22",
+	"attempts=2 retry-after=9:http:429 | http 429 wait 20s -> 2 in 20s, attempts, 22",
+	"attempts=2 retry-after=7:1 | 1 hint 9s -> 2 in 9s, attempts, 1",
+	"attempts=2 retry-after=1000:1 | 1 -> 2 in 1000s, attempts, 1",
+	"attempts=2 retry-after=1000:1 | 1 hint 301s -> 1, retry-after, 1",
+	"attempts=2 retry-after=1000:1 | 1 hint 300s -> 2 in 1000s, attempts, 1",
+	"deadline=10s retry-after=10:1 | 1 -> 1, retry-after, 1",
+	"attempts=2 deadline=10s retry-after=9.5:1 | 1 -> 2 in 9.5s, attempts, 1",
+	/* What is retried stays, and a success needs no wait. */
+	"retry=7 retry-after=9:1 | 1 -> 1, not-retryable, 1",
+	"retry-after=9:http:404 | http 404 -> 1, not-retryable, 22",
+	"consecutive=2 retry-after=9:stderr:busy | 0 seen busy -> 2 in 1s, succeeded",
+	"attempts=2 retry-after=9:stderr:busy | 1 seen busy -> 2 in 9s, attempts, 1",
+	"attempts=2 retry-after=9:124 | timeout -> 2 in 9s, attempts, 124",
+	/* A wait that a preset knows grows with each limit, and ends with a success. */
+	"attempts=3 known=60:1 | 1 -> 3 in 180s, attempts, 1",
+	"attempts=4 known=60:1 | 1, 2, 1, 2 -> 4 in 182s, attempts, 2",
+	"attempts=9 known=60:1 | 1 -> 4 in 420s, retry-after, 1",
+	"attempts=9 consecutive=2 known=60:1 | 1 x2, 0, 1, 0 -> 6 in 242s, succeeded",
+	"deadline=100s known=60:1 | 1 -> 2 in 60s, retry-after, 1",
+	"max-retry-after=59 known=60:1 | 1 -> 1, retry-after, 1",
+	/* The server knows more, and so does the user. */
+	"attempts=3 known=60:1 | 1 hint 7s, 1 -> 3 in 127s, attempts, 1",
+	"attempts=2 known=60:http:403 | http 403 wait 5s -> 2 in 5s, attempts, 22",
+	"attempts=2 known=60:1 retry-after=5:1 | 1 -> 2 in 5s, attempts, 1",
+	"attempts=2 known=60:1 retry-after=1000:1 | 1 -> 2 in 1000s, attempts, 1",
+	"attempts=2 known=60:1 retry-after=5:2 | 1 -> 2 in 60s, attempts, 1",
+	/* A limit that a preset knows is not final, whatever else it says. */
+	"attempts=2 fatal=stderr:no known=60:stderr:busy | 1 seen no seen busy -> 2 in 60s, "
+	"attempts, 1",
+	"attempts=2 fatal=stderr:no known=60:stderr:busy | 1 seen no -> 1, not-retryable, 1",
+	"attempts=2 fatal=stderr:no retry-after=9:stderr:busy | 1 seen no seen busy -> 1, "
+	"not-retryable, 1",
 
 	/* The status is 0 only if an attempt was judged a success. */
 	"attempts=2 | 0 http 503 -> 2 in 1s, attempts, 1",
@@ -523,6 +666,7 @@ static const char *const plans[] = {
 	"limit=5:7 limit=1:fail | 7 -> 2 in 1s, limit, 7",
 	"limit=1:7 limit=2:7,8 | 8, 7, 8 -> 3 in 3s, limit, 8",
 	"limit=1:timeout | timeout took 2s -> 2 in 5s, limit, 124",
+	"limit=0:again:7 | 7 -> 2 in 1s, limit, 7",
 	"limit=0:7 stop=7 | 7 -> 1, stop-rule, 7",
 	"limit=0:22 | http 503 wait 9000s -> 1, limit, 22",
 	"limit=1:0 fail=0 | 0 -> 2 in 1s, limit, 1",
@@ -543,6 +687,50 @@ static const char *const plans[] = {
 	"attempts=2 keep-status | 0 overrun -> 1, internal, 125",
 	"keep-status | killed TERM overrun -> 1, internal, 125",
 	"consecutive=3 deadline=1.5s keep-status success=3 | 3 -> 2 in 1s, deadline, 3",
+
+	/* Only a limit has ended the retries. */
+	"exhausted-status=9 attempts=2 | 7 -> 2 in 1s, attempts, 9",
+	"exhausted-status=9 attempts=2 | 0 http 503 -> 2 in 1s, attempts, 9",
+	"exhausted-status=9 attempts=2 | killed SEGV -> 2 in 1s, attempts, 9",
+	"exhausted-status=9 attempts=2 | timeout 7 took 1s -> 2 in 3s, attempts, 9",
+	"exhausted-status=9 attempts=2 | timeout 7 preserved -> 2 in 1s, attempts, 9",
+	"exhausted-status=9 limit=1:7 | 7 -> 2 in 1s, limit, 9",
+	"exhausted-status=9 deadline=3s | 7 -> 2 in 1s, deadline, 9",
+	"exhausted-status=9 deadline=5s retry=7 | deadline took 5s -> 1 in 5s, deadline, 9",
+	"exhausted-status=9 deadline=10s | killed SEGV late 10s -> 1 in 10s, deadline, 9",
+	"exhausted-status=9 attempts=2 | http 503 wait 301s -> 1, retry-after, 9",
+	"exhausted-status=9 | 7 denied 7s -> 1, budget, 9",
+	"exhausted-status=9 | 7 held 7s -> 1, breaker, 9",
+	"exhausted-status=9 deadline=60s | 7 crowded 60s -> 1, rate, 9",
+	"exhausted-status=9 max-retry-after=9s deadline=60s | 7 throttled 10s -> 1 in 9s, "
+	"retry-after, "
+	"9",
+	"exhausted-status=9 consecutive=3 deadline=1.5s | 0 -> 2 in 1s, deadline, 9",
+	"exhausted-status=9 attempts=3 consecutive=3 | 0, 7 -> 2 in 1s, attempts, 9",
+	/* But a retry would not have helped, or it was no failure. */
+	"exhausted-status=9 attempts=1 | 0 -> 1, succeeded",
+	"exhausted-status=9 attempts=1 stop=7 | 7 -> 1, stop-rule, 7",
+	"exhausted-status=9 attempts=1 retry=8 | 7 -> 1, not-retryable, 7",
+	"exhausted-status=9 attempts=1 | killed INT -> 1, not-retryable, 130 INT",
+	"exhausted-status=9 attempts=2 | 0 http 503 once -> 1, not-idempotent, 1",
+	"exhausted-status=9 deadline=5s | deadline once took 5s -> 1 in 5s, not-idempotent, 124",
+	"exhausted-status=9 attempts=2 | 7 lost input-consumed -> 1, input-consumed, 7",
+	"exhausted-status=9 attempts=2 | 7 interrupted -> 1, interrupted, 7",
+	"exhausted-status=9 consecutive=3 | 0 interrupted -> 1, interrupted, 1 TERM",
+	/* What was started elsewhere may still run. */
+	"exhausted-status=9 transient=timeout unfinished=timeout deadline=5s | deadline took 5s -> "
+	"1 "
+	"in 5s, deadline, 124",
+	"exhausted-status=9 retry=timeout unfinished=timeout deadline=5s | deadline took 5s -> 1 "
+	"in "
+	"5s, deadline, 9",
+	/* These are statuses of retry itself. */
+	"exhausted-status=9 | none held 7s -> 0, breaker, 75",
+	"exhausted-status=9 deadline=10s | none late 10s -> 0 in 10s, deadline, 124",
+	"exhausted-status=9 attempts=2 | no-exec ENOENT -> 1, not-executable, 127",
+	"exhausted-status=9 attempts=2 | no-exec ETXTBSY -> 2 in 1s, attempts, 126",
+	"exhausted-status=9 attempts=2 | no-fork EAGAIN -> 2 in 1s, internal, 125",
+	"exhausted-status=9 attempts=1 | 7 overrun -> 1, internal, 125",
 
 	/* The machine slept during a delay, or the splay. */
 	"deadline=10s | 7 late 10s -> 1 in 10s, deadline, 7",
@@ -710,6 +898,8 @@ static const char *const drawn[] = {
 	"jitter=full | http 503 wait 5s -> 5s to 6s",
 	"jitter=equal | http 503 wait 60s -> 60s to 66s",
 	"jitter=decorrelated deadline=63s | http 503 wait 60s -> 60s to 61.5s",
+	"jitter=full retry-after=60:1 | 1 -> 60s to 66s",
+	"jitter=full retry-after=60:1 | 1 limits -> 60s to 66s",
 	/* RFC 6585: after a 429 at least the base delay. */
 	"jitter=full | http 429 -> 1s to 1s",
 	"jitter=full | http 503 -> 0s to 1s",
@@ -763,6 +953,30 @@ TEST_ROWS(drawn) {
 	tenth = (high - low) / 10;
 	HOLDS(row, least >= low && least <= low + tenth);
 	HOLDS(row, most <= high && most >= high - tenth);
+}
+
+/* Whether the delay is a wait that was asked for, or the usual one. */
+static const char *asker_of(const char *row) {
+	struct script script = script_of(row);
+	struct policy policy = read_options(&script);
+	struct outcome outcome = read_outcome(&script, NULL);
+	struct history history = plan_start(&policy, BEGAN, NANOS_MAX, 1);
+	struct step step;
+
+	plan_begin(&history);
+	step = next_step(&policy, &history, &outcome, BEGAN);
+	return !step.again ? "the end" : step.asked ? "asked" : "usual";
+}
+
+TEST(who_asks_for_a_delay) {
+	static const char *const rows[][5] = {
+		{ "asked", "| http 503 wait 1.5s", "| 7 hint 2s", "| http 503 wait 0.5s hint 2s",
+		    "jitter=full | limits http 429 wait 10s" },
+		{ "usual", "| 7", "| http 503 wait 0.5s", "| http 429", "| 7 unset-wait 9s" },
+		{ "the end", "deadline=1s | http 503 wait 2s", "stop=7 | 7 hint 2s" },
+	};
+
+	ALIKE(rows, asker_of);
 }
 
 TEST(the_lesser_deadline_counts) {
@@ -835,9 +1049,25 @@ static const char *const tells[] = { "| 0 -> success served", "| 0 interrupted -
 	"| http 503 wait 5s -> failure refused 5s", "| http 529 wait 5s -> failure refused 5s",
 	"stop=http:503 | http 503 wait 5s -> healthy refused 5s", "| http 503 -> failure",
 	"retry=http:409 | http 409 wait 5s -> failure refused 5s",
+	/* The wait for a request that is still being served is no limit. */
+	"| http 409 keyed wait 5s -> failure served", "| http 409 keyed -> failure served",
+	"| http 409 wanted wait 5s -> failure served",
 	"retry=http:409 | http 409 -> failure served", "| http 404 wait 5s -> healthy served",
 	"| http 404 -> healthy served", "| http 403 -> healthy served", "| http 408 -> failure",
-	"| http 503 timeout wait 5s -> failure" };
+	"| http 503 timeout wait 5s -> failure",
+	/* The user, or a preset, calls it a limit; a 5xx stays a failure. */
+	"retry-after=9:7 | 7 -> limit refused 9s", "retry-after=9:8 | 7 -> failure",
+	"retry-after=9:7 | 0 -> success served", "retry-after=0:7 | 7 -> limit refused",
+	"retry=7 retry-after=9:8 | 8 -> limit refused 9s",
+	"retry-after=9:http:404 | http 404 -> limit refused 9s",
+	"retry-after=9:http:503 | http 503 -> failure refused 9s",
+	"retry-after=9:http:503 | http 503 wait 20s -> failure refused 20s",
+	"retry-after=9:124 | timeout -> limit", "retry-after=9:130 | killed INT -> ignored",
+	"retry-after=600:7 | 7 -> limit refused 600s",
+	"max-retry-after=3s retry-after=9:7 | 7 hint 60s -> limit refused 9s",
+	"known=60:7 | 7 -> limit refused 60s", "known=60:7 | 7 hint 5s -> limit refused 5s",
+	"max-retry-after=9s known=60:7 | 7 -> limit refused 9s",
+	"known=60:7 | 7 http 503 -> failure refused 60s" };
 
 TEST_ROWS(tells) {
 	static const char *const results[] = { "success", "healthy", "failure", "limit",
@@ -898,4 +1128,9 @@ TEST(closed_keys) {
 	HOLDS("a deadline", plan_denied(&policy, &history, &held, now).again);
 	plan_begin(&history);
 	EQUAL("anew", history.held, 0);
+	/* What the user has named himself may take longer. */
+	policy = script_policy_of("attempts=5 max-retry-after=20s retry-after=30:7");
+	history = plan_start(&policy, now = BEGAN, NANOS_MAX, 1);
+	while ((step = plan_denied(&policy, &history, &held, now)).again) now = step.at;
+	EQUAL("ends later", now - BEGAN, SECONDS(30));
 }

@@ -1,5 +1,6 @@
 /*
  * preset: the table, and what retry makes of the lines and runs of tools in tests/fixtures/tools.
+ * Covers tools/launcher.
  */
 #include "unit.h"
 #include <glob.h>
@@ -42,9 +43,9 @@ static const struct policy *policy_of(const char *line) {
 static struct http_status read_head(void) {
 	static struct http_reader reader;
 
-	http_status_begin(&reader, true);
+	http_status_begin(&reader, HTTP_FORM_HEADS, 0);
 	http_status_add(&reader, run[HEAD], strlen(run[HEAD]));
-	return http_status_end(&reader, NULL, 0, 0);
+	return http_status_end(&reader, NULL, 0);
 }
 
 /* What retry makes of the run, with options and a command as in line. */
@@ -54,6 +55,7 @@ static enum means judge(const char *line) {
 	struct outcome outcome = {
 		.end = END_EXITED, .code = atoi(run[STATUS]), .http = read_head()
 	};
+	int64_t limits = 0;
 
 	for (int i = 0; i < policy->watches.count; i++) {
 		const struct watch *watch = &policy->watches.list[i];
@@ -69,6 +71,7 @@ static enum means judge(const char *line) {
 		if (pattern_seen(watch->pattern, watch->number))
 			outcome.seen |= UINT64_C(1) << i;
 	}
+	known_wait_find(policy->known_waits, &outcome, &limits);
 	switch (verdict_of(&policy->rules, &request, &outcome).verdict) {
 	case VERDICT_DONE: return SUCCESS;
 	case VERDICT_RETRY: return RETRY;
@@ -117,28 +120,67 @@ TEST(lines) {
 		fclose(file);
 }
 
-TEST(captures) {
+/* Cuts a command line behind its name, except for that of npx. */
+static void shorten(char *command) {
+	char *end = command + strcspn(command, " ");
+
+	if (strncmp(command, "npx ", 4) == 0)
+		end += strcspn(end, "'\"");
+	*end = '\0';
+}
+
+/* Judges the captures of a file, each behind a launcher; "": as they were run. */
+static int replay(const char *path, const char *launcher) {
 	static char text[sizeof run[0]], line[3 * sizeof run[0]];
+	FILE *file = fopen(path, "r");
+	int rows = 0;
+
+	HOLDS(path, file != NULL);
+	while (file != NULL && fgets(text, sizeof text, file) != NULL) {
+		for (int n = 0; n < MEMBERS; n++) unit_member(text, members[n], run[n]);
+		shorten(run[CMD]);
+		snprintf(line, sizeof line, "retry %s %s%s",
+		    *run[OPTIONS] == '\0' ? "--preset auto" : run[OPTIONS], launcher, run[CMD]);
+		SAME(text, truths[judge(line)], run[TRUTH]);
+		rows++;
+	}
+	if (file != NULL)
+		fclose(file);
+	return rows;
+}
+
+TEST(captures) {
 	glob_t files;
 	int rows = 0;
 
 	EQUAL("files", glob(FIXTURES "*.jsonl", 0, NULL, &files), 0);
-	for (size_t i = 0; i < files.gl_pathc; i++) {
-		FILE *file = fopen(files.gl_pathv[i], "r");
-
-		while (file != NULL && fgets(text, sizeof text, file) != NULL) {
-			for (int n = 0; n < MEMBERS; n++) unit_member(text, members[n], run[n]);
-			run[CMD][strcspn(run[CMD], " ")] = '\0';
-			snprintf(line, sizeof line, "retry %s %s",
-			    *run[OPTIONS] == '\0' ? "--preset auto" : run[OPTIONS], run[CMD]);
-			SAME(text, truths[judge(line)], run[TRUTH]);
-			rows++;
-		}
-		if (file != NULL)
-			fclose(file);
-	}
-	HOLDS("rows", rows > 1000);
+	for (size_t i = 0; i < files.gl_pathc; i++) rows += replay(files.gl_pathv[i], "");
+	HOLDS("rows", rows > 1700);
 	globfree(&files);
+}
+
+/* What a tool says means the same behind a launcher. */
+TEST(captures_behind_launchers) {
+	static const char *const launchers[][24] = {
+		{ "npx -y ", "cdk", "changeset", "claude", "codex", "copilot", "cypress", "gemini",
+		    "lerna", "lighthouse", "linkinator", "netlify", "newman", "node-gyp",
+		    "opencode", "playwright", "prisma", "puppeteer", "qwen", "sentry-cli", "snyk",
+		    "vercel", "wait-on" },
+		{ "npx -y -p x ", "wrangler" }, { "npm exec --yes -- ", "wrangler", "cdk" },
+		{ "pnpx ", "wrangler", "netlify" }, { "pnpm dlx ", "wrangler", "newman" },
+		{ "bunx ", "wrangler", "vercel" }, { "yarn dlx -q ", "wrangler", "snyk" },
+		{ "uvx ", "ansible", "httpie", "twine", "yt-dlp" },
+		{ "pipx run ", "twine", "yt-dlp" }
+	};
+	char path[64];
+	int rows = 0;
+
+	for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++)
+		for (const char *const *name = launchers[i] + 1; *name != NULL; name++) {
+			snprintf(path, sizeof path, FIXTURES "%s.jsonl", *name);
+			rows += replay(path, launchers[i][0]);
+		}
+	HOLDS("rows", rows > 300);
 }
 
 /* The name of the row that a name or a program finds. */
@@ -175,9 +217,8 @@ TEST(rows_are_whole) {
 
 		HOLDS(p->name, conditions_parse(&codes, &watches, p->codes, &error));
 		SAME(p->name, error.why, "");
-		HOLDS(p->name, codes.timeout);
-		HOLDS(p->name, !codes.fail);
-		HOLDS(p->name, !conditions_has_exit(&codes, 0));
+		HOLDS(p->name, codes.first.timeout);
+		HOLDS(p->name, !conditions_has_exit(&codes.later, 0));
 		EQUAL(p->name, watches.count, 0);
 		HOLDS(p->name, *p->source != '\0');
 		HOLDS(p->name, *p->knows != '\0');
@@ -191,6 +232,8 @@ TEST(rows_are_whole) {
 		check_pattern(p->name, p->out.transient);
 		check_pattern(p->name, p->out.failed);
 		check_pattern(p->name, p->wait);
+		check_pattern(p->name, p->limit);
+		EQUAL(p->name, p->limit != NULL, p->limit_wait > 0);
 	}
 	HOLDS("rows", rows > 50);
 }
@@ -233,10 +276,8 @@ TEST(programs_and_names) {
 		{ "apt", "./apt-get" }, { "pip", "pip3.11" }, { "wget2", "/x/wget2" },
 		{ "sqlite3", "sqlite3" }, { "go", "go1.22.1" }, { "mysql", "mariadb-dump" },
 		{ "psql", "pg_restore" }, { "docker", "podman" },
-		{ "playwright", "playwright,test", "npx,playwright",
-		    "/x/npx,-y,--quiet,playwright@1.65.1,install" },
-		{ "npm", "npx", "npx,-y", "npx,play", "npx,playwrights", "npx,tsc,playwright",
-		    "npm,playwright" },
+		{ "playwright", "playwright,test" },
+		{ "npm", "npx", "npx,-y,playwright", "npm,playwright" }, { "pip", "pipx,run" },
 		{ "none", "net", "sysexits", "redis", "curlx", "cur", "curl ", "gofmt", "curl/", "",
 		    "7", "sh" } };
 	static const char *const names[][6] = {
@@ -247,6 +288,52 @@ TEST(programs_and_names) {
 
 	ALIKE(commands, command_of);
 	ALIKE(names, found);
+}
+
+/* What is known of the tool that a launcher runs, of a line with commas. */
+static const char *launched_of(const char *line) {
+	static struct preset row;
+	char text[96], *rest = text, *command[16] = { NULL };
+
+	snprintf(text, sizeof text, "%s", line);
+	for (int i = 0; rest != NULL; i++) command[i] = strsep(&rest, ",");
+	switch (preset_launched(command, &row)) {
+	case PRESET_LAUNCH_KNOWN: return row.name;
+	case PRESET_LAUNCH_UNKNOWN: return "unknown";
+	default: return "none";
+	}
+}
+
+TEST(launched) {
+	static const char *const rows[][24] = {
+		{ "wrangler", "npx,wrangler", "npx,-y,wrangler@4,deploy",
+		    "/x/npx,--yes,--,wrangler", "npx,--registry,http://x/,wrangler",
+		    "npx,--registry=http://x/,wrangler", "npx,-p,other,wrangler",
+		    "npx,-yp,other,wrangler", "npx,--package=other,-c,wrangler deploy",
+		    "npx,--call=wrangler deploy", "npm,exec,wrangler",
+		    "npm,--silent,x,--,wrangler@latest,deploy", "npm,exec,-c,wrangler deploy",
+		    "pnpx,wrangler", "pnx,--package,other,wrangler",
+		    "pnpm,--reporter,silent,dlx,wrangler@4", "pn,dlx,wrangler", "bunx,wrangler",
+		    "bunx,--bun,-p,other,wrangler", "bun,x,wrangler", "yarn,dlx,-q,wrangler",
+		    "yarn,dlx,-p,other,wrangler" },
+		{ "sentry-cli", "npx,@sentry/cli,releases", "npx,-y,@sentry/cli@3.1.0",
+		    "npx,-p,@sentry/cli,sentry-cli,releases", "pnpm,dlx,@sentry/cli" },
+		{ "cdk", "npx,aws-cdk,deploy", "npx,-p,aws-cdk,cdk,deploy" },
+		{ "puppeteer", "npx,@puppeteer/browsers,install" },
+		{ "playwright", "npx,playwright@1.65.1,install" },
+		{ "yt-dlp", "uvx,yt-dlp,x", "uvx,--from,yt-dlp[default],yt-dlp@2026.1.1",
+		    "uv,tool,run,-q,yt-dlp", "uvx,-p,3.12,--with,x,yt-dlp", "pipx,run,yt-dlp",
+		    "pipx,run,--spec,yt-dlp==2026,yt-dlp", "pipx,run,yt-dlp==2026" },
+		{ "unknown", "npx,cow", "npx,play", "npx,wranglers", "npx,tsc,wrangler",
+		    "npx,./wrangler", "npx,github:x/wrangler", "npx,@x/wrangler", "npx,",
+		    "pnpm,dlx,cow", "uvx,ruff,check", "bunx,cow", "pipx,run,cow" },
+		{ "none", "npx", "npx,-y", "npm,wrangler", "npm,run,wrangler", "npm,exec",
+		    "pnpm,add,x", "pnpm,exec,wrangler", "yarn,wrangler", "bun,run,wrangler",
+		    "uv,run,yt-dlp", "uv,tool,install,yt-dlp", "uv,tool", "pipx,install,yt-dlp",
+		    "wrangler,npx,x" },
+	};
+
+	ALIKE(rows, launched_of);
 }
 
 /* After which ends the command of a line, "PRESET COMMAND,WORD", may still run elsewhere. */
