@@ -272,7 +272,7 @@ os.execv(sys.argv[1], sys.argv[1:])')
 	wait_for has 'file:go: there after ' err
 	ended_by TERM
 	under=("${dead[@]}")
-	try status=124 says='missing: tcp:db.example:80: no answer' \
+	try status=124 says='missing: tcp:db.example:80: the name is not resolved' \
 	    -w 2.5 -t 1 tcp:db.example:80
 }
 
