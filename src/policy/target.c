@@ -60,7 +60,7 @@ target_parse(const char *word, struct target *target)
 			return "a host; a path has three slashes before it";
 		if (kind == TARGET_UNIX && rest.length >= URL_PATH_ROOM)
 			return "a path of more than 107 bytes";
-		return rest.length <= url ? "no path" : NULL;
+		return rest.length <= (url ? 1 : 0) ? "no path" : NULL;
 	}
 	target->authority = rest;
 	if (kind != TARGET_TCP)

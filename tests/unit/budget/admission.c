@@ -7,6 +7,7 @@
 #include "unit.h"
 #include "script.h"
 #include "budget/admission.h"
+#include "text/number.h"
 
 static struct caller caller_of(const struct budget_config *config) {
 	return (struct caller){ .config = config, .uses_breaker = true };
@@ -187,7 +188,7 @@ static bool acts(struct world *world, struct script *script) {
 		if (script_is(script, ends[i].word)) {
 			/* An attempt of which the scene does not tell the begin. */
 			if (caller->attempt.began == 0)
-				caller->attempt.began = here.age + 1;
+				caller->attempt.began = number_add(here.age, 1);
 			foreseen = admission_tell(&here,
 			    &(struct attempt_end){ .result = ends[i].result,
 				.completed = ends[i].completed,

@@ -70,8 +70,8 @@ static struct outcome read_outcome(struct script *script, const struct watches *
 #define FIELD(name, field, type) { name, offsetof(struct outcome, field), SCRIPT_##type }
 		FIELD("preserved", preserved, BOOL), FIELD("overrun", overrun, BOOL),
 		FIELD("again", again, BOOL), FIELD("never", http.after.never, BOOL),
-		FIELD("wanted", http.after.wanted, BOOL),
-		FIELD("ran", duration, SPAN), FIELD("took", elapsed, SPAN)
+		FIELD("wanted", http.after.wanted, BOOL), FIELD("ran", duration, SPAN),
+		FIELD("took", elapsed, SPAN)
 	};
 	struct outcome outcome = { .end = END_EXITED, .code = 22 };
 
