@@ -4,9 +4,9 @@
 #include <string.h>
 #include "text/number.h"
 
-#define MINUTE 60
-#define HOUR (60 * MINUTE)
-#define DAY (24 * HOUR)
+#define MINUTE INT64_C(60)
+#define HOUR INT64_C(3600)
+#define DAY INT64_C(86400)
 
 #define BLANKS " \t"
 /* The names of zones are made of these, and they are no paths out of their

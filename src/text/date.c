@@ -197,8 +197,8 @@ date_read(struct strview text, int64_t now, int64_t *moment)
 	/* Not every month has 31 days. */
 	if (day >= day_number(parts[YEAR] + month / 12, month % 12 + 1, 1))
 		return 0;
-	*moment = day * DAY_SECONDS + parts[HOUR] * 3600 + parts[MINUTE] * 60 +
-	    parts[SECOND] + late;
+	*moment = (day * 24 + parts[HOUR]) * 3600 +
+	    (int64_t)parts[MINUTE] * 60 + parts[SECOND] + late;
 	return (size_t)(rest - copy);
 }
 

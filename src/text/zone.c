@@ -5,9 +5,9 @@
 #include <time.h>
 #include "text/number.h"
 
-#define MINUTE 60
-#define HOUR (60 * MINUTE)
-#define DAY (24 * HOUR)
+#define MINUTE INT64_C(60)
+#define HOUR INT64_C(3600)
+#define DAY INT64_C(86400)
 
 /* The bytes of a head, of a kind of local time, and the most of a kind of
  * record: a file has some hundred. */
