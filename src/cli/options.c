@@ -281,8 +281,7 @@ static const struct option table[] = {
 	    .most = NANOS_MINUTE, .refusal = "not a time above 0, up to 1m",
 	    .variable = "RETRY_FLEET_TIMEOUT", .needs = "fleet" },
 	{ "fleet-min", '\0', "N",
-	    "allow all hosts together N retries in any case\n"
-	    "(default: as --budget-min)",
+	    "allow all hosts N retries (default: --budget-min)",
 	    RETRIES(fleet.config.terms.min), .variable = "RETRY_FLEET_MIN",
 	    .needs = "fleet" },
 	{ "fleet-ratio", '\0', "R",
