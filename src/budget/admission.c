@@ -363,6 +363,7 @@ tell_server(const struct visit *visit, const struct attempt_end *end)
 	const struct pace_event event = { .kind = end->pace,
 		.now = visit->age,
 		.wait = end->wait,
+		.strict = end->strict,
 		.own = end->own };
 	struct caller *caller = visit->caller;
 	struct pace_attempt attempt;

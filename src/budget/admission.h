@@ -136,6 +136,7 @@ struct attempt_end {
 	bool rescued; /* it has, after an attempt that failed */
 	enum pace_event_kind pace; /* what the server said */
 	nanos wait; /* how long it wants to be left alone; 0: it did not say */
+	bool strict; /* and it punishes who does not leave it alone */
 	nanos own; /* how long the command itself waits now */
 	nanos delay; /* of the retry that is planned; -1: none is, or it is not
 			certain yet */

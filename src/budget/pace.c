@@ -501,11 +501,11 @@ refuse_closed(struct pace *pace, const struct pace_attempt *mine, nanos until)
 /* Closes the key after a refusal that names wait, or none. */
 static void
 close(struct pace *pace, const struct pace_attempt *mine, nanos now, nanos wait,
-    uint64_t *random)
+    bool strict, uint64_t *random)
 {
 	nanos until = wait > 0 ? now + wait : 0;
 
-	if (pace->punished > 0 && until != 0 && accepted(pace) <= 0)
+	if (pace->punished > 0 && until != 0 && !strict && accepted(pace) <= 0)
 		until += (nanos)(4 * (double)wait * chance(random));
 	pace->closed = true;
 	pace->shut = now;
@@ -557,6 +557,8 @@ refuse(struct pace *pace, struct pace_attempt *mine,
 	pace->useless = false;
 	pace->refused = one_more(pace->refused, mine->began >= pace->opened);
 	pace->slowest = number_greater(pace->slowest, now - mine->began);
+	if (event->strict)
+		pace->punished = PUNISHED;
 	if (pace->closed)
 		refuse_closed(pace, mine, wait > 0 ? now + wait : 0);
 	if (wait > 0)
@@ -566,7 +568,7 @@ refuse(struct pace *pace, struct pace_attempt *mine,
 		return;
 	pace->last = now;
 	if (!pace->closed)
-		close(pace, mine, now, wait, random);
+		close(pace, mine, now, wait, event->strict, random);
 }
 
 /* Takes back that an attempt began. */

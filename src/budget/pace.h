@@ -18,7 +18,8 @@
  *     refusal took: it was let in, and is slow.
  *   - Punishment: a probe's refusal names an instant more than a second later
  *     than all that were no probes have named. Then nobody probes in this
- *     closed phase and the next three after which something was accepted. If
+ *     closed phase and the next three after which something was accepted; nor
+ *     if it is known that the server punishes. If
  *     nothing was accepted since the opening, the named instant moves by up to
  *     four waits, by chance: else several hosts would lengthen it for each
  *     other for ever.
@@ -133,6 +134,7 @@ struct pace_event {
 	nanos now;
 	nanos wait; /* refused: the named wait; 0: none */
 	nanos own; /* refused: how long the command itself waits now */
+	bool strict; /* refused: who asks before is punished */
 };
 
 /*

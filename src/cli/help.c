@@ -248,7 +248,7 @@ put_preset(struct writer *writer, const struct preset *preset)
 		    STRINGS("and, with exit status ", preset->own, ":\n"));
 	put_rule(writer, "", err->transient, out->transient);
 	put_rule(writer, "the same, with the time to wait behind:\n",
-	    preset->wait, NULL);
+	    preset->wait, preset->out_wait);
 	if (preset->limit != NULL)
 		writer_put_all(writer,
 		    STRINGS("the same, after a wait of ",

@@ -909,6 +909,11 @@ add_preset_rules(struct policy *policy, const struct argument *argument,
 		    preset->wait);
 		add_hint(policy, argument, STDERR_FILENO, preset->wait);
 	}
+	if (preset->out_wait != NULL && policy->unsearched != preset->name) {
+		add_pattern(policy, &rules->transient, argument, STDOUT_FILENO,
+		    preset->out_wait);
+		add_hint(policy, argument, STDOUT_FILENO, preset->out_wait);
+	}
 	if (preset->limit != NULL) {
 		struct known_wait *known =
 		    add_known_wait(policy, argument, preset->limit_wait);
@@ -1004,11 +1009,14 @@ add_preset(
 		    launcher_read(program, &runs) &&
 		    tool_find(&tool, argument, runs, true);
 	}
-	filed = launched ||
-	    (given->tool == NULL &&
-		tool_find(&tool, argument, name, automatic));
 	known = automatic ? preset_for_program(name, &preset)
 			  : preset_find(name.at, name.length, &preset);
+	filed = launched ||
+	    (given->tool == NULL &&
+		(tool_find(&tool, argument, name, automatic) ||
+		    (known &&
+			tool_find(
+			    &tool, argument, strview_of(preset.name), false))));
 	if (automatic && !filed && !known)
 		return false;
 	given->text = known ? preset.name : given->text;
@@ -1024,6 +1032,7 @@ add_preset(
 	} else if (automatic) {
 		add_launched(policy, given, argument, program);
 	}
+	given->replaced = !known;
 	if (!known)
 		return true;
 	add_preset_rules(policy, argument, &preset);
@@ -1309,6 +1318,13 @@ complete(struct policy *policy, struct argument given[])
 	backoff->given = given_of(given, "delay")->text != NULL ||
 	    given_of(given, "min-delay")->text != NULL;
 
+	/* The command line counts more than a policy. */
+	if (is_given(given_of(given, "keep-status")) &&
+	    given_of(given, "keep-status")->location == NULL &&
+	    given_of(given, "exhausted-status")->location != NULL) {
+		given_of(given, "exhausted-status")->text = NULL;
+		policy->exhausted_status = 0;
+	}
 	exclude(given, "exhausted-status", "keep-status");
 	exclude(given, "chronic", "hold-stdout");
 	if (policy->chronic)

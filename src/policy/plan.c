@@ -278,6 +278,9 @@ plan_tell(const struct policy *policy, const struct history *history,
 		.pace = verdict_pace(&policy->rules, judgement, last),
 		.wait =
 		    number_lesser(bound_wait(last), policy->max_retry_after),
+		/* It is the server's documentation that names such a wait. */
+		.strict = last->known != NULL && last->known->preset != NULL &&
+		    last->known_wait > verdict_named(last),
 		.own = step->again ? step->delay : 0,
 		.delay = -1,
 	};

@@ -87,6 +87,7 @@ struct given {
 	const char *tool; /* whose file has it (tool.h); NULL: the user's */
 	struct given *next;
 	bool launched; /* a preset, of what a launcher such as npx runs */
+	bool replaced; /* a preset, by the file of that name */
 };
 
 /* The fleet that shares the budget: its server has to grant each retry, too. */

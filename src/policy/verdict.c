@@ -175,33 +175,38 @@ succeeds_by_file(const struct rules *rules, const struct outcome *outcome)
 	    !meets(&rules->fail_on, outcome);
 }
 
-/* Judges a failure with an HTTP status that is an error. */
+/* Whether http: items of a list stand in place of the table of statuses. With
+ * -w a list does not restrict what is retried. */
+static bool
+replaces_table(const struct rules *rules, const struct outcome *outcome)
+{
+	bool again = outcome->again;
+
+	return !outcome->http.after.wanted && !rules->waits &&
+	    (conditions_has_http(conditions_at(&rules->retry_on, again), 0) ||
+		conditions_has_http(
+		    conditions_at(&rules->file.retry_on, again), 0));
+}
+
+/* Judges a failure with an HTTP status that is an error, by the table. */
 static struct judgement
 judge_status(const struct rules *rules, const struct request *request,
     const struct outcome *outcome)
 {
 	const struct http_status *http = &outcome->http;
 	bool again = outcome->again;
-	const struct condition_set *retry_on =
-	    conditions_at(&rules->retry_on, again);
-	const struct condition_set *file =
-	    conditions_at(&rules->file.retry_on, again);
-	bool retry = http_status_judge(http) == HTTP_STATUS_SAYS_RETRY ||
-	    verdict_under_way(request, http);
 
-	if (http->after.wanted)
-		return decide(retry, "http");
-	/* With -w, a list does not restrict what is retried. */
-	if (!rules->waits && conditions_has_http(retry_on, 0))
-		return decide(false, "retry-on");
-	if (conditions_has_http(
+	if (!http->after.wanted &&
+	    conditions_has_http(
 		conditions_at(&rules->file.stop_on, again), http->code))
 		return decide(false, "preset");
-	if (conditions_has_http(file, http->code))
+	if (!http->after.wanted &&
+	    conditions_has_http(
+		conditions_at(&rules->file.retry_on, again), http->code))
 		return decide(true, "preset");
-	if (!rules->waits && conditions_has_http(file, 0))
-		return decide(false, "preset");
-	return decide(retry, "http");
+	return decide(http_status_judge(http) == HTTP_STATUS_SAYS_RETRY ||
+		verdict_under_way(request, http),
+	    "http");
 }
 
 /* Judges a failure by its cause: the server knows best, then the user, then a
@@ -248,7 +253,7 @@ judge_cause(const struct rules *rules, const struct request *request,
 		return decide(false, "http");
 	if (verdict_retries_by(retry_on, outcome))
 		return decide(true, "retry-on");
-	if (http->code >= 400)
+	if (http->code >= 400 && !replaces_table(rules, outcome))
 		return judge_status(rules, request, outcome);
 	if (verdict_fails_by(&file->stop_on, outcome))
 		return decide(false, "preset");

@@ -474,7 +474,8 @@ put_rules(struct writer *writer, const struct policy *policy)
 			    (*steps[i].part == '\0' &&
 				steps[i].filed != (given->tool != NULL)) ||
 			    (*steps[i].part != '\0' &&
-				!has_rules(given->text, steps[i].does)))
+				(given->replaced ||
+				    !has_rules(given->text, steps[i].does))))
 				continue;
 			put_items(writer, i, given, &label);
 			if (!advice_on_list(advice, given))

@@ -138,7 +138,8 @@ command_line_next(struct command_line *line)
 	find(line, '\0', typed);
 	line->argument = rest != NULL ? rest + 1 : NULL;
 	line->at++;
-	if (line->mark == '=' && rest == NULL && next != NULL) {
+	/* What is negated has none. */
+	if (line->mark == '=' && rest == NULL && next != NULL && !line->off) {
 		line->argument = next;
 		line->at++;
 	}

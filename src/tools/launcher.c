@@ -6,7 +6,7 @@
 /* Programs, the words behind them with which they are launchers, and the
  * options that have an argument, as command_line.h has them. */
 struct launcher {
-	char names[20], group[8], words[8], options[420];
+	char names[20], group[8], words[8], options[440];
 };
 
 static const struct launcher launchers[] = {
@@ -16,7 +16,7 @@ static const struct launcher launchers[] = {
 	    "proxy= https-proxy= noproxy= cafile= otp= scope= before= "
 	    "maxsockets= fetch-retries= fetch-retry-mintimeout= "
 	    "fetch-retry-maxtimeout= fetch-retry-factor= fetch-timeout= "
-	    "y,yes" },
+	    "y,yes C,prefix=" },
 	{ "pnpx pnx pnpm pn", "", "dlx",
 	    "package= C,dir= reporter= loglevel= registry= allow-build= "
 	    "F,filter= store-dir= prefix= cache-dir=" },
@@ -29,7 +29,8 @@ static const struct launcher launchers[] = {
 	    "cache-dir= directory= project= config-file= color= "
 	    "index-strategy= keyring-provider= resolution= prerelease= "
 	    "exclude-newer= link-mode= allow-insecure-host= "
-	    "P,upgrade-package= refresh-package= reinstall-package=" },
+	    "P,upgrade-package= refresh-package= reinstall-package= "
+	    "refresh reinstall upgrade" },
 	{ "pipx", "", "run",
 	    "spec= python= pip-args= i,index-url= backend= with= "
 	    "fetch-missing-python" },

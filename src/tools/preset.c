@@ -9,7 +9,8 @@
 /* The texts of a row: where each begins in the block of all texts; 0: none. */
 struct row {
 	uint32_t knows, codes, own, elsewhere, screen, because, source;
-	uint32_t err_failed, err_fatal, err_transient, err_wait, err_limit;
+	uint32_t err_failed, err_fatal, err_transient, err_wait, err_limit,
+	    out_wait;
 	uint32_t out_failed, out_fatal, out_transient;
 };
 
@@ -71,6 +72,7 @@ read_row(const struct names *found)
 		    .transient = text_at(row->out_transient),
 		    .failed = text_at(row->out_failed) },
 		.wait = text_at(row->err_wait),
+		.out_wait = text_at(row->out_wait),
 		.limit = text_at(row->err_limit),
 		.limit_wait = row->err_limit == 0 ? 0 : NANOS_MINUTE,
 		.because = text_at(row->because),

@@ -57,7 +57,8 @@ struct preset {
 	const char *screen;
 	const char *because; /* why what is fatal stays; or NULL */
 	struct preset_lines err, out; /* on stderr and on stdout */
-	const char *wait; /* on stderr, with the time to wait behind; or NULL */
+	/* On stderr and on stdout, with the time to wait behind; or NULL. */
+	const char *wait, *out_wait;
 	/* A pattern on stderr: such a line is about a limit of the server, and
 	 * transient whatever else is fatal. The tool does not say how long to
 	 * wait: for this time, and twice as long after each further one. */

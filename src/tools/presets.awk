@@ -93,7 +93,7 @@ function close_row(i, field, all) {
 
 BEGIN {
 	fields = split("knows codes own elsewhere screen because source err_failed " \
-		"err_fatal err_transient out_failed out_fatal out_transient err_wait err_limit",
+		"err_fatal err_transient out_failed out_fatal out_transient err_wait err_limit out_wait",
 		order, " ")
 	room = 1
 }
@@ -134,7 +134,7 @@ BEGIN {
 	next
 }
 
-/^(stderr|stdout|both) (failed|fatal|transient):$/ || /^stderr (wait|limit):$/ {
+/^(stderr|stdout|both) (failed|fatal|transient|wait):$/ || /^stderr limit:$/ {
 	close_heading()
 	heading = substr($0, 1, length($0) - 1)
 	lines = 0

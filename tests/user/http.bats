@@ -275,6 +275,12 @@ advice="curl exits with 0 even if the server answers with an error: use --http, 
 	printf 'try later\n' >replay/err
 	with STATUS=22 REPLAY="$PWD/replay" try status=22 says="*> try later|attempt 2/2 failed (exit 22, HTTP 404)$spent" \
 	    --http --retry-on stderr:later -- "$curl" -f URL
+	# What a preset calls transient stays so.
+	leaves 22 503 status=22 runs=1 says="*giving up: not in --retry-on http:404" --retry-on http:404
+	echo 'curl: (22) The requested URL returned error: 503' >replay/err
+	printf "HTTP/1.1 503 x\r\n\r\n" >replay/head
+	with STATUS=22 REPLAY="$PWD/replay" try status=22 says="*attempt 2/2 failed (exit 22, HTTP 503)$spent" \
+	    --http --preset curl --retry-on http:404 -- "$curl" -f URL
 }
 
 @test "a server's word on a retry counts more than the user's, and its no more than its yes" {

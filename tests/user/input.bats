@@ -489,7 +489,7 @@ reader_left() {
 	            read -r line
 	            echo "$line" >>lines
 	            "$RETRY" -q -n 2 -d 0 sh -c "echo >>ran; read -r x; exit 1" <&0 &
-	            until [ -e ran ]; do read -rt .05 x <&7; done
+	            for _ in {1..200}; do [ -e ran ] && break; read -rt .05 x <&7; done
 	            read -rt .5 x <&7
 	            while read -r line; do echo "$line" >>lines; done
 	        } <some

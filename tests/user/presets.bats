@@ -22,7 +22,7 @@ setup() {
 
 # stub NAME STATUS [ERR [OUT]]: ./bin/NAME, one of the tools, prints these and exits like
 # that, as does any other stub now.
-tools=(apt-get aws certbot curl docker frob git helm kubectl make npm npx other pip3.11 podman psql redis-cli
+tools=(apt-get aws certbot claude codex curl docker frob git helm kubectl make npm npx other pip3.11 podman psql redis-cli
 	semantic-release ssh tool uvx wget wget2 yarn)
 stub() {
 	STATUS=$2
@@ -304,6 +304,15 @@ W: Some index files failed to download.'
 		2 status=124 says='*: attempts exhausted' -w 9 -n 2 -t 0.1 -a bin/psql -c x
 	END
 	has_line 'but not a time limit that ended: exec run' <("$RETRY" --preset show:docker)
+}
+
+@test "a limit of a language model is over at the time of the day that it names" {
+	local hour
+	printf -v hour '%(%I %p)T' $((EPOCHSECONDS + 7200))
+	table judged <<-'END'
+		1 1 'giving up: Retry-After too long (*)' '' "You've hit your session limit · resets $hour" -a bin/claude -p x
+		1 1 'giving up: Retry-After too long (*)' "ERROR: You've hit your usage limit. Upgrade or try again at $hour." '' -a bin/codex exec x
+	END
 }
 
 @test "what npx and its like run is judged by the presets of both, or retried after any failure" {

@@ -85,6 +85,9 @@ leaves='echo >>ran; exit $0'
 		"$refusal: 'x'" --exhausted-status x
 		"--exhausted-status: not with --keep-status: '9'" --exhausted-status 9 --keep-status
 	END
+	# The command line counts more than a policy.
+	echo exhausted-status=9 >policy
+	is 3 "$RETRY" -q --policy ./policy --keep-status -n 1 sh -c 'exit 3'
 }
 
 @test "a command that cannot be run is not retried, and is no success" {

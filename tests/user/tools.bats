@@ -18,7 +18,7 @@ setup() {
 	mkdir -p bin "$tools"
 	# Exits with the first word, and writes the second one to standard error.
 	printf '%s\n' '#!/bin/sh' 'echo >>ran' '[ -z "$2" ] || echo "$2" >&2' 'exit $1' >bin/deploy
-	for name in git frob3.11 frob a; do
+	for name in git frob3.11 frob a oc; do
 		cp bin/deploy "bin/$name"
 	done
 	# They run what is behind their options.
@@ -134,6 +134,8 @@ spent='giving up: attempts exhausted'
 		file git preset=none; try runs=2 status=1 says="*$spent" -a bin/git 1 "$denied"
 		file git preset=none stop-on=2; try runs=2 status=1 -a bin/git 1 "$denied"
 		file git preset=none preset=curl; try runs=1 status=1 -a bin/git 1 "$lock"
+		# It is that of the preset's other commands, too.
+		file kubectl stop-on=3; try runs=1 status=3 -a bin/oc 3
 		# The user's own lists.
 		file git stop-on=9; try runs=2 status=9 -a --retry-on 9 bin/git 9
 		file git retry-on=9; try runs=1 status=9 says='*giving up: --stop-on 9' -a --stop-on 9 bin/git 9
@@ -297,6 +299,8 @@ spent='giving up: attempts exhausted'
 	try runs=0 --preset show:git
 	printf '%s\n' "git: $tools/git.conf" 'a failure that stays:' '  2' | cat - out | diff - both
 	file git preset=none stop-on=2
+	try runs=0 --dry-run -a bin/git pull
+	not has 'preset git' out
 	try runs=0 --preset show:git
 	holds out "git: $tools/git.conf" 'a failure that stays:' '  2'
 }

@@ -20,7 +20,11 @@ struct world {
 
 static nanos act(struct world *world, enum pace_event_kind kind, struct pace_attempt *mine,
     nanos now, nanos wait) {
-	const struct pace_event event = { kind, now, wait, wait };
+	const struct pace_event event = { .kind = kind,
+		.now = now,
+		.wait = wait < 0 ? -wait : wait,
+		.own = wait < 0 ? -wait : wait,
+		.strict = wait < 0 };
 
 	return pace_step(&world->pace, mine, &event, &world->random);
 }
@@ -45,6 +49,7 @@ static nanos rounded(nanos span) { return number_round(span, 1000); }
  *     wait 20ms     asks for one, which has to wait so long
  *     serve         the oldest attempt is served
  *     refuse 5s     it is refused, and told to wait; 0: no time
+ *     strictly 5s   the same, and who asks before is punished
  *     unknown       nothing is known of how it ended
  *     newest        the next word is about the attempt that began last
  *
@@ -96,6 +101,10 @@ static const char *const rules[] = {
 	 * accepted does not count. */
 	"1s begin x2, serve refuse 5s, come refuse 9s, come punished=3, refuse 0 wait 3.758333s",
 	"1s begin, refuse 5s, come refuse 9s, +9s begin punished=4",
+
+	/* Nor if it is known that it would be. Then several hosts do not lengthen it. */
+	"1s begin, +10ms strictly 60s left=60s wait 60s, +60s begin strictly 2m left=2m wait 2m",
+	"1s begin x2, +10ms refuse 5s, strictly 60s left=60s wait 60s",
 
 	/* Votes: some are refused. */
 	"1s begin x6, +10ms refuse 5s, serve closed, serve closed, serve !closed turn=0",
@@ -258,13 +267,14 @@ TEST_ROWS(rules) {
 			    rounded(want));
 			EQUAL(script->rest, other.began, 0);
 		} else if (script_is(script, "serve") || script_is(script, "refuse") ||
-		    script_is(script, "unknown")) {
+		    script_is(script, "strictly") || script_is(script, "unknown")) {
+			bool strict = script_is(script, "strictly");
 			enum pace_event_kind kind = script_is(script, "serve") ? PACE_SERVED
-			    : script_is(script, "refuse")                      ? PACE_REFUSED
+			    : strict || script_is(script, "refuse")            ? PACE_REFUSED
 									       : PACE_UNKNOWN;
+			nanos span = kind == PACE_REFUSED ? script_span(script) : 0;
 
-			act(&world, kind, mine, scene.now,
-			    kind == PACE_REFUSED ? script_span(script) : 0);
+			act(&world, kind, mine, scene.now, strict ? -span : span);
 			world.ended += !newest;
 			world.begun -= newest;
 		} else {

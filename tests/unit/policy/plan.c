@@ -318,7 +318,7 @@ TEST(verdicts) {
 		    "retry=3 own-success=3 | exit 3",
 		    "retry=http:404 own-retry=http:503 | http 404" },
 		{ "not-retryable by retry-on", "retry=9 own-retry=75 | exit 3",
-		    "retry=http:404 own-retry=http:503 | http 503" },
+		    "retry=http:404 own-retry=http:503 | http 500" },
 		{ "stop-rule by stop-on", "stop=75 own-retry=75 | exit 75",
 		    "stop=3 own-success=3 | exit 3" },
 		{ "retry by fail-on", "fail=0 own-success=0 | exit 0",

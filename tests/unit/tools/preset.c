@@ -306,7 +306,7 @@ static const char *launched_of(const char *line) {
 
 TEST(launched) {
 	static const char *const rows[][24] = {
-		{ "wrangler", "npx,wrangler", "npx,-y,wrangler@4,deploy",
+		{ "wrangler", "npx,--no-cache,wrangler", "npx,wrangler", "npx,-y,wrangler@4,deploy",
 		    "/x/npx,--yes,--,wrangler", "npx,--registry,http://x/,wrangler",
 		    "npx,--registry=http://x/,wrangler", "npx,-p,other,wrangler",
 		    "npx,-yp,other,wrangler", "npx,--package=other,-c,wrangler deploy",
@@ -321,8 +321,9 @@ TEST(launched) {
 		{ "cdk", "npx,aws-cdk,deploy", "npx,-p,aws-cdk,cdk,deploy" },
 		{ "puppeteer", "npx,@puppeteer/browsers,install" },
 		{ "playwright", "npx,playwright@1.65.1,install" },
-		{ "yt-dlp", "uvx,yt-dlp,x", "uvx,--from,yt-dlp[default],yt-dlp@2026.1.1",
-		    "uv,tool,run,-q,yt-dlp", "uvx,-p,3.12,--with,x,yt-dlp", "pipx,run,yt-dlp",
+		{ "yt-dlp", "uvx,--refresh,yt-dlp,x", "uvx,--no-cache,yt-dlp,x", "uvx,yt-dlp,x",
+		    "uvx,--from,yt-dlp[default],yt-dlp@2026.1.1", "uv,tool,run,-q,yt-dlp",
+		    "uvx,-p,3.12,--with,x,yt-dlp", "pipx,run,yt-dlp",
 		    "pipx,run,--spec,yt-dlp==2026,yt-dlp", "pipx,run,yt-dlp==2026" },
 		{ "unknown", "npx,cow", "npx,play", "npx,wranglers", "npx,tsc,wrangler",
 		    "npx,./wrangler", "npx,github:x/wrangler", "npx,@x/wrangler", "npx,",
