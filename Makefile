@@ -102,8 +102,9 @@ SH_FILES = .ci/run completions/retry.bash $(wildcard tests/user/*.bash) \
 
 all: $(BIN)
 	@$(if $(SILENT),:,echo '$(NEXT)')
-NEXT = $(BIN) $(VERSION) is built ($(HOW)); next: ./$(BIN) -h, make check, $(strip \
-	)sudo make install
+NEXT = $(BIN) $(VERSION) is built ($(HOW)); next: ./$(BIN) -h, $(AGAIN) check, $(strip \
+	)sudo $(AGAIN) install
+AGAIN = make$(if $(STATIC), STATIC=$(STATIC))$(if $(filter default,$(origin CC)),, CC=$(CC))
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))

@@ -40,7 +40,7 @@ wanted() {
 	[ "$(grep -cx 'true src/[a-z_/]*\.c' <<<"$output")" = \
 		"$(printf '%s\n' "$here"/src/*.c "$here"/src/*/*.c | wc -l)" ]
 	[[ $output == *$'\n'"true -o $PWD/b/retry"$'\n'* && $output != *' -O2 '* ]]
-	grep -q "$(head -n 1 version) is built (.*); next: .* make check, sudo make install$" <<<"$output"
+	grep -q "$(head -n 1 version) is built (.*); next: .* make CC=true check, sudo make CC=true install$" <<<"$output"
 	run make -n V=1 -C "$here" B="$PWD/c" BIN="$PWD/c/retry" CC=true 3>&-
 	[[ $output == *'true -std=c11 '* && $output != *'echo '*'true retry.c'* ]]
 	run make -s -C "$here" help 3>&-
