@@ -61,10 +61,16 @@ environment_outer(void)
 {
 	struct outer outer = { .deadline = NANOS_MAX };
 	const char *text = getenv("RETRY_PARENT");
+	int64_t parent;
 
 	if (text == NULL || !is_alive(text))
 		return outer;
 	outer.alive = true;
+	number_whole(text, strcspn(text, "."), &parent);
+	/* Only the attempt's own process has its turn: a script that the
+	 * attempt runs may have any number of others. */
+	if (parent == getppid())
+		outer.budget.key = getenv("RETRY_PACED");
 	text = getenv("RETRY_DEADLINE");
 	if (text != NULL)
 		number_whole(text, strlen(text), &outer.deadline);
@@ -76,7 +82,6 @@ environment_outer(void)
 	text = getenv("RETRY_ID");
 	outer.id = text != NULL && is_uuid(text) ? text : NULL;
 	outer.budget.admitted = getenv("RETRY_ADMITTED");
-	outer.budget.key = getenv("RETRY_PACED");
 	return outer;
 }
 

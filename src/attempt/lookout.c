@@ -18,8 +18,8 @@
 #include "text/hash.h"
 #include "version.h"
 
-/* How long an address may not answer if there is another one. */
-#define PATIENCE NANOS_SECOND
+/* After so long without an answer another address is tried, too. */
+#define PATIENCE (100 * NANOS_MS)
 
 /* The length of "HTTP/1.1 200", and where the status is. */
 #define HEAD 12

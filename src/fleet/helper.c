@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <netdb.h>
 #include <poll.h>
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "exit_status.h"
@@ -27,7 +27,10 @@
 /* What it says once it has found addresses, and goes on to connect. */
 #define FOUND INT_MAX
 
-/* How long an address may not answer if there is another one. */
+/* So many addresses may be tried at the same time. */
+#define CONNECTING 16
+
+/* After so long without an answer another address is tried, too. */
 #define PATIENCE (100 * NANOS_MS)
 
 /* How many seconds openssl may go on after the end of its input. */
@@ -74,25 +77,48 @@ union control {
 int
 helper_connect(const struct addrinfo *address, nanos patience, int *connected)
 {
-	const struct timeval limit = { patience / NANOS_SECOND,
-		patience % NANOS_SECOND / 1000 };
+	struct pollfd tries[CONNECTING];
+	int count = 0, error = ETIMEDOUT;
 
-	for (; address != NULL; address = address->ai_next) {
-		int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC,
-		    address->ai_protocol);
+	while (address != NULL || count > 0) {
+		nanos wait = address == NULL ? NANOS_SECOND : patience;
 
-		if (fd == -1)
-			continue;
-		if (address->ai_next != NULL)
-			setsockopt(
-			    fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-		if (connect(fd, address->ai_addr, address->ai_addrlen) == 0) {
-			*connected = fd;
-			return 0;
+		if (address != NULL && count < CONNECTING) {
+			int fd = socket(address->ai_family,
+			    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			    address->ai_protocol);
+
+			if (fd != -1 &&
+			    (connect(fd, address->ai_addr,
+				 address->ai_addrlen) == 0 ||
+				errno == EINPROGRESS)) {
+				tries[count++] = (struct pollfd){ .fd = fd,
+					.events = POLLOUT };
+			} else {
+				error = errno;
+				close(fd);
+				wait = 0;
+			}
+			address = address->ai_next;
 		}
-		close(fd);
+		poll(tries, (nfds_t)count, (int)(wait / NANOS_MS));
+		for (int i = count - 1; i >= 0; i--) {
+			int fd = tries[i].fd, why = 0;
+			socklen_t length = sizeof why;
+
+			if (tries[i].revents == 0)
+				continue;
+			getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &length);
+			if (why == 0 && fcntl(fd, F_SETFL, 0) == 0) {
+				*connected = fd;
+				return 0;
+			}
+			error = why;
+			close(fd);
+			tries[i] = tries[--count];
+		}
 	}
-	return errno;
+	return error;
 }
 
 /* Says that the name is resolved. Then says 0 and passes a socket; or says an

@@ -32,9 +32,10 @@ pid_t helper_start(const struct url *url, bool verbose,
     const struct signals *signals, int *fd);
 
 /*
- * In a helper: connects to the first of some addresses that answers. Each but
- * the last one may take this long: one that drops packets must not use up the
- * time of the others. Returns 0 or an errno.
+ * In a helper: connects to the first of some addresses that answers. The next
+ * one is tried, too, after this long without an answer: one that drops packets
+ * must not use up the time of the others. Returns 0 or
+ * an errno; the caller ends soon, so the other sockets stay open.
  */
 int
 helper_connect(const struct addrinfo *address, nanos patience, int *connected);

@@ -74,6 +74,10 @@ full() {
 	    ran 3
 	    begins --rate 4/1h
 	    full 4/h
+	but each of those that a script runs
+	    is 75 "$RETRY" -q -B api --rate 3/1h -T 20 -n 1 sh -c '
+	        for i in 1 2 3; do "$0" -q -B api -T 10 -n 1 sh -c "echo >>ran" || exit; done' "$RETRY"
+	    ran 2
 	but not of one whose outer retry is not known to live
 	    is 0 "$RETRY" -B api --rate 2/1h env -u RETRY_PARENT "$RETRY" -B api "${works[@]}"
 	    full 2/h

@@ -276,6 +276,30 @@ os.execv(sys.argv[1], sys.argv[1:])')
 	    -w 2.5 -t 1 tcp:db.example:80
 }
 
+@test "of many addresses that are silent and one that answers, this one counts" {
+	isolate -mn
+	printf '127.0.0.%d many.example\n' {2..8} >hosts
+	"${isolate[@]}" sh -c 'mount --bind hosts /etc/hosts && exec "$@"' sh "$PYTHON" -IS - "$RETRY" <<-'END'
+		import fcntl, socket, struct, subprocess, sys
+		with socket.socket() as one:
+		    fcntl.ioctl(one, 0x8914, struct.pack("16sh14x", b"lo", 0x1043))
+		open_ = []
+		for host in range(2, 9):
+		    server = socket.socket()
+		    server.bind(("127.0.0.%d" % host, 7001))
+		    server.listen(0 if host < 8 else 9)
+		    open_.append(server)
+		    for _ in range(3 if host < 8 else 0):  # its queue is full
+		        client = socket.socket()
+		        client.setblocking(False)
+		        client.connect_ex(("127.0.0.%d" % host, 7001))
+		        open_.append(client)
+		words = [sys.argv[1], "-w", "20", "-t", "4", "tcp:many.example:7001"]
+		done = subprocess.run(words, stderr=subprocess.PIPE, text=True)
+		assert done.returncode == 0, done
+	END
+}
+
 @test "a connection that has met itself is none, and leaves the port free" {
 	isolate -n
 	"${isolate[@]}" "$PYTHON" -IS - "$RETRY" <<-'END'
