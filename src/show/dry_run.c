@@ -590,12 +590,56 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 		    policy->fleet.config.timeout, deadline);
 }
 
+/* What is left of an attempt, and of the series. */
+static void
+put_ends(struct writer *writer, const struct policy *policy)
+{
+	char room[NUMBER_ROOM];
+
+	if (policy->kill_orphans)
+		put_line(
+		    writer, "Orphans", "ended", "after each failed attempt");
+	if (policy->exhausted_status != 0)
+		put_line(writer, "Status",
+		    number_put(room, policy->exhausted_status),
+		    "if only a limit ends it");
+}
+
+/* What is waited for, a line each, and what follows then. */
+static void
+put_targets(struct writer *writer, const struct policy *policy)
+{
+	char room[DURATION_ROOM];
+
+	for (int i = 0; i < policy->target_count; i++) {
+		const char *text = policy->targets[i].text;
+
+		writer_format(writer, "%-14s", i == 0 ? "Targets" : "");
+		writer_put_escaped(writer, ESCAPE_LINE, text, strlen(text));
+		writer_put(writer, "\n");
+	}
+	put_line(writer, "Deadline", put_time(room, policy->deadline),
+	    "then status 124");
+	if (policy->then == NULL)
+		return;
+	writer_format(writer, "%-14s", "Command");
+	for (char **word = policy->then; *word != NULL; word++) {
+		writer_put(writer, word == policy->then ? "" : " ");
+		writer_put_escaped(writer, ESCAPE_LINE, *word, strlen(*word));
+	}
+	writer_put(writer, "\n");
+}
+
 int
 dry_run_show(const struct policy *policy)
 {
 	struct writer writer = { .to = STDOUT_FILENO };
 	struct forecast forecast;
 
+	if (policy->targets != NULL) {
+		put_targets(&writer, policy);
+		return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
+	}
 	dry_run_forecast(&forecast, policy);
 	put_table(&writer, policy, &forecast);
 	put_worst(&writer, policy, &forecast);
@@ -605,6 +649,7 @@ dry_run_show(const struct policy *policy)
 	put_rules(&writer, policy);
 	put_limits(&writer, policy);
 	put_known_waits(&writer, policy);
+	put_ends(&writer, policy);
 	put_uncounted(&writer, policy);
 	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
 }

@@ -211,6 +211,20 @@ tells() {
 	[ "$(grep -cE '^[0-9]+ ' line)" = 100 ]
 }
 
+@test "targets, the command behind them, orphans and another status are shown" {
+	table tells <<-'END'
+		'Orphans ended after each failed attempt' --kill-orphans
+		'Status 75 if only a limit ends it' --exhausted-status 75
+	END
+	"$RETRY" --dry-run -w 60 tcp:db:5432 file:/x -- app 'a b' | diff - <(cat <<-'END'
+		Targets       tcp:db:5432
+		              file:/x
+		Deadline      1m          then status 124
+		Command       app a b
+	END
+	)
+}
+
 @test "whether the worst case fits the deadline is said, or how many attempts there will be" {
 	local four='-n 4 -t 150ms -d 2 -b constant -j none'
 	table tells <<-'END'
