@@ -626,7 +626,7 @@ pace_is_corrupt(const struct pace *pace, nanos now)
 		pace->trial_ended };
 
 	for (size_t i = 0; i < sizeof instants / sizeof *instants; i++)
-		if (instants[i] < 0 || instants[i] > now + FURTHEST)
+		if (instants[i] < 0 || instants[i] > number_add(now, FURTHEST))
 			return true;
 	/* That also holds for what is no number. */
 	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
