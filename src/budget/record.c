@@ -56,7 +56,8 @@ record_read(const struct record *record, uint32_t *room, size_t count)
 		bool known = slot > 0 && slot <= RECORD_SLOTS &&
 		    words_of(head) <= RECORD_WORDS;
 
-		memset(room, 0, count * sizeof *room);
+		for (size_t i = 0; i < count; i++)
+			room[i] = 0;
 		if (!known || copy(record->slots[slot - 1], head, room, count))
 			return head;
 		/* A later change has this slot, or it is corrupt. */

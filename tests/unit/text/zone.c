@@ -7,6 +7,7 @@ static char bytes[4096];
 static size_t length;
 
 static void put(int64_t number, size_t size) {
+	for (; size > 8; size--) bytes[length++] = '\0';
 	while (size-- > 0) bytes[length++] = (char)((uint64_t)number >> (8 * size));
 }
 
