@@ -130,7 +130,8 @@ struct rules {
  *	signal		death by INT, QUIT or PIPE, not in --retry-on: stop
  *	http		the server wants no retry: stop
  *	retry-on	--retry-on names the failure: retry
- *	http		the server wants a retry, or by the table of statuses
+ *	http		the server wants a retry, or by the table of statuses,
+ *			in whose place http: items of --retry-on stand
  *	preset		the file of a tool says stop or retry, also by a status;
  *			a preset calls the failure fatal: stop
  *	fail-on		--fail-on made it a failure, and there is no --retry-on:

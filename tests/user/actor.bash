@@ -98,3 +98,14 @@ isolate() {
 	"${isolate[@]}" true 2>/dev/null ||
 		skip "unshare $* is not permitted here"
 }
+
+# spared FILE...: the processes that these files name live on; then they end
+spared() {
+	local file
+	for file; do
+		read -r file <"$file"
+		not gone "$file"
+		kill -KILL "$file"
+	done
+	wait_for none_left
+}

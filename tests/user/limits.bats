@@ -199,17 +199,6 @@ receive() {
 	END
 }
 
-# spared FILE...: the processes that these files name live on; then they end
-spared() {
-	local file
-	for file; do
-		read -r file <"$file"
-		not gone "$file"
-		kill -KILL "$file"
-	done
-	wait_for none_left
-}
-
 # second COMMAND...: a limit ends the second attempt
 second() {
 	is 124 "${under[@]}" "$RETRY" -n 2 -d 0 -t 3 -k 0.1 -- "$@"

@@ -15,17 +15,6 @@ leaves='echo >>ran
 	sleep 50 & echo $! >left
 	exit $0'
 
-# spared FILE...: the processes that these files name live on; then they end
-spared() {
-	local file
-	for file; do
-		read -r file <"$file"
-		not gone "$file"
-		kill -KILL "$file"
-	done
-	wait_for none_left
-}
-
 @test "what a failed attempt has left ends before the next one, and at the end" {
 	local left='has left 1 process, which --kill-orphans ends'
 	rows beside eval <<-'END'
