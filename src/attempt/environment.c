@@ -10,6 +10,9 @@
 
 #define ID "RETRY_ID="
 
+/* Room for the keys whose turn an attempt has. */
+#define TURNS_ROOM 4096
+
 /* The variables that retry writes itself, and so never passes through. */
 static const char written[][24] = { "RETRY_ATTEMPT=", "RETRY_MAX_ATTEMPTS=",
 	"RETRY_DEPTH=", "RETRY_DEADLINE=", "RETRY_LAST_STATUS=",
@@ -70,7 +73,7 @@ environment_outer(void)
 	/* Only the attempt's own process has its turn: a script that the
 	 * attempt runs may have any number of others. */
 	if (parent == getppid())
-		outer.budget.key = getenv("RETRY_PACED");
+		outer.budget.turns = getenv("RETRY_PACED");
 	text = getenv("RETRY_DEADLINE");
 	if (text != NULL)
 		number_whole(text, strlen(text), &outer.deadline);
@@ -162,8 +165,9 @@ environment_open(struct environment *environment, const struct policy *policy,
 	const char *admitted = policy->budget.breaker.failures > 0
 	    ? policy->budget.key
 	    : outer->budget.admitted;
-	const char *paced =
-	    policy->budget.key != NULL ? policy->budget.key : outer->budget.key;
+	const char *key = policy->budget.key, *turns = outer->budget.turns;
+	const char *paced = key != NULL ? key : turns;
+	char both[TURNS_ROOM];
 	struct trace *trace = &environment->trace;
 	size_t count = 0, most;
 	char *none = NULL, **from = environ != NULL ? environ : &none;
@@ -194,6 +198,10 @@ environment_open(struct environment *environment, const struct policy *policy,
 	if (admitted != NULL &&
 	    !environment_set(environment, "RETRY_ADMITTED", admitted))
 		return false;
+	/* With too many keys, a layer behind another one asks by itself. */
+	if (key != NULL && turns != NULL &&
+	    snprintf(both, sizeof both, "%s\n%s", key, turns) < TURNS_ROOM)
+		paced = both;
 	if (paced != NULL &&
 	    !environment_set(environment, "RETRY_PACED", paced))
 		return false;

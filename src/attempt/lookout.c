@@ -145,29 +145,11 @@ lookout_open(struct lookout *lookout, const struct policy *policy,
 	return true;
 }
 
-/* Begins a look, which may take until the instant limit. */
-static void
-begin(struct look *one, const struct signals *signals, nanos now, nanos limit)
-{
-	pid_t self = getpid();
-
-	one->count++;
-	one->until = limit;
-	one->helper = fork();
-	if (one->helper == 0) {
-		signals_die_with(self, SIGKILL);
-		look(one->target, signals, one->why);
-	}
-	if (one->helper == -1) {
-		snprintf(one->why, LOOKOUT_WHY, "%s", error_words(errno));
-		one->until = number_add(now, NANOS_SECOND);
-	}
-}
-
 nanos
 lookout_go_on(struct lookout *lookout, nanos now)
 {
 	nanos first = NANOS_MAX;
+	pid_t self = getpid();
 
 	for (int i = 0; i < lookout->policy->target_count; i++) {
 		struct look *one = &lookout->list[i];
@@ -181,8 +163,19 @@ lookout_go_on(struct lookout *lookout, nanos now)
 			kill(one->helper, SIGKILL);
 			one->until = NANOS_MAX;
 		} else if (now >= one->until) {
-			begin(one, lookout->signals, now,
-			    number_add(now, limit == 0 ? NANOS_MAX : limit));
+			one->count++;
+			one->until =
+			    number_add(now, limit == 0 ? NANOS_MAX : limit);
+			one->helper = fork();
+			if (one->helper == 0) {
+				signals_die_with(self, SIGKILL);
+				look(one->target, lookout->signals, one->why);
+			}
+			if (one->helper == -1) {
+				snprintf(one->why, LOOKOUT_WHY, "%s",
+				    error_words(errno));
+				one->until = number_add(now, NANOS_SECOND);
+			}
 		}
 		first = number_lesser(first, one->until);
 	}

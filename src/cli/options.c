@@ -559,18 +559,6 @@ show_preset(const struct argument *argument, const char *name)
 	help_preset(beside ? &preset : NULL, &tool, shown.given);
 }
 
-/* The preset of this name, as a rule has it: that of a file counts first. */
-static const char *
-name_preset(const struct argument *argument, const char *name, size_t length)
-{
-	struct tool tool;
-
-	return tool_find(
-		   &tool, argument, (struct strview){ name, length }, false)
-	    ? tool.name
-	    : find_preset(argument, name, length).name;
-}
-
 /*
  * Notes each preset of the text; the one of the command stays "auto", and
  * "none" takes back those before. "list" prints the names of all presets and
@@ -599,11 +587,15 @@ take_presets(const struct argument *argument, struct policy *policy)
 	}
 	for (;; text++) {
 		const char *end = strchrnul(text, ',');
-		size_t length = (size_t)(end - text);
+		struct strview name = { text, (size_t)(end - text) };
+		struct tool tool;
 
-		one.text = "auto";
-		if (length != 4 || strncmp(text, "auto", 4) != 0)
-			one.text = name_preset(argument, text, length);
+		/* A file counts before the preset of its name. */
+		one.text = name.length == 4 && strncmp(text, "auto", 4) == 0
+		    ? "auto"
+		    : tool_find(&tool, argument, name, false)
+		    ? tool.name
+		    : find_preset(argument, text, name.length).name;
 		note(&one, policy);
 		text = end;
 		if (*text == '\0')

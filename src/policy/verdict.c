@@ -165,29 +165,6 @@ succeeds_by(const struct conditions *set, const struct outcome *outcome)
 		(conditions_at(set, outcome->again)->fail && failed));
 }
 
-/* Whether the file of a tool calls a success what no LIST of the user names. */
-static bool
-succeeds_by_file(const struct rules *rules, const struct outcome *outcome)
-{
-	return succeeds_by(&rules->file.success_on, outcome) &&
-	    !meets(&rules->retry_on, outcome) &&
-	    !meets(&rules->stop_on, outcome) &&
-	    !meets(&rules->fail_on, outcome);
-}
-
-/* Whether http: items of a list stand in place of the table of statuses. With
- * -w a list does not restrict what is retried. */
-static bool
-replaces_table(const struct rules *rules, const struct outcome *outcome)
-{
-	bool again = outcome->again;
-
-	return !outcome->http.after.wanted && !rules->waits &&
-	    (conditions_has_http(conditions_at(&rules->retry_on, again), 0) ||
-		conditions_has_http(
-		    conditions_at(&rules->file.retry_on, again), 0));
-}
-
 /* Judges a failure with an HTTP status that is an error, by the table. */
 static struct judgement
 judge_status(const struct rules *rules, const struct request *request,
@@ -253,7 +230,13 @@ judge_cause(const struct rules *rules, const struct request *request,
 		return decide(false, "http");
 	if (verdict_retries_by(retry_on, outcome))
 		return decide(true, "retry-on");
-	if (http->code >= 400 && !replaces_table(rules, outcome))
+	/* http: items of a list stand in place of the table of statuses; but
+	 * with -w a list does not restrict what is retried. */
+	if (http->code >= 400 &&
+	    (http->after.wanted || rules->waits ||
+		(!conditions_has_http(conditions_at(retry_on, again), 0) &&
+		    !conditions_has_http(
+			conditions_at(&file->retry_on, again), 0))))
 		return judge_status(rules, request, outcome);
 	if (verdict_fails_by(&file->stop_on, outcome))
 		return decide(false, "preset");
@@ -294,7 +277,11 @@ verdict_of(const struct rules *rules, const struct request *request,
 	if (outcome->overrun)
 		return stop(REASON_INTERNAL, "hold-max");
 	if (succeeds_by(&rules->success_on, outcome) ||
-	    succeeds_by_file(rules, outcome))
+	    /* What no LIST of the user names. */
+	    (succeeds_by(&rules->file.success_on, outcome) &&
+		!meets(&rules->retry_on, outcome) &&
+		!meets(&rules->stop_on, outcome) &&
+		!meets(&rules->fail_on, outcome)))
 		return (struct judgement){ VERDICT_DONE, REASON_SUCCEEDED,
 			"success-on" };
 	if (!failed && !meets(&rules->fail_on, outcome) &&

@@ -590,21 +590,6 @@ put_uncounted(struct writer *writer, const struct policy *policy)
 		    policy->fleet.config.timeout, deadline);
 }
 
-/* What is left of an attempt, and of the series. */
-static void
-put_ends(struct writer *writer, const struct policy *policy)
-{
-	char room[NUMBER_ROOM];
-
-	if (policy->kill_orphans)
-		put_line(
-		    writer, "Orphans", "ended", "after each failed attempt");
-	if (policy->exhausted_status != 0)
-		put_line(writer, "Status",
-		    number_put(room, policy->exhausted_status),
-		    "if only a limit ends it");
-}
-
 /* What is waited for, a line each, and what follows then. */
 static void
 put_targets(struct writer *writer, const struct policy *policy)
@@ -635,6 +620,7 @@ dry_run_show(const struct policy *policy)
 {
 	struct writer writer = { .to = STDOUT_FILENO };
 	struct forecast forecast;
+	char room[NUMBER_ROOM];
 
 	if (policy->targets != NULL) {
 		put_targets(&writer, policy);
@@ -649,7 +635,13 @@ dry_run_show(const struct policy *policy)
 	put_rules(&writer, policy);
 	put_limits(&writer, policy);
 	put_known_waits(&writer, policy);
-	put_ends(&writer, policy);
+	if (policy->kill_orphans)
+		put_line(
+		    &writer, "Orphans", "ended", "after each failed attempt");
+	if (policy->exhausted_status != 0)
+		put_line(&writer, "Status",
+		    number_put(room, policy->exhausted_status),
+		    "if only a limit ends it");
 	put_uncounted(&writer, policy);
 	return writer_deliver(&writer) ? 0 : EXIT_STATUS_FAILED;
 }

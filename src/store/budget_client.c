@@ -18,22 +18,24 @@
 #define WAITS 8
 #define FIRST_WAIT NANOS_MS
 
-/* Whether a key of an outer retry is that of this one. */
-static bool
-is_key(const struct budget_config *config, const char *key)
-{
-	return key != NULL && config->key != NULL &&
-	    strcmp(key, config->key) == 0;
-}
-
 void
 budget_client_start(struct budget_client *budget,
     const struct budget_config *config, const struct budget_outer *outer,
     uint64_t seed, struct log *log)
 {
+	struct strview turns =
+	    strview_of(outer->turns == NULL ? "" : outer->turns);
+
 	budget->caller = (struct caller){ .config = config, .random = seed };
-	budget->caller.uses_breaker = !is_key(config, outer->admitted);
-	budget->caller.nested = is_key(config, outer->key);
+	budget->caller.uses_breaker = config->key == NULL ||
+	    outer->admitted == NULL ||
+	    strcmp(outer->admitted, config->key) != 0;
+	while (config->key != NULL && turns.length > 0) {
+		struct strview turn = strview_part(&turns, '\n');
+
+		budget->caller.nested |= turn.length == strlen(config->key) &&
+		    memcmp(turn.at, config->key, turn.length) == 0;
+	}
 	budget->log = log;
 	budget->private = budget->said_terms = budget->said_rate = false;
 	budget->waits = 0;

@@ -14,10 +14,10 @@
 #include "budget/admission.h"
 #include "store/segment_store.h"
 
-/* The keys of an outer retry, or NULL: of the breaker that has admitted its
- * attempt, and of its budget. */
+/* What an outer retry wrote, or NULL. */
 struct budget_outer {
-	const char *admitted, *key;
+	const char *admitted; /* the key whose breaker admitted its attempt */
+	const char *turns; /* a line each: the keys whose turn it has */
 };
 
 struct budget_client {

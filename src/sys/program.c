@@ -27,16 +27,6 @@ try_path(const char *path, char **words, char **env)
 	words[0] = name;
 }
 
-/* Whether an error means that the program may still be in another directory. As
- * the name is not too long, what is too long is a directory. */
-static bool
-may_be_elsewhere(int error)
-{
-	return error == ENOENT || error == ENOTDIR || error == EACCES ||
-	    error == ESTALE || error == ENODEV || error == ETIMEDOUT ||
-	    error == ENAMETOOLONG;
-}
-
 void
 program_execute(char **words, char **env)
 {
@@ -67,11 +57,14 @@ program_execute(char **words, char **env)
 		}
 		memcpy(to, name, length + 1);
 		try_path(file, words, env);
-		if (!may_be_elsewhere(errno))
-			return;
 		forbidden |= errno == EACCES;
+		/* As the name is not too long, this is a directory. */
 		if (errno == ENAMETOOLONG)
 			errno = ENOENT;
+		/* After other errors it cannot be in another directory. */
+		if (errno != ENOENT && errno != ENOTDIR && errno != EACCES &&
+		    errno != ESTALE && errno != ENODEV && errno != ETIMEDOUT)
+			return;
 	}
 	if (forbidden)
 		errno = EACCES;

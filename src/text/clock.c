@@ -92,15 +92,6 @@ cut_time(struct strview *text, struct clock *clock)
 	return shape;
 }
 
-/* Whether the time may end before this byte, which blanks may precede. */
-static bool
-may_precede(char byte, bool apart)
-{
-	return !isdigit((unsigned char)byte) &&
-	    strchr(apart ? "+-" : "+-/:%_", byte) == NULL &&
-	    (apart || !isalpha((unsigned char)byte));
-}
-
 /* Cuts off the zone, if there is one. */
 static enum shape
 cut_zone(struct strview *text, struct clock *clock)
@@ -131,7 +122,11 @@ cut_zone(struct strview *text, struct clock *clock)
 		if (isdigit((unsigned char)rest.at[1]))
 			return SHAPE_OTHER;
 	}
-	if (!enclosed && !may_precede(*rest.at, apart))
+	/* The time may end before this byte, which blanks may precede. */
+	if (!enclosed &&
+	    (isdigit((unsigned char)*rest.at) ||
+		strchr(apart ? "+-" : "+-/:%_", *rest.at) != NULL ||
+		(!apart && isalpha((unsigned char)*rest.at))))
 		return SHAPE_OTHER;
 	memcpy(clock->zone, zone.at == NULL ? "" : zone.at, zone.length);
 	clock->zone[zone.length] = '\0';

@@ -48,13 +48,6 @@ has(const char *list, const char *word)
 	return false;
 }
 
-/* Whether the program runs a tool without a word behind its name. */
-static bool
-is_short(const char *name)
-{
-	return name[strlen(name) - 1] == 'x' && strcmp(name, "pipx") != 0;
-}
-
 bool
 launcher_read(char *const command[], struct strview *tool)
 {
@@ -70,7 +63,8 @@ launcher_read(char *const command[], struct strview *tool)
 	if (launcher == end)
 		return false;
 	line.options = launcher->options;
-	known = is_short(name);
+	/* npx runs a tool without a word behind its name, pipx does not. */
+	known = name[strlen(name) - 1] == 'x' && strcmp(name, "pipx") != 0;
 	grouped = *launcher->group == '\0';
 	while (command_line_next(&line)) {
 		const char *word = line.argument;

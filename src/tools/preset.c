@@ -142,35 +142,26 @@ preset_for_command(char *const command[], struct preset *preset)
 	    strview_of(command_line_program(*command)), preset);
 }
 
-/* Finds the row of a package. */
-static bool
-find_package(struct strview name, struct preset *preset)
-{
-	struct names row = { 0 };
-
-	while (next_row(&row)) {
-		struct strview rest = strview_of(row.packages), word;
-
-		while (strview_cut(&rest, ' ', &word))
-			if (word.length == name.length &&
-			    memcmp(word.at, name.at, name.length) == 0) {
-				*preset = read_row(&row);
-				return true;
-			}
-	}
-	return false;
-}
-
 enum preset_launch
 preset_launched(char *const command[], struct preset *preset)
 {
+	struct names row = { 0 };
 	struct strview tool;
 
 	if (!launcher_read(command, &tool))
 		return PRESET_LAUNCH_NONE;
-	return find_package(tool, preset) || preset_for_program(tool, preset)
-	    ? PRESET_LAUNCH_KNOWN
-	    : PRESET_LAUNCH_UNKNOWN;
+	while (next_row(&row)) {
+		struct strview rest = strview_of(row.packages), word;
+
+		while (strview_cut(&rest, ' ', &word))
+			if (word.length == tool.length &&
+			    memcmp(word.at, tool.at, tool.length) == 0) {
+				*preset = read_row(&row);
+				return PRESET_LAUNCH_KNOWN;
+			}
+	}
+	return preset_for_program(tool, preset) ? PRESET_LAUNCH_KNOWN
+						: PRESET_LAUNCH_UNKNOWN;
 }
 
 /* Whether a list of words, separated by blanks, has this one. */

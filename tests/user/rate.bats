@@ -81,6 +81,10 @@ full() {
 	but not of one whose outer retry is not known to live
 	    is 0 "$RETRY" -B api --rate 2/1h env -u RETRY_PARENT "$RETRY" -B api "${works[@]}"
 	    full 2/h
+	also with another budget between them
+	    is 0 "$RETRY" -B api --rate 1/1h -T 20 "$RETRY" -B other "$RETRY" -B api "${works[@]}"
+	    ran 1
+	    full 1/h
 	of two budgets each counts
 	    is 0 "$RETRY" -B api --rate 1/1h "$RETRY" -B other --rate 1/1h "${works[@]}"
 	    is 75 "$RETRY" -q -B other -T 20 "${works[@]}"
