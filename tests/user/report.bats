@@ -170,7 +170,7 @@ seven=(sh -c 'exit 7')
 	            [23]) echo HTTP/1.1 429 X >status; exit 22; esac
 	            echo HTTP/1.1 200 >status'
 	    report each.http_status=200,429,429,200,200 each.throttled each.pace
-	    [[ ${got[*]} == 'false,true,true,'*' null,'*[1-9]* ]]
+	    [[ ${got[*]} == false,*true*' null,'*[1-9]* ]]
 	    try status=7 --report r.json -B few --rate 1/h -d 0 -T 9 "${seven[@]}"
 	    report reason=rate 'why=exit 7; --rate 1/h'
 	a delay that was interrupted with its real length
