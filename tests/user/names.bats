@@ -10,7 +10,7 @@ load actor
 # says WHY not
 found() {
 	local url=redis://$1:1
-	"$RETRY" -B api --budget-dir "$PWD" true
+	"${under[@]}" "$RETRY" -B api --budget-dir "$PWD" true
 	try status=1 says="fleet '$url': cannot be asked: ${2-no connection: Connection refused}" \
 	    --budget-status all --budget-dir "$PWD" --fleet "$url" --fleet-timeout "${timeout-20s}"
 }
