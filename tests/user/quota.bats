@@ -362,8 +362,8 @@ all_served() {
 	    counted firsts 12 successes 12 denied 0 retries 0 gave_up 0
 	with one attempt each only those are lost that were refused
 	    serves 10 300
-	    items 35 -n 1 -T 100 || :
-	    [ $(($(lines served) + $(lines refused))) -eq 35 ]
+	    items 50 -n 1 -T 100 || :
+	    [ $(($(lines served) + $(lines refused))) -eq 50 ]
 	    [ "$(lines served)" -ge 13 ]
 	    counted gave_up "$(lines refused)" denied 0
 	several successes in a row, and --retry-if
