@@ -160,7 +160,8 @@ static void
 ask_server(const struct visit *visit, struct admission *admission, bool begins)
 {
 	const struct pace_event event = { .kind = PACE_ASKED,
-		.now = visit->age };
+		.now = visit->age,
+		.last = visit->caller->last };
 	struct caller *caller = visit->caller;
 	struct traffic traffic, before;
 	struct pace_attempt attempt = { .began = 0 };
