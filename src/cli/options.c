@@ -1507,6 +1507,11 @@ take_targets(struct policy *policy, struct argument given[])
 			word.text = "***";
 		if (why != NULL)
 			option_refuse(&word, "%s", why);
+		if (target_kind(*next) == TARGET_HTTPS)
+			option_refuse(&word,
+			    "no TLS; use retry -w 60 -- curl -fsS "
+			    "-o /dev/null '%s'",
+			    *next);
 	}
 	policy->then = *next == NULL ? NULL : next + 1;
 	if (policy->then != NULL && *policy->then == NULL)

@@ -68,8 +68,6 @@ target_parse(const char *word, struct target *target)
 			  : "not http://HOST[:PORT][/PATH]";
 	if (why == NULL)
 		why = url_parse_host(target->authority, &host, &target->port);
-	if (why == NULL && kind == TARGET_HTTPS)
-		why = "no TLS; use retry -w 60 -- curl -fsS -o /dev/null URL";
 	if (why == NULL && target->port == 0)
 		why = "no port";
 	if (why == NULL)

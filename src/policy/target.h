@@ -21,7 +21,7 @@
 /* The most bytes of a URL: a request with it fits into a new socket. */
 #define TARGET_URL 2000
 
-/* An https: is only refused. */
+/* An https: is read, but cannot be looked at. */
 enum target_kind {
 	TARGET_TCP,
 	TARGET_UNIX,

@@ -157,7 +157,7 @@ page() {
 		refused "--wait: a host; a path has three slashes before it: 'file://host/x'" -w 9 file://host/x
 		refused "--wait: a user: '***'" -w 9 http://bob:secret@app/
 		refused "--wait: a blank or a control character; write %20: 'http://app/\x1b[1m'" -w 9 $'http://app/\e[1m'
-		refused "--wait: no TLS; use retry -w 60 -- curl -fsS -o /dev/null URL: 'https://app/x'" -w 9 https://app/x
+		refused "--wait: no TLS; use retry -w 60 -- curl -fsS -o /dev/null 'https://app/x': 'https://app/x'" -w 9 https://app/x
 		refused "--wait: a path of more than 107 bytes: 'unix:/$(printf '%0107d' 0)'" -w 9 "unix:/$(printf '%0107d' 0)"
 		refused "--wait: more than 64 targets: 'file:/65'" -w 9 $(printf 'file:/%d ' {1..65})
 		refused "no command given" -w 9 file:/ --

@@ -72,7 +72,6 @@ TEST(what_is_no_target) {
 		{ "a user", "http://bob:secret@app/", "https://bob:secret@app/" },
 		{ BLANK, "http://app/a b", "http://app/a\nb", "http://app/\x7f" },
 		{ "a URL of more than 2000 bytes", "http://" THOUSAND THOUSAND "a" },
-		{ "no TLS; use retry -w 60 -- curl -fsS -o /dev/null URL", "https://app/x" },
 	};
 
 	ALIKE(rows, read_as);
