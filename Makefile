@@ -48,7 +48,7 @@ LINK = $(COMPILER) $(CFLAGS) $(MODE) $(LDFLAGS)
 # Elsewhere all functions are bound at start-up: it is as fast here, and their table
 # is read-only then.
 MODE = $(if $(filter static$(,),$(HOW)),$(FIXED),-Wl,-z,now -Wl,-z,noseparate-code)
-FIXED = -static -no-pie -Wl,-z,noseparate-code
+FIXED = -static -no-pie -Wl,-z,noseparate-code -Wl,-z,norelro
 COMPILER = $(if $(filter static$(,),$(HOW)),$(wordlist 3,9,$(HOW)),$(CC))
 , = ,
 
@@ -116,13 +116,17 @@ run = $(if $(V),,@$(if $(SILENT),,echo '$(1)' && ))$(2)
 # What each program is made of. What every invocation runs is first, and so lies
 # together in memory: each 64 kB of the program that are used cost a page fault.
 FIRST = $(patsubst %.c,$(B)/%.o,$(wildcard $(patsubst %,src/%.c,* attempt/* \
-	sys/* streams/* output/* text/* policy/* report/message* report/cause cli/*)))
+	sys/* streams/* output/* text/* policy/* report/message* report/cause cli/* \
+	store/budget_client tools/c*)))
 # The same for what every invocation writes to: its pages are copied by each fork. In a
 # static program the variables of libc, which the names after -u bring in, come before the
 # large ones of modules that few invocations use.
-EARLY = $(patsubst %,$(B)/src/%.o,streams/relay store/segment_store streams/streams)
+EARLY = $(patsubst %,$(B)/src/%.o,streams/streams store/segment_store streams/relay)
 $(BIN): $(B)/retry.o $(EARLY) $(FIRST) $(OBJS)
-$(BIN): LIBC = $(if $(findstring -static,$(MODE)),-Wl$(,)-u$(,)fork$(,)-u$(,)sigaction -lc)
+$(BIN): LIBC = $(if $(findstring -static,$(MODE)),$(patsubst %,-Wl$(,)-u$(,)%,$(LIBC_FIRST)) -lc)
+LIBC_FIRST = fork sigaction close fcntl fstat getenv getpid getppid getrandom memcmp memmove \
+	memrchr memset ppoll prctl read sigemptyset signalfd sigpending stpcpy strchrnul \
+	strcspn strlen strncmp strpbrk strrchr syscall vfork waitid write
 
 # All of retry, main() included; what the fakes name is replaced.
 $(B)/unit_attempt: $(patsubst %.c,$(B)/%.o,$(wildcard tests/models/attempt/*.c)) \
@@ -397,7 +401,8 @@ TIDY = printf '%s\n' retry.c src/*.c src/*/*.c | $(EACH) 1 sh -c 'clang-tidy \
 # The static analyzers of gcc and clang take several times as long as the rest:
 # for releases.
 analyze: CHECKING = --checks=-*,clang-analyzer-*,$(strip \
-	)-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling
+	)-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling,$(strip \
+	)-clang-analyzer-security.insecureAPI.vfork,-clang-analyzer-unix.Vfork
 analyze: $(B)/presets.inc
 	@$(QUIET) $(JOBS) CC=gcc CFLAGS='-O2 -fanalyzer' WERROR=-Werror \
 		B=build/analyzer BIN=build/analyzer/retry build/analyzer/retry

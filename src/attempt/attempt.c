@@ -26,6 +26,11 @@ attempt_open(struct attempt *attempt, const struct policy *policy,
 {
 	attempt->policy = policy;
 	attempt->loop = loop;
+	/* With a limit of time retry has to stay awake while the command is
+	 * executed: its file may be on a server that is gone. */
+	attempt->apart = limited || getenv("LISTEN_PID") != NULL ||
+	    getenv("WATCHDOG_PID") != NULL;
+	attempt->errors = -1;
 	attempt->may_end = limited || policy->hold_out || policy->hold_err;
 	termination_open(
 	    &attempt->tree, loop, policy->signal, policy->kill_after);
@@ -43,6 +48,8 @@ attempt_open(struct attempt *attempt, const struct policy *policy,
 			    STRINGS("no /proc of this namespace: limits reach "
 				    "the command itself only"));
 	}
+	if (!attempt->apart)
+		return true;
 	attempt->errors = sys_move_up(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	return attempt->errors != -1;
 }
@@ -227,13 +234,13 @@ complete(struct attempt *attempt)
 	struct outcome *outcome = &attempt->outcome;
 	bool exited = tree->info.si_code == CLD_EXITED;
 	int status = tree->info.si_status;
-	uint64_t error = 0;
+	uint64_t error = (uint64_t)attempt->error;
 
 	outcome->elapsed =
 	    signals_now(&attempt->loop->signals) - attempt->began;
 	/* An eventfd adds up: an errno that is not read now would be added to
 	 * that of the next attempt. */
-	if (read(attempt->errors, &error, sizeof error) == -1)
+	if (attempt->apart && read(attempt->errors, &error, sizeof error) == -1)
 		error = 0;
 
 	if (tree->stage == TERMINATION_ABANDONED) {
@@ -327,36 +334,42 @@ inherit_activation(char **env, pid_t parent, char room[2][PID_ROOM])
 
 /*
  * Forks and executes command with env and the streams of the loop. If retry
- * dies, the child gets death_signal. Where LISTEN_PID or WATCHDOG_PID in env
- * name retry, they name the child. Returns its pid, or -1 with errno where fork
- * failed. The child writes over its copies of command and env. If it fails to
- * get its streams or to exec, it adds the errno to the eventfd errors.
+ * dies, the child gets the signal of -s. Where LISTEN_PID or WATCHDOG_PID in
+ * env name retry, they name the child. Returns its pid, or -1 with errno where
+ * fork failed. If the child fails to get its streams or to exec, it leaves the
+ * errno. It has its own memory, or borrows that of retry until the exec, so
+ * that no page is copied: Linux allows it more than POSIX does.
  */
 static pid_t
-start(const struct event_loop *loop, int death_signal, int errors,
-    char **command, char **env)
+start(struct attempt *attempt, char **command, char **env)
 {
-	/* The child touches as few pages as it can: it has none of its own. */
-	bool activated =
-	    getenv("LISTEN_PID") != NULL || getenv("WATCHDOG_PID") != NULL;
-	pid_t parent = loop->signals.self, child = fork();
+	const struct event_loop *loop = attempt->loop;
+	char *const before = command[-1], *const name = command[0];
+	pid_t parent = loop->signals.self;
+	pid_t child = attempt->apart ? fork() : vfork();
 	char room[2][PID_ROOM];
 	uint64_t error;
 
-	if (child != 0)
+	if (child != 0) {
+		/* program_execute() may have written over them. */
+		command[-1] = before;
+		command[0] = name;
 		return child;
-	signals_die_with(parent, death_signal);
+	}
+	signals_die_with(parent, attempt->policy->signal);
 	/* The command must not run with the wrong streams. */
 	if (streams_attach(&loop->streams)) {
 		signals_restore(&loop->signals);
-		if (activated)
+		if (attempt->apart)
 			inherit_activation(env, parent, room);
 		program_execute(command, env);
 	}
+	attempt->error = errno;
 	error = (uint64_t)errno;
 	/* If this write fails, it looks as if the command had run and exited
 	 * with this status. */
-	if (write(errors, &error, sizeof error) == -1)
+	if (attempt->apart &&
+	    write(attempt->errors, &error, sizeof error) == -1)
 		error = 0;
 	_exit(EXIT_STATUS_NOT_FOUND);
 }
@@ -382,14 +395,14 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 
 	*outcome = (struct outcome){ 0 };
 	attempt->halted = attempt->overtaken = false;
+	attempt->error = 0;
 	attempt->deadline = history->deadline;
 	tree->child = -1;
 	termination_prepare(tree, "attempt ", label, attempt->may_end);
 	if (streams_begin(&loop->streams, &lacking)) {
 		lacking = "cannot fork";
 		attempt->began = signals_note(&loop->signals);
-		tree->child =
-		    start(loop, policy->signal, attempt->errors, command, env);
+		tree->child = start(attempt, command, env);
 	}
 	error = errno;
 	streams_forked(&loop->streams);

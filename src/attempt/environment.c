@@ -167,7 +167,7 @@ environment_open(struct environment *environment, const struct policy *policy,
 	    : outer->budget.admitted;
 	const char *key = policy->budget.key, *turns = outer->budget.turns;
 	const char *paced = key != NULL ? key : turns;
-	char both[TURNS_ROOM];
+	static char both[TURNS_ROOM]; /* few touch these pages */
 	struct trace *trace = &environment->trace;
 	size_t count = 0, most;
 	char *none = NULL, **from = environ != NULL ? environ : &none;

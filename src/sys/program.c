@@ -32,7 +32,7 @@ program_execute(char **words, char **env)
 {
 	const char *name = words[0], *path = getenv("PATH"), *end;
 	size_t length = strlen(name);
-	char file[PATH_MAX];
+	static char file[PATH_MAX];
 	bool forbidden = false;
 
 	if (strchr(name, '/') != NULL) {

@@ -162,9 +162,9 @@ masked() {
 	        -q --retry-if ./nosuch -- sh -c 'kill $$'
 	    under=("${inject[@]}")
 	    try status=125 says='--retry-if not started (Resource temporarily unavailable)|attempt 1/5 failed (exit 7), giving up: cannot run --retry-if' \
-	        --retry-if 'exit 1' -- sh -c 'exit 7'
+	        -t 60 --retry-if 'exit 1' -- sh -c 'exit 7'
 	    try status=7 says='attempt 1/2 *|--on-retry not started (Resource temporarily unavailable)|attempt 2/2 failed *' \
-	        -n 2 --on-retry 'echo hook' -- sh -c 'exit 7'
+	        -t 60 -n 2 --on-retry 'echo hook' -- sh -c 'exit 7'
 	END
 }
 

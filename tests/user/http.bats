@@ -567,7 +567,7 @@ bare() {
 	    spotless
 	where retry cannot begin
 	    bare sh -c 'for n in 4 5 6 7 8 9 10; do
-	            (ulimit -n "$n"; exec "$0" -n 1 --http -- true)
+	            (ulimit -n "$n"; exec "$0" -n 1 -t 60 --http -- true)
 	        done' "$RETRY"
 	    ended
 	    reads err '*eventfd: *; command not run*'

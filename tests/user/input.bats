@@ -272,7 +272,7 @@ in_tmpfs=(unshare -Urm sh -c 'mount -t tmpfs -o size=64k none "$TMPDIR"; exec "$
 		(
 			ulimit -n "$limit"
 			exec 3>&-
-			exec "$RETRY" -I -n 2 -d 0 sh -c 'echo >>ran; read -r x; echo "$x"; exit 1' >out 2>err
+			exec "$RETRY" -I -t 60 -n 2 -d 0 sh -c 'echo >>ran; read -r x; echo "$x"; exit 1' >out 2>err
 		) <<<a && return 1
 		reads out '@(|a|a[|]a)'
 		! reads err "attempt 1/2 not started (cannot open the input again: $open), retrying*" ||

@@ -51,6 +51,14 @@ count() {
 	    -v -n 2 -t 0.1 --success-on timeout -- sleep 20
 }
 
+@test "a limit ends a command that is still being loaded from a server that is silent" {
+	isolate -m
+	unserved
+	local under=("${unserved[@]}")
+	try status=124 says='attempt 1/1 timed out after *' -n 1 -t 0.3 gone/program
+	try status=124 says='attempt 1/1 ended by the deadline after *' -n 1 -T 0.5 gone/program
+}
+
 @test "--preserve-status exits as a command that a limit ended, but never with 0" {
 	local keep=--preserve-status
 	beside 'a timeout' limited 7 $keep -- "$ACTOR" listen 1 7

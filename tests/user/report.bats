@@ -192,6 +192,12 @@ seven=(sh -c 'exit 7')
 	        --http --idempotency-key s3cret -- timeout 20 ./curl -q -d x URL --next URL
 	    report 'command=["timeout", "20", "./curl", "-q", "-d", "x", "URL", "--next", "URL"]'
 	    not has s3cret r.json && not has s3cret err
+	also of a script that a shell runs
+	    mkdir bin
+	    printf 'echo "$#" "$@"; exit 3\n' >bin/script
+	    chmod +x bin/script
+	    PATH=$PWD/bin:$PATH try status=3 out='2 a b|2 a b' --report r.json -n 2 -d 0 script a b
+	    report 'command=["script", "a", "b"]'
 	many and long words
 	    words=({1..5000})
 	    printf -v long '%0100000d' 7

@@ -276,21 +276,6 @@ os.execv(sys.argv[1], sys.argv[1:])')
 	    -w 2.5 -t 1 tcp:db.example:80
 }
 
-# unserved: sets the array $unserved to what runs a command where ./gone is on a server that
-# answers nothing: a file system in user space
-unserved() {
-	mkdir gone
-	unserved=("${isolate[@]}" "$PYTHON" -IS -c '
-import ctypes, os, sys
-server = os.open("/dev/fuse", os.O_RDWR)
-options = b"fd=%d,rootmode=40000,user_id=0,group_id=0" % server
-if ctypes.CDLL(None).mount(b"gone", b"gone", b"fuse", 0, options) != 0:
-    sys.exit(1)
-os.set_inheritable(server, True)
-os.execv(sys.argv[1], sys.argv[1:])')
-	"${unserved[@]}" "$(type -P true)" 2>/dev/null || skip 'no right to mount a file system here'
-}
-
 @test "a server of files that is silent delays no other target, no signal and not the end" {
 	isolate -m
 	unserved

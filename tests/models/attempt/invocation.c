@@ -285,6 +285,12 @@ SPY(void, plan_begin, struct history *history) {
 	REAL(plan_begin)(history);
 }
 
+SPY(struct outcome, attempt_run, struct attempt *attempt, char **command, char **env,
+    const struct history *history, const char *label) {
+	now->attempt = attempt;
+	return REAL(attempt_run)(attempt, command, env, history, label);
+}
+
 SPY(struct step, plan_next, const struct policy *policy, struct history *history, nanos instant) {
 	const struct outcome *outcome = &history->last;
 	struct step step = REAL(plan_next)(policy, history, instant);
@@ -343,7 +349,7 @@ FAKE(void, _exit, int status) {
  * Once an attempt begins, a fork is of the command; else it is of a hook. Sets
  * errno where the kernel refuses a process.
  */
-FAKE(pid_t, fork, void) {
+static pid_t begin_process(void) {
 	int64_t which = number_lesser(now->launched, COMMANDS - 1);
 	bool command = now->beginning;
 	int *failures = command ? &now->fork_failures : &now->hook_failures;
@@ -389,6 +395,9 @@ FAKE(pid_t, fork, void) {
 	now->timeout = now->set.timeout == 0 ? NANOS_MAX : kernel.now + now->set.timeout;
 	return process->pid;
 }
+
+FAKE(pid_t, fork, void) { return begin_process(); }
+FAKE(pid_t, vfork, void) { return begin_process(); }
 
 /* The wait */
 
