@@ -121,7 +121,7 @@ FIRST = $(patsubst %.c,$(B)/%.o,$(wildcard $(patsubst %,src/%.c,* attempt/* \
 # The same for what every invocation writes to: its pages are copied by each fork. In a
 # static program the variables of libc, which the names after -u bring in, come before the
 # large ones of modules that few invocations use.
-EARLY = $(patsubst %,$(B)/src/%.o,streams/streams store/segment_store streams/relay)
+EARLY = $(patsubst %,$(B)/src/%.o,store/segment_store streams/streams streams/relay)
 $(BIN): $(B)/retry.o $(EARLY) $(FIRST) $(OBJS)
 $(BIN): LIBC = $(if $(findstring -static,$(MODE)),$(patsubst %,-Wl$(,)-u$(,)%,$(LIBC_FIRST)) -lc)
 LIBC_FIRST = fork sigaction close fcntl fstat getenv getpid getppid getrandom memcmp memmove \
