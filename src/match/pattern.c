@@ -239,7 +239,7 @@ run(struct pattern *p, const unsigned char *at, const unsigned char *end,
  * Moves all lanes on, from this byte of each, up to a byte that take() has to
  * take in one of them. Returns which byte that is, length if there is none.
  */
-static size_t
+__attribute__((noinline)) static size_t
 run_abreast(const struct pattern *p, const unsigned char *bytes, size_t from,
     size_t length, uint32_t *row)
 {
@@ -253,7 +253,8 @@ run_abreast(const struct pattern *p, const unsigned char *bytes, size_t from,
 		const unsigned char *at = bytes + from;
 		size_t all = 0;
 
-		/* Unrolled, all rows are in registers. */
+		/* Unrolled, and without the caller's variables, all rows are
+		 * in registers. */
 #pragma GCC unroll 4
 		for (size_t n = 0; n < LANES; n++) {
 			to[n] = (next + class[at[n * length]])[rows[n]];
@@ -369,14 +370,17 @@ prepare(struct pattern *p)
 
 /*
  * Takes some of the bytes, of which there is one at least. If *found becomes
- * true, a match ends before the last one taken. If exact, it is the first match
- * in these bytes, and the only one.
+ * true, a match ends before the last one taken. If slow is no NULL, it is the
+ * first match in these bytes, and the only one; lanes have found matches, or
+ * none was sought, before *slow.
  */
 static const unsigned char *
 advance(struct pattern *p, const unsigned char *at, const unsigned char *end,
-    bool exact, bool *found)
+    const unsigned char **slow, bool *found)
 {
 	const unsigned char *from = at;
+	uint64_t seen = p->seen;
+	uint32_t row;
 	size_t length;
 
 	if (!p->ready)
@@ -396,10 +400,19 @@ advance(struct pattern *p, const unsigned char *at, const unsigned char *end,
 	length = (size_t)(end - at);
 	if (length > BLOCK)
 		length = BLOCK;
-	/* Lanes do not tell where a match ends, and take nothing if the table
-	 * is full. */
-	if (length >= LONG && !exact)
+	row = p->row;
+	/* Lanes take nothing if the table is full. */
+	if (length >= LONG && (slow == NULL || from >= *slow)) {
+		p->seen = slow == NULL ? seen : 0;
 		at = run_lanes(p, at, length / LANES);
+		/* Lanes do not tell where a match ends. */
+		if (slow != NULL && p->seen != 0) {
+			p->row = row;
+			at = from;
+			*slow = from + length;
+		}
+		p->seen |= seen;
+	}
 	return at > from ? at : run(p, from, from + length, found);
 }
 
@@ -446,7 +459,7 @@ pattern_feed_some(struct pattern *pattern, const void *bytes, size_t length)
 
 	pattern->toil = 0;
 	while (at < end && pattern->seen != pattern->all && !is_tired(pattern))
-		at = advance(pattern, at, end, false, &found);
+		at = advance(pattern, at, end, NULL, &found);
 	if (pattern->seen == pattern->all)
 		at = end;
 	if (length > 0)
@@ -677,7 +690,7 @@ listen(struct pattern_hint *hint, unsigned char byte, bool found)
 size_t
 pattern_hint_feed(struct pattern_hint *hint, const void *bytes, size_t length)
 {
-	const unsigned char *at = bytes, *end = at + length;
+	const unsigned char *at = bytes, *end = at + length, *slow = at;
 	struct pattern *pattern = &hint->pattern;
 
 	pattern->toil = 0;
@@ -687,7 +700,7 @@ pattern_hint_feed(struct pattern_hint *hint, const void *bytes, size_t length)
 		bool found = false;
 
 		while (at < to && !found && !is_tired(pattern))
-			at = advance(pattern, at, to, true, &found);
+			at = advance(pattern, at, to, &slow, &found);
 		keep(hint, from, (size_t)(at - 1 - from));
 		listen(hint, at[-1], found);
 		keep(hint, at - 1, 1);

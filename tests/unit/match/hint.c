@@ -341,3 +341,24 @@ TEST(a_long_stream) {
 	compile("a+ ?please try in |[a-z]+x");
 	EQUAL("line", wait_in(stream, 65536), SECONDS(90));
 }
+
+/* Chunks that are cut into lanes: a match may lie anywhere, and the last one counts. */
+TEST(lanes) {
+	static char stream[9001];
+	size_t length = sizeof stream - 1;
+
+	compile("(^| )try in ");
+	for (size_t at = 1; at < length - 24; at += 7) {
+		memset(stream, '.', length);
+		memcpy(stream + at, "\ntry in 5s ", 11);
+		EQUAL("one", wait_in(stream, sizeof stream), SECONDS(5));
+		memcpy(stream + at % 4000, "\ntry in 7s ", 11);
+		memcpy(stream + length - 19, " try in never", 13);
+		EQUAL("three", wait_in(stream, sizeof stream),
+		    wait_in(stream, at < 4000 ? 1 : 100));
+	}
+	/* A chunk that is full of matches. */
+	for (size_t at = 0; at + 9 <= length; at += 9) memcpy(stream + at, " try in 5", 9);
+	stream[length - 1] = '8';
+	EQUAL("full", wait_in(stream, sizeof stream), SECONDS(8));
+}
