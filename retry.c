@@ -200,8 +200,6 @@ seek_admission(struct run *run, const struct step *planned)
 		lost = streams_lost(&run->loop.streams);
 	if (lost != REASON_NONE)
 		return plan_end(&run->history, lost);
-	run->loop.budget.caller.last = run->history.made >=
-	    run->policy->attempts - run->policy->consecutive;
 	if (!event_loop_await_admission(
 		&run->loop, retry, run->history.deadline, &admission))
 		return *planned;

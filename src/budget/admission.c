@@ -160,8 +160,7 @@ static void
 ask_server(const struct visit *visit, struct admission *admission, bool begins)
 {
 	const struct pace_event event = { .kind = PACE_ASKED,
-		.now = visit->age,
-		.last = visit->caller->last };
+		.now = visit->age };
 	struct caller *caller = visit->caller;
 	struct traffic traffic, before;
 	struct pace_attempt attempt = { .began = 0 };

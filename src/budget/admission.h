@@ -101,7 +101,6 @@ struct caller {
 	bool counted; /* its first attempt has been counted */
 	bool nested; /* a part of an attempt with the same key, which has begun
 			with its first attempt */
-	bool last; /* it has no attempt but the next one */
 	bool limited; /* its last attempt met a limit */
 	bool throttled; /* its attempt has waited for the pace or --rate */
 	bool outpaced; /* others have asked for a smaller --rate */

@@ -350,9 +350,9 @@ tick(struct pace *pace, nanos now)
 /* Whether a probe begins. If so, plans the next one; else returns when the key
  * is to be looked at again. */
 static nanos
-probe(struct pace *pace, nanos now, bool last)
+probe(struct pace *pace, nanos now)
 {
-	if ((pace->punished > 0 || last) && pace->until != 0)
+	if (pace->punished > 0 && pace->until != 0)
 		return pace->until;
 	if (now < pace->probe)
 		return pace->probe;
@@ -396,14 +396,14 @@ take_turn(struct pace *pace, struct pace_attempt *mine, nanos now)
 
 /* Asks for an attempt, and counts it if it begins. */
 static nanos
-ask(struct pace *pace, struct pace_attempt *mine, nanos now, bool last)
+ask(struct pace *pace, struct pace_attempt *mine, nanos now)
 {
 	nanos next = now;
 
 	*mine = (struct pace_attempt){ .began = 0 };
 	tick(pace, now);
 	if (pace->closed)
-		next = probe(pace, now, last);
+		next = probe(pace, now);
 	else if (!pace->useless && pace->rate > 0)
 		next = take_turn(pace, mine, now);
 	if (next > now)
@@ -596,7 +596,7 @@ pace_step(struct pace *pace, struct pace_attempt *mine,
 		forget(pace);
 	now = number_greater(number_greater(event->now, pace->seen), 1);
 	if (event->kind == PACE_ASKED) {
-		next = ask(pace, mine, now, event->last);
+		next = ask(pace, mine, now);
 	} else if (mine->began != 0) {
 		if (event->kind == PACE_SERVED)
 			serve(pace, mine, now);

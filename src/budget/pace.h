@@ -12,8 +12,7 @@
  * punishes, the latest.
  *
  *   - Probes: whoever waits may probe, the first one half a turn of the pace
- *     after the refusal, the next ones after gaps that grow; but no command
- *     loses its last attempt so before a named instant. An attempt that
+ *     after the refusal, the next ones after gaps that grow. An attempt that
  *     began after the last refusal and is served opens the key; so does a probe
  *     that is not refused for a second, or for four times the longest that a
  *     refusal took: it was let in, and is slow.
@@ -136,7 +135,6 @@ struct pace_event {
 	nanos wait; /* refused: the named wait; 0: none */
 	nanos own; /* refused: how long the command itself waits now */
 	bool strict; /* refused: who asks before is punished */
-	bool last; /* asked: the command has no other attempt */
 };
 
 /*

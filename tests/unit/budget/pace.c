@@ -16,7 +16,6 @@ struct world {
 	struct pace_attempt attempts[MOST_ATTEMPTS];
 	int ended, begun; /* how many of them */
 	uint64_t random;
-	bool last; /* nobody has another attempt */
 };
 
 static nanos act(struct world *world, enum pace_event_kind kind, struct pace_attempt *mine,
@@ -25,8 +24,7 @@ static nanos act(struct world *world, enum pace_event_kind kind, struct pace_att
 		.now = now,
 		.wait = wait < 0 ? -wait : wait,
 		.own = wait < 0 ? -wait : wait,
-		.strict = wait < 0,
-		.last = world->last };
+		.strict = wait < 0 };
 
 	return pace_step(&world->pace, mine, &event, &world->random);
 }
@@ -54,7 +52,6 @@ static nanos rounded(nanos span) { return number_round(span, 1000); }
  *     strictly 5s   the same, and who asks before is punished
  *     unknown       nothing is known of how it ended
  *     newest        the next word is about the attempt that began last
- *     last          from now on nobody has another attempt
  *
  * turn is the time between two turns in milliseconds, left that until the named instant.
  */
@@ -77,10 +74,6 @@ static const char *const rules[] = {
 	"1s begin x3, +10ms refuse 5s, +10ms refuse 2s left=2s, +10ms refuse 9s left=1.99s",
 	"1s begin x2, +10ms refuse 0 left=0, +10ms refuse 2s left=2s",
 	"1s begin, +10ms refuse 5s, +20ms begin, +10ms refuse 2s left=2s",
-
-	/* Nobody probes with a last attempt before a named instant. */
-	"1s begin, last, +10ms refuse 5s wait 5s, +5s begin !closed",
-	"1s begin, last, +10ms refuse 0 wait 20ms, +20ms begin closed",
 
 	/* An attempt that began after the last refusal, and is served, opens it. */
 	"1s begin, +10ms refuse 5s, +20ms begin, +10ms serve !closed",
@@ -256,9 +249,7 @@ TEST_ROWS(rules) {
 
 		if (newest)
 			script_next(script);
-		if (script_is(script, "last")) {
-			world.last = true;
-		} else if (script_is(script, "come")) {
+		if (script_is(script, "come")) {
 			do {
 				left = act(&world, PACE_ASKED, &world.attempts[world.begun],
 				    scene.now, 0);
