@@ -118,10 +118,11 @@ nap(const struct visit *visit, struct admission *admission,
 		least =
 		    number_greater(number_lesser(next, LOOK_MOST), LOOK_LEAST);
 	}
-	/* Turns come soon after a probe, but none before it is due. */
+	/* Turns come soon after a probe, but none before it is due; the next
+	 * step has twice as many. */
 	if (answer == ADMISSION_BREAKER && admission->next < LOOK_SOON)
-		turns = RAMP_FIRST * (double)NANOS_SECOND / RAMP_STEP;
-	if (answer == ADMISSION_BREAKER && breaker->state == BREAKER_RECOVERING)
+		turns = 2 * RAMP_FIRST * (double)NANOS_SECOND / RAMP_STEP;
+	if (answer == ADMISSION_BREAKER && (double)breaker->rate > turns)
 		turns = (double)breaker->rate;
 	admission->nap =
 	    pace_nap(&traffic->looks, visit->age, next, least, turns, random);
