@@ -84,8 +84,8 @@ append_nodes(struct parse *parse, const struct ere_node *nodes, uint32_t length)
 	if (ere->count + length - ere->begin[ere->texts] > ERE_LARGEST ||
 	    ere->count + length > ERE_NODES - 1)
 		return refuse(parse, parse->at, "the pattern is too large");
-	memcpy(ere->nodes + ere->count, nodes, length * sizeof *nodes);
-	ere->count += length;
+	for (uint32_t i = 0; i < length; i++)
+		ere->nodes[ere->count++] = nodes[i];
 	return true;
 }
 
@@ -197,10 +197,11 @@ append_set(struct parse *parse, const struct ere_set *set)
 static bool
 literal(struct parse *parse, int byte)
 {
-	struct ere_set set = { { 0 } };
+	struct ere_set set;
 
 	if (!parse->fold || !within(byte | 0x20, 'a', 'z'))
 		return append(parse, ERE_BYTE, (uint32_t)byte);
+	set = (struct ere_set){ { 0 } };
 	add_range(&set, byte, byte);
 	fold(&set);
 	return append_set(parse, &set);
@@ -352,7 +353,7 @@ escape(struct parse *parse)
 static bool
 atom(struct parse *parse)
 {
-	struct ere_set any = { { 0 } };
+	struct ere_set any;
 	size_t start = parse->at, length = 1;
 	int byte = ahead(parse, 0);
 
@@ -381,6 +382,7 @@ atom(struct parse *parse)
 		return bracket(parse);
 	case '.':
 		parse->at++;
+		any = (struct ere_set){ { 0 } };
 		negate(&any);
 		return append_set(parse, &any);
 	case '\\':
@@ -452,8 +454,9 @@ piece(struct parse *parse)
 		ERE_WORD_START, ERE_WORD_END };
 	uint32_t place = parse->ere->count;
 	int byte = ahead(parse, 0), next = ahead(parse, 1);
-	const char *letter =
-	    next == AT_END ? NULL : memchr(letters, next, strlen(letters));
+	const char *letter = byte == '\\' && next > 0
+	    ? memchr(letters, next, strlen(letters))
+	    : NULL;
 
 	if (byte == '^' || byte == '$') {
 		parse->at++;
@@ -461,7 +464,7 @@ piece(struct parse *parse)
 		return append(
 		    parse, byte == '^' ? ERE_LINE_START : ERE_LINE_END, 0);
 	}
-	if (byte == '\\' && letter != NULL) {
+	if (letter != NULL) {
 		parse->at += 2;
 		parse->ere->words = true;
 		return append(parse, anchors[letter - letters], 0);
