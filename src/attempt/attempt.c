@@ -30,7 +30,6 @@ attempt_open(struct attempt *attempt, const struct policy *policy,
 	 * executed: its file may be on a server that is gone. */
 	attempt->apart = limited || getenv("LISTEN_PID") != NULL ||
 	    getenv("WATCHDOG_PID") != NULL;
-	attempt->errors = -1;
 	attempt->may_end = limited || policy->hold_out || policy->hold_err;
 	termination_open(
 	    &attempt->tree, loop, policy->signal, policy->kill_after);
@@ -48,8 +47,6 @@ attempt_open(struct attempt *attempt, const struct policy *policy,
 			    STRINGS("no /proc of this namespace: limits reach "
 				    "the command itself only"));
 	}
-	if (!attempt->apart)
-		return true;
 	attempt->errors = sys_move_up(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	return attempt->errors != -1;
 }
@@ -234,13 +231,13 @@ complete(struct attempt *attempt)
 	struct outcome *outcome = &attempt->outcome;
 	bool exited = tree->info.si_code == CLD_EXITED;
 	int status = tree->info.si_status;
-	uint64_t error = (uint64_t)attempt->error;
+	uint64_t error = 0;
 
 	outcome->elapsed =
 	    signals_now(&attempt->loop->signals) - attempt->began;
 	/* An eventfd adds up: an errno that is not read now would be added to
 	 * that of the next attempt. */
-	if (attempt->apart && read(attempt->errors, &error, sizeof error) == -1)
+	if (read(attempt->errors, &error, sizeof error) == -1)
 		error = 0;
 
 	if (tree->stage == TERMINATION_ABANDONED) {
@@ -336,12 +333,13 @@ inherit_activation(char **env, pid_t parent, char room[2][PID_ROOM])
  * Forks and executes command with env and the streams of the loop. If retry
  * dies, the child gets the signal of -s. Where LISTEN_PID or WATCHDOG_PID in
  * env name retry, they name the child. Returns its pid, or -1 with errno where
- * fork failed. If the child fails to get its streams or to exec, it leaves the
- * errno. It has its own memory, or borrows that of retry until the exec, so
- * that no page is copied: Linux allows it more than POSIX does.
+ * fork failed. If the child fails to get its streams or to exec, it adds the
+ * errno to the eventfd. It has its own memory, or may borrow that of retry
+ * until the exec, so that no page is copied: Linux allows it more than POSIX
+ * does. Meanwhile retry sleeps, so a signal to stop must not stop the child.
  */
 static pid_t
-start(struct attempt *attempt, char **command, char **env)
+start(const struct attempt *attempt, char **command, char **env)
 {
 	const struct event_loop *loop = attempt->loop;
 	char *const before = command[-1], *const name = command[0];
@@ -350,7 +348,11 @@ start(struct attempt *attempt, char **command, char **env)
 	char room[2][PID_ROOM];
 	uint64_t error;
 
+	/* Up to Linux 6.2 a child in another time namespace cannot. */
+	if (child == -1 && errno == EINVAL)
+		child = fork();
 	if (child != 0) {
+		signals_stop_late(child);
 		/* program_execute() may have written over them. */
 		command[-1] = before;
 		command[0] = name;
@@ -359,17 +361,17 @@ start(struct attempt *attempt, char **command, char **env)
 	signals_die_with(parent, attempt->policy->signal);
 	/* The command must not run with the wrong streams. */
 	if (streams_attach(&loop->streams)) {
+		if (!attempt->apart)
+			signals_hold_stops();
 		signals_restore(&loop->signals);
 		if (attempt->apart)
 			inherit_activation(env, parent, room);
 		program_execute(command, env);
 	}
-	attempt->error = errno;
 	error = (uint64_t)errno;
 	/* If this write fails, it looks as if the command had run and exited
 	 * with this status. */
-	if (attempt->apart &&
-	    write(attempt->errors, &error, sizeof error) == -1)
+	if (write(attempt->errors, &error, sizeof error) == -1)
 		error = 0;
 	_exit(EXIT_STATUS_NOT_FOUND);
 }
@@ -395,7 +397,6 @@ attempt_run(struct attempt *attempt, char **command, char **env,
 
 	*outcome = (struct outcome){ 0 };
 	attempt->halted = attempt->overtaken = false;
-	attempt->error = 0;
 	attempt->deadline = history->deadline;
 	tree->child = -1;
 	termination_prepare(tree, "attempt ", label, attempt->may_end);

@@ -17,12 +17,11 @@ struct attempt {
 	const struct policy *policy;
 	struct event_loop *loop;
 	bool apart; /* a child has its own memory before the exec, too */
-	int errors; /* an eventfd: the errno of exec, from such a child */
+	int errors; /* an eventfd: the errno of exec, from the child */
 	bool may_end; /* an attempt may have to be ended */
 
 	/* The attempt that runs: */
 	struct outcome outcome; /* as far as it is known */
-	int error; /* the errno of exec, from a child that is not apart */
 	bool halted; /* retry got a signal to stop, as the command did */
 	bool overtaken; /* a limit came after the interruption */
 	nanos began, timeout, idle; /* signals_now; NANOS_MAX: none */

@@ -301,6 +301,35 @@ signals_restore(const struct signals *signals)
 	set_mask(&signals->inherited, NULL);
 }
 
+/* What would have stopped a child of vfork(2), which has written it here. */
+static volatile sig_atomic_t stop_held;
+
+static void
+hold(int signal)
+{
+	stop_held = signal;
+}
+
+void
+signals_hold_stops(void)
+{
+	static const int stops[] = { SIGTSTP, SIGTTIN, SIGTTOU };
+	struct sigaction caught = { .sa_handler = hold }, before;
+
+	for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+		if (sigaction(stops[i], &caught, &before) == 0 &&
+		    before.sa_handler == SIG_IGN)
+			sigaction(stops[i], &before, NULL);
+}
+
+void
+signals_stop_late(pid_t child)
+{
+	if (stop_held != 0 && child > 0)
+		kill(child, stop_held);
+	stop_held = 0;
+}
+
 void
 signals_die_with(pid_t parent, int signal)
 {

@@ -65,6 +65,15 @@ struct wakeup signals_wait(
  */
 void signals_restore(const struct signals *signals);
 
+/*
+ * In a child of vfork(2), before signals_restore(): the signals that stop it
+ * are held until it has executed a program, which has their dispositions of
+ * before; for its parent waits until then, and could not stop, too. And in the
+ * parent: sends the one that was held to the child.
+ */
+void signals_hold_stops(void);
+void signals_stop_late(pid_t child);
+
 /* Whether a signal waits to be read. */
 bool signals_pend(void);
 

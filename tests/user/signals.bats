@@ -342,6 +342,30 @@ flooded() {
 	END
 }
 
+@test "a Ctrl-Z while the command is loaded stops both" {
+	"$PYTHON" -IS - "$RETRY" <<-'END'
+		import os, random, signal, subprocess, sys, time
+		def state(pid):
+		    with open("/proc/%d/stat" % pid) as file:
+		        return file.read().rpartition(")")[2].split()[0]
+		words = [sys.argv[1], "-q", "-n", "1", "--", "sleep", "0.02"]
+		stopped = 0
+		for _ in range(100):
+		    one = subprocess.Popen(words, preexec_fn=lambda: os.setpgid(0, 0))
+		    time.sleep(random.uniform(0, 0.004))
+		    os.killpg(one.pid, signal.SIGTSTP)
+		    end = time.monotonic() + 20
+		    while (seen := state(one.pid)) not in "TZ" and time.monotonic() < end:
+		        time.sleep(0.001)
+		    stopped += seen == "T"
+		    os.killpg(one.pid, signal.SIGCONT)
+		    if seen not in "TZ" or one.wait() != 0:
+		        os.killpg(one.pid, signal.SIGKILL)
+		        sys.exit("%s is left, %s" % (seen, one.wait()))
+		assert stopped > 9, stopped
+	END
+}
+
 @test "KILL leaves nothing of the group, and of retry alone gives its command -s" {
 	rows beside eval <<-'END'
 	the command is in the group and the session of retry

@@ -117,6 +117,13 @@ leaves='echo >>ran; exit $0'
 	END
 }
 
+@test "where no child can borrow the memory of retry, it gets its own" {
+	inject vfork:error=EINVAL
+	under=("${inject[@]}")
+	try status=7 out='ran|ran' -n 2 -d 0 sh -c 'echo ran; exit 7'
+	try status=127 says="cannot run './nosuch': No such file or directory" -n 2 ./nosuch
+}
+
 @test "a fork that finds no room is tried again and 125 in the end" {
 	local as=()
 	[ "$EUID" -ne 0 ] || as=(./actor as 61234)

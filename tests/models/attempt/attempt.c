@@ -20,7 +20,6 @@
 #include <limits.h>
 #include <signal.h>
 #include "invocation.h"
-#include "attempt/attempt.h"
 #include "text/number.h"
 #include "unit.h"
 
@@ -192,8 +191,7 @@ static void happen(int event, int number) {
 	case BUDGET_DENIES: file_trip(span); break;
 	case INPUT_CONSUMED: kernel.consumed = true; break;
 	case COMMAND_NOT_FOUND:
-		*(invocation.attempt->apart ? &command->temper.error : &invocation.attempt->error) =
-		    number;
+		command->temper.error = number;
 		kernel_end(command, 127, 0);
 		break;
 	case COMMAND_EXITS_0:

@@ -285,12 +285,6 @@ SPY(void, plan_begin, struct history *history) {
 	REAL(plan_begin)(history);
 }
 
-SPY(struct outcome, attempt_run, struct attempt *attempt, char **command, char **env,
-    const struct history *history, const char *label) {
-	now->attempt = attempt;
-	return REAL(attempt_run)(attempt, command, env, history, label);
-}
-
 SPY(struct step, plan_next, const struct policy *policy, struct history *history, nanos instant) {
 	const struct outcome *outcome = &history->last;
 	struct step step = REAL(plan_next)(policy, history, instant);

@@ -91,7 +91,6 @@ struct invocation {
 	const struct termination *limit; /* of what retry waits for, or NULL */
 	bool ready; /* standard input is read */
 	bool denied; /* the next attempt, by the budget or the breaker */
-	struct attempt *attempt; /* of retry */
 	bool beginning; /* what is forked now is the command of an attempt */
 	bool attempting; /* a command runs, or its output is delivered */
 	bool closing; /* there is no further attempt */
