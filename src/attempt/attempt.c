@@ -27,7 +27,8 @@ attempt_open(struct attempt *attempt, const struct policy *policy,
 	attempt->policy = policy;
 	attempt->loop = loop;
 	/* With a limit of time retry has to stay awake while the command is
-	 * executed: its file may be on a server that is gone. */
+	 * executed: its file may be on a server that is gone. And a child that
+	 * writes over its environment needs its own. */
 	attempt->apart = limited || getenv("LISTEN_PID") != NULL ||
 	    getenv("WATCHDOG_PID") != NULL;
 	attempt->may_end = limited || policy->hold_out || policy->hold_err;

@@ -592,17 +592,6 @@ by_variable(const struct option *option)
 	return argument;
 }
 
-/* Whether any variable of retry is set: most callers set none. */
-static bool
-has_variables(void)
-{
-	char **at = environ;
-
-	while (at != NULL && *at != NULL && strncmp(*at, "RETRY_", 6) != 0)
-		at++;
-	return at != NULL && *at != NULL;
-}
-
 char **
 option_parse(const struct option *table, option_storing *store, char **argv,
     struct policy *policy, struct argument given[])
@@ -612,7 +601,7 @@ option_parse(const struct option *table, option_storing *store, char **argv,
 	struct parser early = parser;
 	const struct option *file = table;
 	struct argument argument;
-	bool more = has_variables();
+	char **own = environ;
 
 	/* First all files, so that the command line overrides them. Help works
 	 * here, too, before an argument is found to be bad. */
@@ -644,7 +633,12 @@ option_parse(const struct option *table, option_storing *store, char **argv,
 		if (argument.option->type != OPTION_WAIT)
 			take(&parser, &argument);
 
-	for (size_t i = 0; more && table[i].name[0] != '\0'; i++) {
+	/* Most callers set no variable of retry. */
+	while (own != NULL && *own != NULL && strncmp(*own, "RETRY_", 6) != 0)
+		own++;
+	if (own == NULL || *own == NULL)
+		return parser.next;
+	for (size_t i = 0; table[i].name[0] != '\0'; i++) {
 		argument = by_variable(&table[i]);
 		if (given[i].text == NULL && argument.text != NULL)
 			take(&parser, &argument);
