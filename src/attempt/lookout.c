@@ -1,6 +1,7 @@
 #include "attempt/lookout.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -74,6 +75,16 @@ ask(const struct target *target, int fd)
 	return (int)code;
 }
 
+/* Whether IPv6 is switched off; ip-sysctl.rst of the kernel. */
+static bool
+is_ipv6_off(void)
+{
+	char value = '0';
+	int fd = open("/proc/sys/net/ipv6/conf/all/disable_ipv6", O_RDONLY);
+
+	return read(fd, &value, 1) == 1 && value == '1';
+}
+
 /* In the helper: looks once, and ends it. */
 static _Noreturn void
 look(const struct target *target, const struct signals *signals,
@@ -83,6 +94,7 @@ look(const struct target *target, const struct signals *signals,
 	struct sockaddr_un local = { .sun_family = AF_UNIX };
 	int error = 0, code = 200, fd = -1;
 	struct stat file;
+	bool hopeless;
 
 	/* Whoever reads a pipe of the caller sees its end although a helper
 	 * lives. */
@@ -119,11 +131,13 @@ look(const struct target *target, const struct signals *signals,
 		    error == EAGAIN ? "its queue is full"
 			: error < 0 ? resolver_words(error)
 				    : error_words(error));
-	/* Only a name may get another address. */
-	_exit(error == ENAMETOOLONG ||
-		    (error == EAFNOSUPPORT && strchr(target->host, ':') != NULL)
-		? EXIT_STATUS_FAILED
-		: EXIT_STATUS_UNSUCCESSFUL);
+	/* Only a name may get another address; and without one of its own, the
+	 * machine may get it. */
+	hopeless = error == ENAMETOOLONG ||
+	    (strchr(target->host, ':') != NULL &&
+		(error == EAFNOSUPPORT ||
+		    (error == EADDRNOTAVAIL && is_ipv6_off())));
+	_exit(hopeless ? EXIT_STATUS_FAILED : EXIT_STATUS_UNSUCCESSFUL);
 }
 
 bool

@@ -469,6 +469,20 @@ becomes() {
 	END
 }
 
+@test "an address of IPv6 ends the wait at once where that is switched off, not where there is none yet" {
+	isolate -n
+	[ -e /proc/sys/net/ipv6 ] || skip 'no IPv6 here'
+	under=("${isolate[@]}" sh -c 'echo 1 >/proc/sys/net/ipv6/conf/all/disable_ipv6 && exec "$@"' sh)
+	"${under[@]}" true 2>/dev/null || skip 'no right to switch IPv6 off here'
+	try status=125 says='cannot be looked at: tcp:[[]::1]:80: Cannot assign requested address' \
+	    -w 600 tcp:[::1]:80
+	try status=125 says='cannot be looked at: http://[[]2001:db8::1]: *' -w 600 file:/none http://[2001:db8::1]
+	# A name may still get another address.
+	try status=124 says='missing: tcp:localhost:1: *' -w 0.5 tcp:localhost:1
+	under=("${isolate[@]}")
+	try status=124 says='missing: tcp:[[]::1]:80: *' -w 0.5 tcp:[::1]:80
+}
+
 @test "a signal ends the wait, and what helps it" {
 	serve full
 	local name
