@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -53,7 +54,14 @@ note(struct termination *tree, pid_t pid, const struct procfs *proc)
 {
 	struct member *member = find(tree, pid, proc->start);
 
-	if (member == NULL && tree->count == TERMINATION_MOST)
+	/* Few invocations need it, and RLIMIT_DATA does not count it so. */
+	if (tree->list == NULL)
+		tree->list = mmap(NULL, TERMINATION_MOST * sizeof *tree->list,
+		    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (tree->list == MAP_FAILED)
+		tree->list = NULL;
+	if (tree->list == NULL ||
+	    (member == NULL && tree->count == TERMINATION_MOST))
 		return NULL;
 	if (member == NULL) {
 		member = &tree->list[tree->count++];
@@ -327,13 +335,10 @@ void
 termination_open(struct termination *tree, struct event_loop *loop, int signal,
     nanos kill_after)
 {
-	/* No hook runs while an attempt does. */
-	static struct member list[TERMINATION_MOST];
-
 	tree->loop = loop;
 	tree->signal = signal;
 	tree->kill_after = kill_after;
-	tree->list = list;
+	tree->list = NULL;
 }
 
 void

@@ -65,7 +65,7 @@ struct termination {
 	bool sorted; /* daemons are excluded: all others are of the attempt */
 	int64_t reached; /* when the latest signal was sent, as a start */
 
-	size_t count; /* of the list, which hooks and attempts share */
+	size_t count; /* of the list, which is NULL until it has one */
 	struct member *list;
 };
 

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "match/pattern.h"
@@ -107,25 +108,27 @@ find_words(struct message *message, struct pattern *pattern, const char *line,
 static const char *
 find_match(struct message *message, const struct watch *watch)
 {
-	static struct pattern pattern; /* too large for the stack */
+	struct pattern *pattern = malloc(sizeof *pattern);
 	const char *words = NULL, *text = NULL, *end;
 	struct pattern_error error;
 	size_t length;
 
 	length = relay_tail(&message->loop->streams.relay, watch->fd, &text);
 	end = text + length;
-	if (!pattern_compile(
-		&pattern, watch->text, strlen(watch->text), &error))
-		return NULL;
+	if (pattern == NULL ||
+	    !pattern_compile(
+		pattern, watch->text, strlen(watch->text), &error))
+		text = end;
 	while (words == NULL && text < end) {
 		const char *line = text;
 
 		text = memchr(line, '\n', (size_t)(end - line));
 		if (text == NULL)
 			text = end;
-		words = find_words(message, &pattern, line, text);
+		words = find_words(message, pattern, line, text);
 		text += text < end;
 	}
+	free(pattern);
 	return words;
 }
 

@@ -23,6 +23,12 @@ limited() {
 	return 1
 }
 
+@test "limits end all processes where a program may have 500 kB of data" {
+	[ -z "${RETRY_SAN-}" ] || skip 'the sanitizers need more'
+	under=(bash -c 'ulimit -d 500; exec "$@"' bash)
+	ready=2 limited 124 -- sh -c 'sh -c "echo ready; exec sleep 60" & echo ready; wait'
+}
+
 # count PATTERN: sets $found to the lines of ./out that are like this, $count to how many.
 count() {
 	local all line

@@ -309,8 +309,10 @@ FAKE(ssize_t, pread, int fd, void *bytes, size_t size, off_t offset) {
 }
 
 FAKE(void *, mmap, void *address, size_t size, int protection, int flags, int fd, off_t offset) {
-	static char document[1 << 16];
+	static char document[1 << 16], processes[1 << 21];
 
+	if (fd == -1)
+		return processes;
 	return file_at(fd)->kind == FILE_SEGMENT ? (void *)&kernel.segment : document;
 }
 
