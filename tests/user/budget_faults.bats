@@ -326,7 +326,7 @@ boundaries() {
 	strace -o trace "$@" >/dev/null 2>&1 3>&- || :
 	awk -F'[( ]' -v long="${LONG-}" '
 		/^[a-z]/ {
-			if (/retry-v5|budgets/)
+			if (/retry-v6|budgets/)
 				ours = 1
 			seen[$1]++
 			if (!ours || $1 == "exit_group")
