@@ -177,7 +177,7 @@ $(B)/unit_attempt: WRAP = \
 		)__wrap_$(word 1,$(subst :, ,$(call))))
 $(B)/link_check: WRAP = -Wl,--wrap=getaddrinfo
 $(B)/fuzz-options: WRAP = -Wl,--wrap=_exit,--wrap=write \
-	-Wl,--wrap=close,--wrap=malloc
+	-Wl,--wrap=close,--wrap=malloc,--wrap=free
 
 # Link-time optimization binds a call before the linker could replace what it
 # calls: then this program is built apart, without it.

@@ -33,7 +33,8 @@ static bool parse(struct state *state, const char *list) {
 
 static bool parse_items(struct state *state, char *list) {
 	while (list != NULL) {
-		bool pattern = strncmp(list, "stderr:", 7) == 0 || strncmp(list, "stdout:", 7) == 0;
+		const char *item = strncmp(list, "again:", 6) == 0 ? list + 6 : list;
+		bool pattern = strncmp(item, "stderr:", 7) == 0 || strncmp(item, "stdout:", 7) == 0;
 		char *comma = pattern ? NULL : strchr(list, ',');
 
 		if (comma != NULL)

@@ -24,15 +24,17 @@ enum {
 	SMALL = 8192,
 };
 
-/* The program is linked with --wrap for these four functions. */
+/* The program is linked with --wrap for these five functions. */
 _Noreturn void __real__exit(int status);
 ssize_t __real_write(int fd, const void *bytes, size_t length);
 int __real_close(int fd);
 void *__real_malloc(size_t size);
+void __real_free(void *room);
 _Noreturn void __wrap__exit(int status);
 ssize_t __wrap_write(int fd, const void *bytes, size_t length);
 int __wrap_close(int fd);
 void *__wrap_malloc(size_t size);
+void __wrap_free(void *room);
 
 /* What the functions see while options_parse runs. */
 static struct {
@@ -93,6 +95,15 @@ void *__wrap_malloc(size_t size) {
 		reading.allocated[reading.count++] = room;
 	}
 	return room;
+}
+
+void __wrap_free(void *room) {
+	size_t i = 0;
+
+	while (i < reading.count && reading.allocated[i] != room) i++;
+	if (reading.on && i < reading.count)
+		reading.allocated[i] = reading.allocated[--reading.count];
+	__real_free(room);
 }
 
 static bool is_outside(int64_t value, int64_t least, int64_t most) {
@@ -234,8 +245,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	char **environment = environ;
 	char *text = fuzz_text(data, size);
 	size_t words;
+	int first;
 
 	words = split(text, size, argv, env);
+	first = dup(STDIN_FILENO);
+	close(first);
 	memset(reading.writes, 0, sizeof reading.writes);
 	reading.count = reading.patterns = 0;
 	environ = env;
@@ -254,6 +268,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 				  : reading.writes[2] != 0);
 	}
 	environ = environment;
+	/* What was refused may have been open. */
+	close_range((unsigned)first, POLICY - 1, 0);
 	while (reading.count > 0) free(reading.allocated[--reading.count]);
 	free(text);
 	return 0;
