@@ -12,6 +12,9 @@
 /* The width that is assumed where the terminal does not report one. */
 #define COLUMNS 80
 
+/* The fewest bytes of a label that is cut to the width of the terminal. */
+#define SHORTEST 8
+
 /* Too short to be read. */
 #define BLINK (100 * NANOS_MS)
 
@@ -57,7 +60,7 @@ progress_show(
 	/* Where messages are held, nothing else tells of a short wait. */
 	nanos least = progress->log->policy->hold_err ? BLINK : NANOS_SECOND;
 	nanos now, rest;
-	int columns = COLUMNS, length;
+	int columns = COLUMNS, wide = (int)strlen(label), over = 0;
 
 	if (progress->showing == SHOWING_NEVER ||
 	    (left <= least && progress->next == NANOS_MAX))
@@ -98,14 +101,21 @@ progress_show(
 	 * line of another process, such as another retry of "make -j", is
 	 * written over the countdown and not behind it.
 	 */
-	length = snprintf(line, sizeof line,
-	    RETURN "retry: %s%s%s%s in %s" ERASE RETURN,
-	    name == NULL ? "" : name, name == NULL ? "" : ": ", what, label,
-	    duration_format(span, number_add(left - rest, step)));
 	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
 		columns = size.ws_col;
-	if (progress->log->length > 0 || length >= (int)sizeof line ||
-	    length - (int)(sizeof RETURN ERASE RETURN - 1) >= columns)
+	duration_format(span, number_add(left - rest, step));
+	do {
+		wide -= over > 0 ? over : 0;
+		while (over > 0 && wide > 0 && (label[wide] & 0xc0) == 0x80)
+			wide--;
+		over = snprintf(line, sizeof line,
+			   RETURN "retry: %s%s%s%.*s%s in %s" ERASE RETURN,
+			   name == NULL ? "" : name, name == NULL ? "" : ": ",
+			   what, wide, label, label[wide] == '\0' ? "" : "...",
+			   span) -
+		    (int)(sizeof RETURN ERASE RETURN - 1) - (columns - 1);
+	} while (over > 0 && wide - over >= SHORTEST);
+	if (progress->log->length > 0 || over > 0)
 		return;
 	log_put(progress->log, line);
 	progress->shown = true;
