@@ -10,7 +10,7 @@
 #include "sys/sys.h"
 
 /* The most bytes of the targets that a countdown names. */
-#define NAMED 45
+#define NAMED 1000
 
 /* Says with -v which targets have arrived since the last call, and shows how
  * long the others are still waited for. */
@@ -37,7 +37,7 @@ show(struct run *run, struct lookout *lookout, nanos left)
 		writer_put(&names, names.used > 0 ? ", " : "");
 		writer_put_escaped(&names, ESCAPE_LINE, text, strlen(text));
 	}
-	stpcpy(names.bytes + names.used, names.used == NAMED ? "..." : "");
+	names.bytes[names.used] = '\0';
 	if (names.used > 0)
 		progress_show(
 		    &run->progress, "giving up on ", names.bytes, left);
@@ -62,7 +62,7 @@ say_missing(struct run *run, const struct lookout *lookout)
 		strings[count] = count > 1 ? "; " : "";
 		strings[count + 1] = one->target->text;
 		strings[count + 2] = ": ";
-		strings[count + 3] = one->why;
+		strings[count + 3] = lookout_why(one);
 		count += 4;
 	}
 	if (run->report != NULL) {

@@ -22,8 +22,8 @@
 /* After so long without an answer another address is tried, too. */
 #define PATIENCE (100 * NANOS_MS)
 
-/* The length of "HTTP/1.1 200", and where the status is. */
-#define HEAD 12
+/* The length of "HTTP/1.1 200 ", and where the status is. */
+#define HEAD 13
 #define CODE 9
 
 /*
@@ -45,13 +45,14 @@ met_itself(int fd)
 }
 
 /* Asks for a page. Returns the status of the final response; 0: the answer is
- * none of HTTP. */
+ * none of HTTP; or the negative of an errno. */
 static int
 ask(const struct target *target, int fd)
 {
 	char request[TARGET_URL + 256], head[HEAD], byte;
 	const struct strview *page = &target->page, *host = &target->authority;
 	int64_t code;
+	ssize_t got;
 	int length = snprintf(request, sizeof request,
 	    "GET %s%.*s HTTP/1.1\r\nHost: %.*s\r\nUser-Agent: retry/" VERSION
 	    "\r\nAccept: */*\r\nConnection: close\r\n\r\n",
@@ -60,12 +61,16 @@ ask(const struct target *target, int fd)
 
 	send(fd, request, (size_t)length, MSG_NOSIGNAL);
 	do {
-		if (recv(fd, head, HEAD, MSG_WAITALL) != HEAD ||
-		    memcmp(head, "HTTP/1.", 7) != 0 ||
-		    !number_whole(head + CODE, HEAD - CODE, &code))
+		got = recv(fd, head, HEAD, MSG_WAITALL);
+		if (got == -1)
+			return -errno;
+		byte = head[HEAD - 1];
+		if (got != HEAD || memcmp(head, "HTTP/1.", 7) != 0 ||
+		    !number_whole(head + CODE, HEAD - CODE - 1, &code) ||
+		    strchr(" \r\n", byte) == NULL)
 			return 0;
 		/* Behind an interim response there is an empty line. */
-		for (int ends = 0; code < 200 && ends < 2;) {
+		for (int ends = byte == '\n'; code < 200 && ends < 2;) {
 			if (recv(fd, &byte, 1, 0) != 1)
 				return 0;
 			if (byte != '\r')
@@ -85,9 +90,27 @@ is_ipv6_off(void)
 	return read(fd, &value, 1) == 1 && value == '1';
 }
 
-/* In the helper: looks once, and ends it. */
+/*
+ * Puts others of the addresses first at each look: so one that is silent, or
+ * has another page than the rest, hides no other.
+ */
+static struct addrinfo *
+turn(struct addrinfo *first, int64_t times)
+{
+	struct addrinfo *last = first;
+
+	while (last->ai_next != NULL)
+		last = last->ai_next;
+	for (last->ai_next = first; times > 0; times--)
+		last = last->ai_next;
+	first = last->ai_next;
+	last->ai_next = NULL;
+	return first;
+}
+
+/* In the helper: looks for the nth time, and ends it. */
 static _Noreturn void
-look(const struct target *target, const struct signals *signals,
+look(const struct target *target, int64_t nth, const struct signals *signals,
     char why[LOOKOUT_WHY])
 {
 	struct addrinfo *addresses;
@@ -115,11 +138,14 @@ look(const struct target *target, const struct signals *signals,
 		if (error == EAI_SYSTEM)
 			error = errno;
 		else if (error == 0)
-			error = helper_connect(addresses, PATIENCE, &fd);
+			error = helper_connect(
+			    turn(addresses, nth - 1), PATIENCE, &fd);
 		if (error == 0 && met_itself(fd))
 			error = ECONNREFUSED;
 		if (error == 0 && target->kind == TARGET_HTTP)
 			code = ask(target, fd);
+		if (code < 0)
+			error = -code;
 	}
 	if (error == 0 && code >= 200 && code < 400)
 		_exit(0);
@@ -144,17 +170,17 @@ bool
 lookout_open(struct lookout *lookout, const struct policy *policy,
     const struct signals *signals, uint64_t random)
 {
-	char *why = mmap(NULL, (size_t)TARGET_MOST * LOOKOUT_WHY,
+	char *doing = mmap(NULL, (size_t)TARGET_MOST * LOOKOUT_WHY,
 	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	if (why == MAP_FAILED)
+	if (doing == MAP_FAILED)
 		return false;
 	lookout->policy = policy;
 	lookout->signals = signals;
 	lookout->missing = policy->target_count;
 	for (int i = 0; i < policy->target_count; i++)
 		lookout->list[i] = (struct look){ .target = &policy->targets[i],
-			.why = why + (size_t)i * LOOKOUT_WHY,
+			.doing = doing + (size_t)i * LOOKOUT_WHY,
 			.schedule.random = hash_draw(&random) };
 	return true;
 }
@@ -183,7 +209,8 @@ lookout_go_on(struct lookout *lookout, nanos now)
 			one->helper = fork();
 			if (one->helper == 0) {
 				signals_die_with(self, SIGKILL);
-				look(one->target, lookout->signals, one->why);
+				look(one->target, one->count, lookout->signals,
+				    one->doing);
 			}
 			if (one->helper == -1) {
 				snprintf(one->why, LOOKOUT_WHY, "%s",
@@ -209,6 +236,7 @@ lookout_reaped(struct lookout *lookout, const siginfo_t *info)
 		if (one->helper != info->si_pid)
 			continue;
 		one->helper = 0;
+		memcpy(one->why, one->doing, LOOKOUT_WHY);
 		one->until = number_add(now,
 		    backoff_next(&policy->backoff, &one->schedule, NANOS_MAX));
 		one->arrived = exited && info->si_status == 0 ? now : 0;
@@ -216,4 +244,10 @@ lookout_reaped(struct lookout *lookout, const siginfo_t *info)
 		lookout->missing -= one->arrived != 0;
 		lookout->hopeless |= one->hopeless;
 	}
+}
+
+const char *
+lookout_why(const struct look *look)
+{
+	return look->why[0] != '\0' ? look->why : look->doing;
 }

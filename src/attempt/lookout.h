@@ -21,12 +21,13 @@
 struct look {
 	const struct target *target;
 	nanos arrived; /* 0: it is missing */
-	char *why; /* and this is why; the helper writes it */
 	bool hopeless; /* it cannot even be looked at */
 	bool told; /* the user knows that it has arrived */
 	int64_t count; /* looks so far */
 
 	/* What follows is for lookout.c only. */
+	char why[LOOKOUT_WHY]; /* as the last look that is over has found it */
+	char *doing; /* the helper writes that, and what it is at, here */
 	pid_t helper; /* 0 or less: none */
 	nanos until; /* when the helper is ended, or the next one begins */
 	struct schedule schedule;
@@ -51,5 +52,9 @@ nanos lookout_go_on(struct lookout *lookout, nanos now);
 /* A child of retry was reaped, which may be a helper: so all helpers are reaped
  * when nothing is missing. */
 void lookout_reaped(struct lookout *lookout, const siginfo_t *info);
+
+/* Why a target is missing. A look that is cut off does not hide what the one
+ * before it has found. */
+const char *lookout_why(const struct look *look);
 
 #endif

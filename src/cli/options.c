@@ -1570,6 +1570,10 @@ options_parse(int argc, char **argv, struct policy *policy)
 	    policy->action == ACTION_RUN || policy->action == ACTION_REHEARSE;
 	if (runs)
 		complete(policy, given);
+	if (policy->command != NULL)
+		policy->program = policy->targets != NULL
+		    ? "targets"
+		    : command_line_program(*policy->command);
 	if (policy->action != ACTION_GC)
 		complete_fleet(
 		    policy, !runs || policy->budget.key != NULL, given);

@@ -74,6 +74,14 @@ union control {
 	struct cmsghdr header;
 };
 
+/* Of two errors the one to tell: that of a host, rather than that there is no
+ * way to it. */
+static int
+told(int error, int other)
+{
+	return error == ECONNREFUSED ? error : other;
+}
+
 int
 helper_connect(const struct addrinfo *address, nanos patience, int *connected)
 {
@@ -95,7 +103,7 @@ helper_connect(const struct addrinfo *address, nanos patience, int *connected)
 				tries[count++] = (struct pollfd){ .fd = fd,
 					.events = POLLOUT };
 			} else {
-				error = errno;
+				error = told(error, errno);
 				close(fd);
 				wait = 0;
 			}
@@ -113,7 +121,7 @@ helper_connect(const struct addrinfo *address, nanos patience, int *connected)
 				*connected = fd;
 				return 0;
 			}
-			error = why;
+			error = told(error, why);
 			close(fd);
 			tries[i] = tries[--count];
 		}

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "sys/sys.h"
-#include "tools/command_line.h"
 #include "text/date.h"
 #include "text/number.h"
 
@@ -181,7 +180,7 @@ put_line(struct writer *writer, const struct log *log, const struct line *line)
 			"::", line->rescued ? "warning" : "error", " title="));
 		writer->most = writer->used + TITLE_MOST;
 		if (title == NULL)
-			title = command_line_program(log->policy->command[0]);
+			title = log->policy->program;
 		writer_put_escaped(
 		    writer, ESCAPE_GITHUB_TITLE, title, strlen(title));
 		writer->most = limit;

@@ -106,6 +106,7 @@ struct policy {
 	/* At least one word and a NULL; NULL if no command is run. With targets
 	 * all words, from the first target on. */
 	char **command;
+	const char *program; /* what is run, in a word */
 	const struct target *targets; /* what -w waits for, or NULL */
 	int target_count;
 	char **then; /* the command behind the targets, or NULL */

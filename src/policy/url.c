@@ -5,6 +5,9 @@
 #include "text/number.h"
 #include "text/strview.h"
 
+/* RFC 1035, section 2.3.4. */
+#define LABEL_MOST 63
+
 static const struct scheme {
 	char start[12];
 	bool tls, local;
@@ -52,6 +55,7 @@ bool
 url_is_host(struct strview text)
 {
 	const char *others = "._-";
+	size_t label = 0;
 
 	if (text.length == 0 || text.length >= URL_HOST_ROOM ||
 	    text.at[0] == '-')
@@ -61,6 +65,10 @@ url_is_host(struct strview text)
 	for (size_t i = 0; i < text.length; i++) {
 		unsigned char c = (unsigned char)text.at[i];
 
+		label = c == '.' ? 0 : label + 1;
+		if (label > LABEL_MOST ||
+		    (c == '.' && (i == 0 || text.at[i - 1] == '.')))
+			return false;
 		if (!isalnum(c) && memchr(others, c, strlen(others)) == NULL)
 			return false;
 	}

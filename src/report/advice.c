@@ -104,6 +104,7 @@ advice_find(char text[ADVICE_ROOM], char **command)
 	const char *word = command[0], *pipe, *shell = "sh";
 	bool blanks = strpbrk(word, " \t\n") != NULL, bare = command[1] == NULL;
 	bool bash = is_among(word, bash_words);
+	bool whole = target_kind(word) != TARGET_NONE;
 	size_t name = strspn(word, NAME);
 	struct target target;
 	char quoted[QUOTED];
@@ -112,11 +113,10 @@ advice_find(char text[ADVICE_ROOM], char **command)
 	if (strlen(word) < NUMBER_ROOM &&
 	    number_whole(word, strlen(word), &number))
 		return advise(text, "did you mean -n %s?", word);
-	snprintf(quoted, sizeof quoted, "%s%s",
-	    target_kind(word) == TARGET_NONE ? "tcp:" : "", word);
+	snprintf(quoted, sizeof quoted, "%s%s", whole ? "" : "tcp:", word);
 	if (target_parse(quoted, &target) == NULL)
-		return advise(
-		    text, "did you mean -w 60 %s, without --?", quoted);
+		return advise(text, "did you mean -w 60 %s%s?", quoted,
+		    whole ? ", without --" : "");
 	if (is_exported_function(word) && word[strspn(word, PLAIN)] == '\0')
 		return advise(text,
 		    "not a command but a function of bash: use "

@@ -116,8 +116,7 @@ find_match(struct message *message, const struct watch *watch)
 	length = relay_tail(&message->loop->streams.relay, watch->fd, &text);
 	end = text + length;
 	if (pattern == NULL ||
-	    !pattern_compile(
-		pattern, watch->text, strlen(watch->text), &error))
+	    !pattern_compile(pattern, watch->text, strlen(watch->text), &error))
 		text = end;
 	while (words == NULL && text < end) {
 		const char *line = text;

@@ -6,7 +6,6 @@
 #include <string.h>
 #include "exit_status.h"
 #include "sys/error.h"
-#include "tools/command_line.h"
 #include "report/advice.h"
 #include "report/cause.h"
 #include "report/message.h"
@@ -379,8 +378,7 @@ messages_step(struct event_loop *loop, const struct history *history,
 	}
 	if (policy->waits && policy->label == NULL && !step->again &&
 	    step->reason != REASON_NOT_EXECUTABLE)
-		message_put(&message, "waited for %s: ",
-		    command_line_program(policy->command[0]));
+		message_put(&message, "waited for %s: ", policy->program);
 	if (attempted && step->reason == REASON_NOT_EXECUTABLE) {
 		message.least = LOUDNESS_QUIET;
 		message_put(&message, "cannot run '%s", policy->command[0]);

@@ -19,7 +19,6 @@
 #include "text/escape.h"
 #include "text/number.h"
 #include "text/signame.h"
-#include "tools/command_line.h"
 #include "version.h"
 
 #define KEPT (REPORT_FIRST + REPORT_LAST)
@@ -379,7 +378,7 @@ put_report(struct writer *writer, const struct report *report)
 		put_ms(writer, "arrived_ms",
 		    there ? one->arrived - report->history->began : -1, -1);
 		writer_json_number(writer, "looks", one->count);
-		put_words(writer, "why", there ? "" : one->why);
+		put_words(writer, "why", there ? "" : lookout_why(one));
 		writer_json_end(writer, '}');
 		if (i == policy->target_count - 1)
 			writer_json_end(writer, ']');
@@ -505,8 +504,7 @@ begin_span(struct writer *writer, const struct report *report, uint64_t span,
     uint64_t parent, const char *prefix, nanos began, nanos elapsed)
 {
 	const struct trace *trace = report->trace;
-	struct strview name =
-	    strview_of(command_line_program(report->policy->command[0]));
+	struct strview name = strview_of(report->policy->program);
 	char room[20];
 
 	/* A word that is too long for a file name is cut. */

@@ -350,6 +350,7 @@ says() {
 	says -n 1 --idle-timeout 0.1 sleep 30
 	says -T 0.5 sleep 30
 	says -w 4 -d 9 -j none ./pg_isready
+	says -w 0.1 file:/run/app/ready
 	says -v --success-on 1 false
 	says -T 0.000000001 true
 	says --policy ./team.conf sh -c 'echo denied >&2; exit 1'
@@ -389,7 +390,7 @@ says() {
 	says --budget-reset a --fleet rediss://127.0.0.1:1
 	sed -n 's/^retry: //p' said | parts | sort -u >seen
 	described >described
-	[ "$(comm -12 seen described | wc -l)" = 51 ]
+	[ "$(comm -12 seen described | wc -l)" = 52 ]
 	# The others are there as texts of the program. Some are from a server.
 	tr -c '[:print:]' '\n' <"$RETRY" >texts
 	comm -13 seen described | sed -E 's/refused: .*/refused: /

@@ -20,7 +20,7 @@ setup() {
 serve() {
 	rm -f place
 	start "$PYTHON" -IS -c '
-import os, signal, socket, sys, time
+import os, signal, socket, struct, sys, time
 signal.alarm(90)
 kind, answers = sys.argv[1], sys.argv[2:]
 def wait():
@@ -63,6 +63,9 @@ def serve(peer):
     if answer.isdigit():
         answer = "HTTP/1.1 %s Fine\\r\\nContent-Length: 0\\r\\n\\r\\n" % answer
     answer = answer.encode().decode("unicode_escape").encode()
+    if answer == b"reset":
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return
     if answer == b"hang":
         full.append(peer.dup())
         return
@@ -130,7 +133,7 @@ page() {
 		0 '' 204
 		0 '' 302
 		0 '' 503 404 500 399
-		0 '' '' hang-up 'HTTP/1.0 200 x\n'
+		0 '' '' hang-up 'HTTP/1.0 200\n'
 		0 '' 'HTTP/1.1 103 Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 Fine\r\n\r\n'
 		124 'HTTP 503' 503
 		124 'HTTP 404' 404
@@ -138,6 +141,8 @@ page() {
 		124 'no answer' hang
 		124 'no answer of HTTP' 'SSH-2.0-x\r\nHTTP/1.1 200 x\r\n'
 		124 'no answer of HTTP' 'HTTP/1.1 100 Continue\r\n\r\n'
+		124 'no answer of HTTP' 'HTTP/1.1 2000 OK\r\n\r\n'
+		124 'Connection reset by peer' reset
 		124 'no answer of HTTP' ''
 		124 'HTTP 500' 'HTTP/1.1 500 x\r\n\r\nHTTP/1.1 200 x\r\n'
 	END
@@ -153,6 +158,7 @@ page() {
 		refused "--wait: $none: 'db:5432'" -w 9 tcp:db:1 db:5432
 		refused "--wait: $none: 'prog'" -w 9 file:/ prog
 		refused "--wait: not a port from 1 to 65535: 'tcp:db:65536'" -w 9 tcp:db:65536
+		refused "--wait: no valid host; an IPv6 address has brackets: 'tcp:db..svc:1'" -w 9 tcp:db..svc:1
 		refused "--wait: no path: 'file:'" -w 9 file:
 		refused "--wait: a host; a path has three slashes before it: 'file://host/x'" -w 9 file://host/x
 		refused "--wait: a user: '***'" -w 9 http://bob:secret@app/
@@ -161,7 +167,7 @@ page() {
 		refused "--wait: a path of more than 107 bytes: 'unix:/$(printf '%0107d' 0)'" -w 9 "unix:/$(printf '%0107d' 0)"
 		refused "--wait: more than 64 targets: 'file:/65'" -w 9 $(printf 'file:/%d ' {1..65})
 		refused "no command given" -w 9 file:/ --
-		try status=127 says="cannot run 'db:5432': *|did you mean -w 60 tcp:db:5432, without --?" -w 9 db:5432
+		try status=127 says="cannot run 'db:5432': *|did you mean -w 60 tcp:db:5432?" -w 9 db:5432
 		try status=127 says="cannot run 'tcp://db:5432': *|did you mean -w 60 tcp://db:5432, without --?" tcp://db:5432
 		try out=ran -w 9 -- tcp:x:1
 		try out=ran tcp:x:1
@@ -290,27 +296,50 @@ os.execv(sys.argv[1], sys.argv[1:])')
 	try status=124 says='missing: file:gone/file: no answer' -w 1 file:gone/file
 }
 
-@test "of many addresses that are silent and one that answers, this one counts" {
+@test "of many addresses that are silent, refuse or have another page and one that is right, this one counts" {
 	isolate -mn
-	printf '127.0.0.%d many.example\n' {2..8} >hosts
+	printf '127.0.0.%d many.example\n' {2..18} >hosts
+	printf '127.0.0.%d two.example\n' 2 3 >>hosts
+	printf '%s dual.example\n' 127.0.0.1 ::1 >>hosts
 	"${isolate[@]}" sh -c 'mount --bind hosts /etc/hosts && exec "$@"' sh "$PYTHON" -IS - "$RETRY" <<-'END'
-		import fcntl, socket, struct, subprocess, sys
+		import fcntl, os, socket, struct, subprocess, sys, threading
 		with socket.socket() as one:
 		    fcntl.ioctl(one, 0x8914, struct.pack("16sh14x", b"lo", 0x1043))
 		open_ = []
-		for host in range(2, 9):
+		def listen(host, port, queue):
 		    server = socket.socket()
-		    server.bind(("127.0.0.%d" % host, 7001))
-		    server.listen(0 if host < 8 else 9)
+		    server.bind(("127.0.0.%d" % host, port))
+		    server.listen(queue)
 		    open_.append(server)
-		    for _ in range(3 if host < 8 else 0):  # its queue is full
+		    return server
+		for host in range(2, 19):
+		    listen(host, 7001, 0 if host < 18 else 9)
+		    for _ in range(3 if host < 18 else 0):  # its queue is full
 		        client = socket.socket()
 		        client.setblocking(False)
 		        client.connect_ex(("127.0.0.%d" % host, 7001))
 		        open_.append(client)
-		words = [sys.argv[1], "-w", "20", "-t", "4", "tcp:many.example:7001"]
-		done = subprocess.run(words, stderr=subprocess.PIPE, text=True)
-		assert done.returncode == 0, done
+		def answer(host, status):
+		    server = listen(host, 7002, 9)
+		    while True:
+		        peer, _ = server.accept()
+		        peer.recv(4096)
+		        peer.sendall(b"HTTP/1.1 %d x\r\n\r\n" % status)
+		        peer.close()
+		for page in (2, 503), (3, 200):
+		    threading.Thread(target=answer, args=page, daemon=True).start()
+		def look(wait, target):
+		    words = [sys.argv[1], "-w", wait, "-t", "2", "-d", "0.05", target]
+		    done = subprocess.run(words, stderr=subprocess.PIPE, text=True)
+		    return done.returncode, done.stderr
+		assert look("30", "tcp:many.example:7001") == (0, "")
+		assert look("30", "http://two.example:7002") == (0, "")
+		off = "/proc/sys/net/ipv6/conf/all/disable_ipv6"
+		if os.path.exists(off):
+		    with open(off, "w") as file:
+		        file.write("1")
+		status, said = look("0.3", "tcp:dual.example:1")
+		assert status == 124 and said.endswith(": Connection refused\n"), said
 	END
 }
 
@@ -430,7 +459,7 @@ becomes() {
 		status=124 says='job: missing: *' --label job -w 0.3 file:none
 		status=124 says='missing: file:a\\nb: *' -w 0.3 $'file:a\nb'
 		status=124 says='> {"time":*"level":"error","message":"missing: file:none: No such file or directory",*}' --log-format json -w 0.3 file:none
-		status=124 says='> |> ::error title=file%3Anone::retry: missing: *' --log-format github -w 0.3 file:none
+		status=124 says='> |> ::error title=targets::retry: missing: *' --log-format github -w 0.3 file:none
 		status=124 says='file:/: there after *|missing: *|ended in *: deadline' -v -w 0.3 file:/ file:none
 		status=124 says='missing: *|> gave up' --on-give-up 'echo gave up' -w 0.3 file:none
 	END
@@ -439,6 +468,14 @@ becomes() {
 	"$RETRY" -q --metrics some.prom --trace trace -w 9 file:/
 	has 'retry_success{name="some"} 1' some.prom
 	has '"stringValue":"succeeded"' trace
+}
+
+@test "a look that the end cuts off does not hide what the one before it has found" {
+	serve page 503 hang
+	try status=124 says="missing: http://127.0.0.1:$port: HTTP 503" -w 1 -d 0.05 "http://127.0.0.1:$port"
+	try status=124 says="missing: http://127.0.0.1:$port: no answer" -w 1.3 -d 0.05 -t 0.5 \
+	    --report report "http://127.0.0.1:$port"
+	has '"why": "no answer"' report
 }
 
 @test "a permission or a directory may still come, and a target counts from its first success" {
@@ -518,6 +555,9 @@ becomes() {
 	pty 130 'see:job: giving up on file:' 'type:^C' -- \
 	    "$RETRY" --label job -w 60 "file:$(printf '%0100d' 0)"
 	has '000... in ' out
+	# It is cut to the width of the terminal.
+	pty 130 'see:giving up on tcp:127.0... in ' 'type:^C' -- \
+	    sh -c 'stty cols 40; exec "$RETRY" "$@"' sh -w 60 tcp:127.0.0.1:1 file:none
 }
 
 @test "as PID 1 of a root that has only the program it waits, reaps, ends at signals and becomes the command" {

@@ -280,7 +280,7 @@ TEST(errors) {
 	}
 }
 
-#define TEN "abcdefghij"
+#define TEN "abcdefghi."
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 
 /* Where an error redirects to. */

@@ -3,6 +3,7 @@
 #include "policy/target.h"
 
 #define TEN "abcdefghij"
+#define SIXTY TEN TEN TEN TEN TEN TEN
 #define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 #define THOUSAND HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED HUNDRED
 
@@ -30,6 +31,7 @@ TEST(targets) {
 	static const char *const rows[][8] = {
 		{ "tcp db 5432 db:5432 ", "tcp:db:5432", "tcp://db:5432", "TCP://db:5432" },
 		{ "tcp db. 1 db.:1 ", "tcp:db.:1" },
+		{ "tcp " SIXTY "abc.d 1 " SIXTY "abc.d:1 ", "tcp:" SIXTY "abc.d:1" },
 		{ "tcp 10.0.0.1 65535 10.0.0.1:65535 ", "tcp:10.0.0.1:65535" },
 		{ "tcp ::1 80 [::1]:80 ", "tcp:[::1]:80", "tcp://[::1]:80" },
 		{ "tcp fe80::1%eth0 80 [fe80::1%eth0]:80 ", "tcp:[fe80::1%eth0]:80" },
@@ -61,7 +63,8 @@ TEST(what_is_no_target) {
 	static const char *const rows[][16] = {
 		{ NONE, "db:5432", "app", "./tcp:x", "postgres://db/", "", "tcp", ":" },
 		{ HOST, "tcp:", "tcp::80", "tcp:::1:80", "tcp:a b:80", "tcp://bob:secret@db:80",
-		    "http://", "http:///x", "tcp:-x:80" },
+		    "http://", "http:///x", "tcp:-x:80", "tcp:db..svc:80", "tcp:.db:80",
+		    "tcp:a." SIXTY "abcd:80" },
 		{ PORT, "tcp:db:0", "tcp:db:65536", "tcp:db:", "tcp:db:http", "tcp:db:80/x",
 		    "http://app:/", "http://bob:se/cret@app/" },
 		{ "no port", "tcp:db", "tcp:[::1]" },
