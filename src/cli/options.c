@@ -1006,7 +1006,7 @@ add_preset(
 	filed = launched ||
 	    (given->tool == NULL &&
 		(tool_find(&tool, argument, name, automatic) ||
-		    (known &&
+		    (known && !strview_is(name, preset.name) &&
 			tool_find(
 			    &tool, argument, strview_of(preset.name), false))));
 	if (automatic && !filed && !known)
