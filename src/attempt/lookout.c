@@ -64,13 +64,13 @@ ask(const struct target *target, int fd)
 		got = recv(fd, head, HEAD, MSG_WAITALL);
 		if (got == -1)
 			return -errno;
-		byte = head[HEAD - 1];
 		if (got != HEAD || memcmp(head, "HTTP/1.", 7) != 0 ||
 		    !number_whole(head + CODE, HEAD - CODE - 1, &code) ||
-		    strchr(" \r\n", byte) == NULL)
+		    strchr(" \r\n", head[HEAD - 1]) == NULL)
 			return 0;
 		/* Behind an interim response there is an empty line. */
-		for (int ends = byte == '\n'; code < 200 && ends < 2;) {
+		for (int ends = head[HEAD - 1] == '\n';
+		     code < 200 && ends < 2;) {
 			if (recv(fd, &byte, 1, 0) != 1)
 				return 0;
 			if (byte != '\r')
