@@ -125,7 +125,7 @@ FIRST = $(patsubst %.c,$(B)/%.o,$(wildcard $(patsubst %,src/%.c,* attempt/* \
 EARLY = $(patsubst %,$(B)/src/%.o,store/segment_store streams/streams streams/relay)
 $(BIN): $(B)/retry.o $(EARLY) $(FIRST) $(OBJS)
 $(BIN): LIBC = $(if $(findstring -static,$(MODE)),$(patsubst %,-Wl$(,)-u$(,)%,$(LIBC_FIRST)) -lc)
-LIBC_FIRST = fork sigaction close fcntl fstat getenv getpid getppid getrandom memcmp memmove \
+LIBC_FIRST = fork sigaction close eventfd fcntl fstat getenv getpid getppid getrandom memcmp memmove \
 	memrchr memset ppoll prctl read sigemptyset signalfd sigpending stpcpy strchrnul \
 	strcspn strlen strncmp strpbrk strrchr syscall vfork waitid write
 

@@ -301,8 +301,10 @@ signals_restore(const struct signals *signals)
 	set_mask(&signals->inherited, NULL);
 }
 
-/* What would have stopped a child of vfork(2), which has written it here. */
-static volatile sig_atomic_t stop_held;
+/* What would have stopped a child of vfork(2), which has written it here. Being
+ * not 0, it is on a page that every start needs. */
+#define NO_STOP (-1)
+static volatile sig_atomic_t stop_held = NO_STOP;
 
 static void
 hold(int signal)
@@ -325,9 +327,11 @@ signals_hold_stops(void)
 void
 signals_stop_late(pid_t child)
 {
-	if (stop_held != 0 && child > 0)
+	if (stop_held == NO_STOP)
+		return;
+	if (child > 0)
 		kill(child, stop_held);
-	stop_held = 0;
+	stop_held = NO_STOP;
 }
 
 void
