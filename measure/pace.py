@@ -250,6 +250,7 @@ class Pace(Alone):
         self.probes = self.punished = 0
         self.closed = self.trying = self.useless = False
         self.blind = self.idle = False
+        self.leaky = 0
         self.begin_series()
 
     def begin_series(self):
@@ -298,11 +299,16 @@ class Pace(Alone):
         if self.quota or not falls and not ends:
             return
         self.share = self.share_refused()
-        self.trying = self.suspected = True
-        self.trials += 1
-        self.trial_begun = self.trial_refused = self.trial_ended = 0
+        self.suspected = True
+        self.begin_trial()
         self.highest = 0
         self.begin_series()
+
+    def begin_trial(self):
+        """Some attempts begin when they come."""
+        self.trying = True
+        self.trials += 1
+        self.trial_begun = self.trial_refused = self.trial_ended = 0
 
     def end_trial(self, mine, refused):
         if not self.trying or mine.trial != self.trials:
@@ -313,8 +319,10 @@ class Pace(Alone):
             return
         self.trying = False
         share = self.trial_refused / 8
-        if share <= min(self.share * 1.25 + 0.1, (1 + self.share) / 2):
+        if share <= min(self.share * 1.25 + 0.2, (1 + self.share) / 2):
             self.useless, self.rate, self.closed = True, 0, False
+        elif self.trial_refused <= 6:
+            self.begin_trial()
 
     def open(self, now, by_clock):
         ahead = max(self.edge - now, 0)
@@ -338,10 +346,12 @@ class Pace(Alone):
             (mute or late and named > 1 - 1e-6)  # a second, but rounded
             and (self.probes >= need or self.punished)
             and count > 1
+            and not self.leaky
         ):
             self.quota, self.period = count, now - self.opened
         elif not late:
             self.quota = 0
+        self.leaky = max(self.leaky - 1, 0)
         if by_clock and count:
             self.punished = max(self.punished - 1, 0)
         self.old += count
@@ -364,7 +374,7 @@ class Pace(Alone):
             self.forget()
         if self.closed and self.until and now >= self.until:
             self.open(now, True)
-        slow = self.asked + max(1, 4 * self.slowest)
+        slow = self.asked + max(0.25, 4 * self.slowest)
         if self.closed and self.asked and now > slow:
             self.open(now, False)
 
@@ -418,6 +428,8 @@ class Pace(Alone):
         self.opened = self.opened or now
         self.begun += 1
         mine.probe = self.closed
+        named = max(self.until - self.shut, 0)
+        mine.early = self.closed and now < self.shut + named * 0.75
         if not self.closed:
             self.pace_begun += 1
             mine.series = self.series
@@ -441,6 +453,8 @@ class Pace(Alone):
         self.end_trial(mine, False)
         if self.useless:
             return
+        if mine.early:
+            self.leaky, self.quota = 4, 0
         if not self.closed:
             self.served += mine.began >= self.opened
             self.raise_rate(now)
@@ -669,6 +683,14 @@ KINDS = (
          lambda: Sometimes(0.05, 10), 600, 32, 0.1),
     Kind("30 of 100 refused, no time", 3,
          lambda: Sometimes(0.3, None), 600, 32, 0.1),
+    Kind("30 of 100 refused, 1 s each, wait 1", 14,
+         lambda: Sometimes(0.3), 300, 32, 1),
+    Kind("10 of 100 refused, 1 s each, wait 1", 11,
+         lambda: Sometimes(0.1), 300, 32, 1),
+    Kind("30 of 100 refused, 1 s each, no time", 14,
+         lambda: Sometimes(0.3, None), 300, 32, 1),
+    Kind("8 at once, 1 s each, no time", 25,
+         lambda: AtOnce(8, None), 200, 32, 1),
     Kind("100 a second, burst 100, 2 s each", 20,
          lambda: Bucket(100, 100), 2000, 500, 2),
     Kind("1,000 in 60 s", 180, lambda: Window(1000, 60), 4000, 64, 0.03),

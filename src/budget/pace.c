@@ -35,11 +35,19 @@
 
 /* So many attempts begin when they come, after so many refusals, later more. */
 #define TRIAL 8
+/* If no more of them are refused, they may be by chance. */
+#define UNDECIDED 6
 #define SUSPECTS 4
 #define SUSPECTS_LATER 8
 #define SUSPECTS_SLOWEST 16
 /* Of no use: looked at again after so many refusals. */
 #define AGAIN 16
+
+/* A probe that is not refused for so long was let in. */
+#define LET_IN (NANOS_SECOND / 4)
+
+/* Openings without a window, after a probe was served that should not be. */
+#define LEAKY 4
 
 /* Closed phases without a probe, after a punishment. */
 #define PUNISHED 4
@@ -236,6 +244,15 @@ share_refused(const struct pace *pace)
 	    (double)number_greater(pace->pace_begun, 1);
 }
 
+/* Lets some attempts begin at once. */
+static void
+begin_trial(struct pace *pace)
+{
+	pace->trying = true;
+	pace->trials++;
+	pace->trial_begun = pace->trial_refused = pace->trial_ended = 0;
+}
+
 /* Sets the pace; some: because only some are refused. One that has fallen to a
  * quarter and is still refused may be of no use, or one that cannot fall any
  * more, although only some are refused: some attempts begin at once to see. */
@@ -255,9 +272,7 @@ set_rate(struct pace *pace, double rate, bool some)
 	if (pace->quota != 0 || (!falls && !ends))
 		return;
 	pace->share = share_refused(pace);
-	pace->trying = true;
-	pace->trials++;
-	pace->trial_begun = pace->trial_refused = pace->trial_ended = 0;
+	begin_trial(pace);
 	pace->suspected = true;
 	pace->highest = 0;
 	begin_series(pace);
@@ -279,10 +294,12 @@ end_trial(struct pace *pace, struct pace_attempt *mine, bool refused)
 		return;
 	pace->trying = false;
 	share = (double)pace->trial_refused / TRIAL;
-	if (share <= lesser(pace->share * 1.25 + 0.1, (1 + pace->share) / 2)) {
+	if (share <= lesser(pace->share * 1.25 + 0.2, (1 + pace->share) / 2)) {
 		pace->useless = true;
 		pace->rate = 0;
 		pace->closed = false;
+	} else if (pace->trial_refused <= UNDECIDED) {
+		begin_trial(pace);
 	}
 }
 
@@ -309,12 +326,15 @@ open(struct pace *pace, nanos now, bool by_clock)
 	 */
 	alone = pace->blind && pace->votes_refused == 1 && pace->probes == 0;
 	if ((mute || (late && named >= NANOS_SECOND)) &&
-	    (pace->probes >= need || pace->punished > 0) && count > 1) {
+	    (pace->probes >= need || pace->punished > 0) && count > 1 &&
+	    pace->leaky == 0) {
 		pace->quota = count;
 		pace->period = now - pace->opened;
 	} else if (!late) {
 		pace->quota = 0;
 	}
+	if (pace->leaky > 0)
+		pace->leaky--;
 	if (by_clock && count > 0 && pace->punished > 0)
 		pace->punished--;
 	pace->old += count;
@@ -343,7 +363,7 @@ tick(struct pace *pace, nanos now)
 		open(pace, now, true);
 	/* A probe that takes longer than a refusal was let in. */
 	if (pace->closed && pace->asked != 0 &&
-	    now > pace->asked + number_greater(NANOS_SECOND, 4 * pace->slowest))
+	    now > pace->asked + number_greater(LET_IN, 4 * pace->slowest))
 		open(pace, now, false);
 }
 
@@ -413,6 +433,8 @@ ask(struct pace *pace, struct pace_attempt *mine, nanos now)
 	pace->begun = one_more(pace->begun, true);
 	mine->began = now;
 	mine->probe = pace->closed;
+	mine->early = pace->closed &&
+	    now < pace->shut + (pace->until - pace->shut) / 4 * 3;
 	if (!pace->closed) {
 		pace->pace_begun = one_more(pace->pace_begun, true);
 		mine->series = pace->series + 1;
@@ -446,6 +468,10 @@ serve(struct pace *pace, struct pace_attempt *mine, nanos now)
 	end_trial(pace, mine, false);
 	if (pace->useless)
 		return;
+	if (mine->early) {
+		pace->leaky = LEAKY;
+		pace->quota = 0;
+	}
 	if (!pace->closed) {
 		pace->served =
 		    one_more(pace->served, mine->began >= pace->opened);

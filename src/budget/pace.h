@@ -14,8 +14,8 @@
  *   - Probes: whoever waits may probe, the first one half a turn of the pace
  *     after the refusal, the next ones after gaps that grow. An attempt that
  *     began after the last refusal and is served opens the key; so does a probe
- *     that is not refused for a second, or for four times the longest that a
- *     refusal took: it was let in, and is slow.
+ *     that is not refused for a quarter of a second, or for four times the
+ *     longest that a refusal took: it was let in, and is slow.
  *   - Punishment: a probe's refusal names an instant more than a second later
  *     than all that were no probes have named. Then nobody probes in this
  *     closed phase and the next three after which something was accepted; nor
@@ -38,7 +38,8 @@
  *     the closed time, the measurement says little, and each served attempt
  *     raises the pace faster until the next opening. If only one was refused,
  *     nothing is measured at all.
- *   - If probes were refused, and it opened late in the named wait: a window.
+ *   - If probes were refused, and it opened late in the named wait: a window,
+ *     unless one that began earlier in such a wait was served lately.
  *     What was accepted is its quota. In the next cycle as many may begin
  *     beside the pace, each when no more are under way than were served since
  *     the opening. Where it serves nothing after a wait of a second, which may
@@ -53,7 +54,7 @@
  * the open key were refused, or it is the slowest and still some are refused;
  * and it is no window. Then eight attempts begin when they come. If not more of
  * them are refused, the limit is no rate: no pace and no closing, until clearly
- * more attempts are refused.
+ * more attempts are refused. If more are, but not seven, eight others follow.
  *
  * Forgotten: everything, when the named instant is over and nobody asked and
  * nothing ended for a minute, or twice the last named wait if that is longer.
@@ -112,13 +113,15 @@ struct pace {
 	uint32_t trials; /* of the eight: which one it is */
 	uint8_t closed, trying, useless, blind, suspected;
 	uint8_t idle; /* nobody has asked for most of the closed time */
-	uint8_t unused[2];
+	uint8_t leaky; /* openings after which no window is believed */
+	uint8_t unused;
 };
 
 /* An attempt, as its command remembers it. All zero: none has begun. */
 struct pace_attempt {
 	nanos began;
 	bool probe; /* of a closed key */
+	bool early; /* long before the named instant */
 	uint32_t series, trial; /* 1 + those of the pace; 0: none */
 };
 

@@ -34,11 +34,16 @@ static nanos rounded(nanos span) { return number_round(span, 1000); }
 
 /* From 7 s on: a pace of ten a second; one by which all waited as they were told; one of which
  * eight attempts shall show whether it is of use; one that is hardly more than the slowest; and a
- * window of 20 in six seconds. */
+ * window of 20 in six seconds. From 2 s on: what seems to be one, but one of the probes is still
+ * under way. */
 #define PACED "1s begin x50, 6.94s serve x49, refuse 1s, come refuse 1s, 7s begin serve "
 #define BLIND "1s begin x52, serve x50, refuse 6s x2, 7s "
 #define TRYING PACED ", come refuse 1s come serve x9 trying, "
 #define SLOWEST "1s begin x6, 6.94s serve x5, refuse 1s, come refuse 1s, 7s begin serve "
+#define CYCLE "come x3, serve x3, refuse 1s, come refuse 1s x2, +2s, "
+#define LEAKY \
+	"1s begin x21, serve x20, refuse 1s, come x2, newest refuse 1s, come, newest refuse 1s, " \
+	"2s "
 #define WINDOW "1s begin x21, serve x20, refuse 6s, come refuse 6s x2, 7s "
 
 /*
@@ -79,7 +84,7 @@ static const char *const rules[] = {
 	"1s begin, +10ms refuse 5s, +20ms begin, +10ms serve !closed",
 	"1s begin x2, +10ms refuse 5s, +20ms begin, +10ms serve closed",
 	/* A probe that takes longer than a refusal was let in. */
-	"1s begin, +10ms refuse 1h, +20ms begin, +1s begin closed, +1ns begin !closed",
+	"1s begin, +10ms refuse 1h, +20ms begin, +250ms begin closed, +1ns begin !closed",
 	"1s begin, +2s refuse 1h, +20ms begin, +8s begin closed, +1ns begin !closed",
 	"1s begin, +10ms refuse 1h, +20ms begin, +500ms refuse 1h, +600ms begin closed, +2s begin "
 	"closed, +1ns come !closed",
@@ -148,6 +153,10 @@ static const char *const rules[] = {
 	/* Without a wait: after a second, and three probes. */
 	"1s begin x21, serve x20, refuse 0, come refuse 0 x5, come serve quota=21 period=1.26s",
 	"1s begin x21, serve x20, refuse 0, come refuse 0 x4, come serve !quota",
+	/* It is none, nor are the next ones, if a probe is served that began before that quarter.
+	 */
+	LEAKY "come quota=21, serve !quota",
+	LEAKY "come serve leaky=4, " CYCLE "come leaky=3 !quota, " CYCLE "come leaky=2 !quota",
 	/* One that punishes is not probed. */
 	"1s begin x21, serve x20, refuse 5s, come refuse 9s, +9s begin quota=20",
 	/* In the next cycle as many may begin beside the pace, each when no more are under way than
@@ -194,18 +203,21 @@ static const char *const rules[] = {
 	"begin x8, wait 431.747ms",
 	PACED ", come serve, come x2, refuse 50s x2, +50s come !trying",
 	PACED ", come serve, come x3, refuse 50s x3, +50s come trying",
-	/* Later after eight. */
-	TRYING "begin x8, serve x5, refuse 1s x3, +1s come serve, come x4, refuse 50s x4, +50s "
-	       "come !trying",
-	TRYING "begin x8, serve x5, refuse 1s x3, +1s come serve, come x5, refuse 50s x5, +50s "
-	       "come trying",
+	/* Later after eight: seven of the trial, and another one. */
+	TRYING "begin x8, serve, refuse 1s x7, +1s come serve, come x2, unknown, refuse 0, come "
+	       "refuse 50s, +50s come trying",
+	TRYING "begin x8, serve, refuse 1s x7, +1s come serve !trying",
 	/* Or if it is the slowest, only some are refused, sixteen, and less than half of all. */
 	SLOWEST ", come serve come serve come refuse 1s come serve x14 !trying turn=1000ms, come"
 		" serve come serve come refuse 1s come serve trying",
 	SLOWEST ", come refuse 1s come serve x20 !trying turn=1000ms",
-	/* No more of them are refused than before, 10 of 60, a quarter of it and 0.1. */
-	TRYING "begin x8, serve x6, refuse 1s closed trying, refuse 1s useless !closed turn=0",
-	TRYING "begin x8, serve x5, refuse 1s x3 closed !useless !trying",
+	/* No more of them are refused than before, 10 of 60, a quarter of it and 0.2. */
+	TRYING "begin x8, serve x5, refuse 1s x2 closed trying, refuse 1s useless !closed turn=0",
+	TRYING "begin x8, serve, refuse 1s x7 closed !useless !trying",
+	/* Eight others decide if not nearly all of them are. */
+	TRYING
+	"begin x8, serve x2, refuse 1s x6 closed !useless trying, +1s begin serve, begin x7, "
+	"serve x4, refuse 1s x3 useless",
 	/* Then nothing closes it, until clearly more are: here 16 of 100 and of 32. */
 	TRYING "begin x8, serve x6, refuse 1s x2 useless, begin x92, refuse 1s x92 useless !closed",
 	TRYING "begin x8, serve x6, refuse 1s x2 useless, begin x24, refuse 1s x13 useless "
@@ -223,7 +235,7 @@ static const char *const rules[] = {
 	"1s begin x2, unknown accepted=1, unknown accepted=0",
 	"1s begin x52, serve x25, unknown x25, refuse 6s x2, 7s wait 200ms turn=200ms",
 	"1s begin, +10ms refuse 1h, +20ms begin, newest unknown, +2s begin closed",
-	"1s begin x2, refuse 1h, come, unknown, +1s begin closed, +1ns begin !closed",
+	"1s begin x2, refuse 1h, come, unknown, +250ms begin closed, +1ns begin !closed",
 	TRYING "begin x8, serve x6, refuse 1s x2 useless, begin x60, unknown x40, refuse 1s x13 "
 	       "useless, refuse 1s !useless",
 	TRYING "begin x8, unknown, begin, wait 431.747ms",
@@ -287,6 +299,7 @@ TEST_ROWS(rules) {
 				FACT("period", pace->quota > 0 ? pace->period : 0),
 				FACT("probes", pace->probes),
 				FACT("punished", pace->punished),
+				FACT("leaky", pace->leaky),
 				FACT("blind", pace->blind),
 				FACT("trying", pace->trying),
 				FACT("useless", pace->useless),
