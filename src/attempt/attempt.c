@@ -74,7 +74,7 @@ hear(struct attempt *attempt, const struct wakeup *wakeup)
 	/* Its own: PIPE, where standard error has no reader. */
 	if (wakeup->sender == signals->self)
 		return;
-	if (signals_end_series(wakeup->signal) && *interrupted == 0)
+	if (signals_end_series(wakeup) && *interrupted == 0)
 		*interrupted = wakeup->signal;
 	/* XCPU of the kernel is for processor time that retry itself used. */
 	if (attempt->tree.dead || wakeup->sender == child ||
@@ -138,7 +138,7 @@ stop_along(struct attempt *attempt, const struct wakeup *wakeup)
 
 	if (signal == SIGCONT)
 		attempt->halted = false;
-	if (signals_stops(signal)) {
+	if (signals_stops(signal) && !wakeup->ignored) {
 		attempt->halted = true;
 		if (dead ||
 		    (wakeup->code == SI_KERNEL &&

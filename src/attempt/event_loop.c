@@ -59,16 +59,17 @@ event_loop_wait(struct event_loop *loop, int fd, nanos nap)
 	/* A signal that ends the series may come right behind another one. But
 	 * others may come so fast that reading them has no end. */
 	for (int i = 0; i < SIGNALS_READ; i++) {
-		int signal = event_loop_hear(loop, fd, i == 0 ? nap : 0).signal;
+		struct wakeup wakeup =
+		    event_loop_hear(loop, fd, i == 0 ? nap : 0);
 
-		if (signal == 0)
+		if (wakeup.signal == 0)
 			return true;
-		if (signal == SIGCHLD)
+		if (wakeup.signal == SIGCHLD)
 			event_loop_reap(loop);
-		if (!signals_end_series(signal))
+		if (!signals_end_series(&wakeup))
 			continue;
 		if (loop->ending_signal == 0)
-			loop->ending_signal = signal;
+			loop->ending_signal = wakeup.signal;
 		return false;
 	}
 	return true;

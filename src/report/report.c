@@ -712,8 +712,8 @@ write_text(struct file *target, const struct nonblock *nonblock)
 
 /*
  * Writes a temporary file in the same directory and renames it to file. old is
- * the regular file that has this name, or NULL. It keeps its mode, which the
- * user has chosen.
+ * the regular file that has this name, or NULL. It keeps its mode and owner,
+ * which the user has chosen.
  */
 static bool
 replace(struct file *target, const char *file, const struct stat *old)
@@ -733,6 +733,10 @@ replace(struct file *target, const char *file, const struct stat *old)
 		return false;
 	if (mode == 0 && old != NULL)
 		mode = old->st_mode & 0777;
+	/* Only root can give it to its owner. */
+	if (old != NULL && fchown(fd, old->st_uid, old->st_gid) == -1 &&
+	    errno != EPERM)
+		error = errno;
 	if (((target->mode != 0 || old != NULL) && fchmod(fd, mode) == -1) ||
 	    write_text(target, &(struct nonblock){ .fd = fd }) < target->length)
 		error = errno;

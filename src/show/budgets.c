@@ -671,7 +671,7 @@ ask(struct budgets *budgets, bool forget)
 			fds[1] = link_pollfd(link);
 			wakeup = signals_wait(&signals, fds, 2,
 			    link_nap(link, sys_now(CLOCK_BOOTTIME)));
-			if (signals_end_series(wakeup.signal)) {
+			if (signals_end_series(&wakeup)) {
 				link_close(link);
 				signals_die(wakeup.signal);
 			}

@@ -229,8 +229,9 @@ signals_stop(const struct signals *signals, int signal)
 }
 
 /*
- * Reads the next signal that was not ignored on entry, if there is one. CHLD
- * and CONT have an effect even where they are ignored.
+ * Reads the next signal, if there is one. What was ignored on entry is for a
+ * command alone, which may have a handler for it; CHLD and CONT have an effect
+ * even so.
  */
 static void
 next_signal(struct signals *signals, struct wakeup *wakeup)
@@ -244,7 +245,9 @@ next_signal(struct signals *signals, struct wakeup *wakeup)
 
 		if (signal == SIGCONT)
 			signals->continued = true;
-		if (signal != SIGCHLD && signal != SIGCONT && ignored(signal))
+		wakeup->ignored =
+		    signal != SIGCHLD && signal != SIGCONT && ignored(signal);
+		if (wakeup->ignored && !signals->accompanied)
 			continue;
 		wakeup->signal = signal;
 		wakeup->code = info.ssi_code;
@@ -354,10 +357,14 @@ signals_early(struct signals *signals, int signal)
 }
 
 bool
-signals_end_series(int signal)
+signals_end_series(const struct wakeup *wakeup)
 {
-	return signal == SIGHUP || signal == SIGINT || signal == SIGQUIT ||
-	    signal == SIGTERM;
+	int signal = wakeup->signal;
+
+	return !wakeup->ignored &&
+	    (signal == SIGHUP || signal == SIGINT || signal == SIGQUIT ||
+		signal == SIGTERM ||
+		(signal == SIGALRM && wakeup->code == SI_KERNEL));
 }
 
 _Noreturn void

@@ -37,6 +37,7 @@ struct wakeup {
 	int code; /* its si_code */
 	pid_t sender; /* its si_pid */
 	int value; /* the value sent with it, if code is SI_QUEUE */
+	bool ignored; /* on entry; then it is for the command alone */
 };
 
 /*
@@ -52,9 +53,9 @@ nanos signals_now(struct signals *signals);
 /*
  * Waits for a signal, for nap to pass, 30 s at most, or for events of fds, as
  * poll(2), which fills in revents; an fd of -1 is nothing to wait for. fds[0]
- * is filled in here. With a nap of 0 or less it does not wait. Signals that
- * were ignored on entry are not returned. TSTP, TTIN and TTOU stop retry here,
- * as any program; where accompanied, they are returned like other signals.
+ * is filled in here. With a nap of 0 or less it does not wait. TSTP, TTIN and
+ * TTOU stop retry here, as any program; where accompanied, they are returned
+ * like other signals, and so are signals that were ignored on entry.
  */
 struct wakeup signals_wait(
     struct signals *signals, struct pollfd *fds, size_t count, nanos nap);
@@ -102,8 +103,9 @@ bool signals_stops(int signal);
  */
 void signals_stop(const struct signals *signals, int signal);
 
-/* Whether a signal ends the series: HUP, INT, QUIT or TERM. */
-bool signals_end_series(int signal);
+/* Whether a signal ends the series: HUP, INT, QUIT or TERM, or ALRM of a timer,
+ * which a program can have inherited only: alarm(2). */
+bool signals_end_series(const struct wakeup *wakeup);
 
 /*
  * Dies of a signal, without a core file, so that the caller sees how the

@@ -627,6 +627,14 @@ dies_in_last_lines() {
 	    both 0
 	    holds dir/r.json old && holds dir/m.prom old
 	    only dir m.prom r.json
+	its owner keeps it where root replaces it
+	    mkdir dir
+	    echo old >dir/r.json
+	    cp dir/r.json dir/m.prom
+	    [ "$EUID" -ne 0 ] || chown 61234:61235 dir/r.json dir/m.prom
+	    owner=$(stat -c %u:%g dir/r.json)
+	    try says='' --report dir/r.json --metrics dir/m.prom true
+	    [ "$(stat -c %u:%g dir/r.json)" = "$owner" ] && [ "$(stat -c %u:%g dir/m.prom)" = "$owner" ]
 	of a symbolic link the file is replaced, and the link stays
 	    mkdir dir
 	    echo old >dir/r.json

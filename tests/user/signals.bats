@@ -29,6 +29,12 @@ heard() {
 	holds out ready "$@"
 }
 
+# In any order: these are sorted.
+heard_all() {
+	LC_ALL=C sort out >sorted
+	holds sorted "$@" ready
+}
+
 ends_series() {
 	sent "$1" 3 in_attempt "$RETRY" -v -d 0 -- "$ACTOR" listen 1 3
 	heard "$1"
@@ -173,20 +179,20 @@ dies_in_delay() {
 	heard INT
 }
 
-# ignores COMMAND NAME...: retry, which COMMAND runs, and its command ignore these
-# signals. The second attempt shows them.
+# ignores COMMAND NAME...: retry, which COMMAND runs, ignores these signals, and its
+# command hears of them, which it would ignore, too. The second attempt shows that.
 ignores() {
 	local name names=("${@:2}")
 	start "$ACTOR" fresh sh -c "$1" sh "$RETRY" -d 0 -- sh -c '
 		[ "$RETRY_ATTEMPT" = 1 ] || exec "$ACTOR" mask
-		exec "$ACTOR" listen 1 3'
+		exec "$ACTOR" listen "$1" 3' sh $#
 	reached said ready
 	wait_for test -s pid
 	for name in "${names[@]}" USR1; do
 		kill -s "$name" "$(<pid)"
 	done
 	ended 0
-	heard USR1 "${names[@]/#/ignored }"
+	heard_all "${names[@]}" USR1 "${names[@]/#/ignored }"
 }
 
 @test "a signal that is ignored on entry stays ignored by retry and by the command" {
@@ -198,11 +204,13 @@ ignores() {
 	a background job of a script
 	    ignores '"$@" & echo $! >pid; wait $!' INT QUIT
 	all: nothing but KILL ends it
-	    every='for name in HUP INT QUIT TERM; do kill -s "$name" "$pid"; done'
-	    under=("$ACTOR" ignoring HUP "$ACTOR" ignoring INT "$ACTOR" ignoring QUIT)
-	    sent USR1 0 "said ready && $every" "$ACTOR" ignoring TERM "$RETRY" -d 0 -n 2 -- \
-	        sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exit 0; exec "$ACTOR" listen 1 3'
-	    heard USR1
+	    start "$ACTOR" ignoring HUP "$ACTOR" ignoring INT "$ACTOR" ignoring QUIT \
+	        "$ACTOR" ignoring TERM "$RETRY" -d 0 -n 2 -- \
+	        sh -c '[ "$RETRY_ATTEMPT" = 1 ] || exit 0; exec "$ACTOR" listen 5 3'
+	    reached said ready
+	    for name in HUP INT QUIT TERM; do kill -s "$name" "$pid"; done
+	    ended_by USR1 0
+	    heard_all HUP INT QUIT TERM USR1
 	CHLD
 	    under=("$ACTOR" ignoring CHLD)
 	    try out='*ignored CHLD*' "$ACTOR" mask
@@ -212,9 +220,42 @@ ignores() {
 	    under=("$ACTOR" ignoring 34)
 	    try out='*ignored RTMIN+0*' "$ACTOR" mask
 	    rm out
-	    sent USR1 0 'said ready && kill -s 34 "$pid"' "$RETRY" -- "$ACTOR" listen 1 0
-	    heard USR1
+	    start "${under[@]}" "$RETRY" -- "$ACTOR" listen 2 0
+	    reached said ready
+	    kill -s 34 "$pid"
+	    ended_by USR1 0
+	    heard_all RTMIN+0 USR1
 	END
+}
+
+@test "a signal that is ignored on entry reaches a command that handles it, and ends nothing" {
+	start "$ACTOR" ignoring HUP "$ACTOR" ignoring TERM "$ACTOR" ignoring TSTP "$RETRY" -n 1 \
+	    "$PYTHON" -IS -c '
+import signal, time
+left = {signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP}
+for one in list(left):
+    signal.signal(one, lambda number, frame: left.discard(number))
+print("ready", flush=True)
+while left:
+    time.sleep(0.01)
+print("heard all")'
+	wait_for has ready out
+	for name in HUP TERM TSTP; do
+		kill -s "$name" "$pid"
+	done
+	ended 0
+	has_line 'heard all' out
+}
+
+@test "a timer that retry has inherited ends it" {
+	under=("$PYTHON" -IS -c 'import os, signal, sys
+signal.setitimer(signal.ITIMER_REAL, 0.5)
+os.execv(sys.argv[1], sys.argv[1:])')
+	try status=142 runs=1 -n 3 -d 0 -- sh -c 'echo >>ran; exec sleep 60'
+	try status=142 runs=1 -n 3 -d 60 -j none -- sh -c 'echo >>ran; exit 3'
+	# One that is sent is passed on.
+	under=()
+	try status=0 runs=2 -n 3 -d 0 -- sh -c 'echo >>ran; [ "$RETRY_ATTEMPT" = 2 ] || kill -ALRM $$'
 }
 
 @test "what is blocked on entry is so in the command, and what is pending was sent to retry" {

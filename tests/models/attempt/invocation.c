@@ -450,16 +450,20 @@ static void check_halt(void) {
 		kernel_break("waits though its command has stopped");
 }
 
+static bool ends_series(int number) {
+	return signals_end_series(&(struct wakeup){ .signal = number });
+}
+
 /* Retry takes the next signal that is pending, or sees that there is none. */
 struct sent invocation_hear(void) {
 	struct sent sent = kernel_take();
 
 	kernel_trace("hears", sent.number);
-	if (signals_end_series(sent.number) && sent.sender != kernel.self)
+	if (ends_series(sent.number) && sent.sender != kernel.self)
 		now->ended_by |= UINT64_C(1) << sent.number;
 	now->unheard = false;
 	for (size_t i = 0; i < kernel.count; i++)
-		now->unheard |= signals_end_series(kernel.pending[i].number) &&
+		now->unheard |= ends_series(kernel.pending[i].number) &&
 		    kernel.pending[i].sender != kernel.self;
 	/* Whether retry has to pass it on. An abandoned command gets no stop: it was sent KILL. */
 	now->due = sent;
