@@ -294,9 +294,10 @@ class Pace(Alone):
         self.rate = self.base = max(rate, least)
         self.highest = max(self.highest, rate)
         falls = rate < self.highest / 4 and self.pace_refused >= enough
-        ends = some and rate < least
-        ends = ends and 16 <= self.pace_refused < self.pace_begun / 2
+        ends = some and rate < least and self.pace_refused >= 16
         if self.quota or not falls and not ends:
+            return
+        if 2 * self.pace_refused >= self.pace_begun:
             return
         self.share = self.share_refused()
         self.suspected = True
@@ -663,6 +664,8 @@ KINDS = (
          lambda: Bucket(10, 1, None), 150, 32, 0.03),
     Kind("10 a second, burst 5, wait 0.1", 14.5,
          lambda: Bucket(10, 5, 0.1), 150, 32, 0.03),
+    Kind("10 a second, burst 20, wait 1", 13,
+         lambda: Bucket(10, 20), 150, 32, 0.03),
     Kind("2 a second, burst 20, wait 1", 40,
          lambda: Bucket(2, 20), 100, 32, 0.1),
     Kind("sliding 40 in 5 s", 20, lambda: Sliding(40, 5), 200, 32, 0.03),

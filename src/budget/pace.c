@@ -267,9 +267,10 @@ set_rate(struct pace *pace, double rate, bool some)
 	pace->rate = pace->base = greater(rate, least);
 	pace->highest = greater(pace->highest, rate);
 	falls = rate < pace->highest / 4 && pace->pace_refused >= enough;
-	ends = some && rate < least && pace->pace_refused >= SUSPECTS_SLOWEST &&
-	    2 * pace->pace_refused < pace->pace_begun;
-	if (pace->quota != 0 || (!falls && !ends))
+	ends = some && rate < least && pace->pace_refused >= SUSPECTS_SLOWEST;
+	/* Where most are refused, the pace is still too fast. */
+	if (pace->quota != 0 || (!falls && !ends) ||
+	    2 * pace->pace_refused >= pace->pace_begun)
 		return;
 	pace->share = share_refused(pace);
 	begin_trial(pace);

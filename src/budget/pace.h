@@ -52,7 +52,8 @@
  *
  * Of no use: the pace has fallen to a quarter of the highest and attempts in
  * the open key were refused, or it is the slowest and still some are refused;
- * and it is no window. Then eight attempts begin when they come. If not more of
+ * and it is no window; and less than half of the attempts at the pace were
+ * refused. Then eight attempts begin when they come. If not more of
  * them are refused, the limit is no rate: no pace and no closing, until clearly
  * more attempts are refused. If more are, but not seven, eight others follow.
  *

@@ -145,6 +145,7 @@ static const struct kind kinds[] = {
 	    .spread = .001 },
 	{ "10 a second, burst 1, no time", BUCKET(10, 1), { NO_TIME }, COMMANDS(150, 32, .03) },
 	{ "10 a second, burst 5, wait 0.1", BUCKET(10, 5), { .1 }, COMMANDS(150, 32, .03) },
+	{ "10 a second, burst 20, wait 1", BUCKET(10, 20), { 1 }, COMMANDS(150, 32, .03) },
 	{ "2 a second, burst 20, wait 1", BUCKET(2, 20), { 1 }, COMMANDS(100, 32, .1) },
 	{ "sliding 40 in 5 s", SLIDING(40, 5), { 0 }, COMMANDS(200, 32, .03) },
 	{ "40 in 5 s, says 1", WINDOW(40, 5), { 1 }, COMMANDS(200, 32, .03) },

@@ -204,8 +204,8 @@ static const char *const rules[] = {
 	PACED ", come serve, come x2, refuse 50s x2, +50s come !trying",
 	PACED ", come serve, come x3, refuse 50s x3, +50s come trying",
 	/* Later after eight: seven of the trial, and another one. */
-	TRYING "begin x8, serve, refuse 1s x7, +1s come serve, come x2, unknown, refuse 0, come "
-	       "refuse 50s, +50s come trying",
+	TRYING "begin x8, serve, refuse 1s x7, +1s come serve, come serve x8, come x2, unknown, "
+	       "refuse 0, come refuse 50s, +50s come trying",
 	TRYING "begin x8, serve, refuse 1s x7, +1s come serve !trying",
 	/* Or if it is the slowest, only some are refused, sixteen, and less than half of all. */
 	SLOWEST ", come serve come serve come refuse 1s come serve x14 !trying turn=1000ms, come"
