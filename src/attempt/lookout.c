@@ -80,44 +80,16 @@ ask(const struct target *target, int fd)
 	return (int)code;
 }
 
-/* Whether IPv6 is switched off; ip-sysctl.rst of the kernel. */
-static bool
-is_ipv6_off(void)
-{
-	char value = '0';
-	int fd = open("/proc/sys/net/ipv6/conf/all/disable_ipv6", O_RDONLY);
-
-	return read(fd, &value, 1) == 1 && value == '1';
-}
-
-/*
- * Puts others of the addresses first at each look: so one that is silent, or
- * has another page than the rest, hides no other.
- */
-static struct addrinfo *
-turn(struct addrinfo *first, int64_t times)
-{
-	struct addrinfo *last = first;
-
-	while (last->ai_next != NULL)
-		last = last->ai_next;
-	for (last->ai_next = first; times > 0; times--)
-		last = last->ai_next;
-	first = last->ai_next;
-	last->ai_next = NULL;
-	return first;
-}
-
 /* In the helper: looks for the nth time, and ends it. */
 static _Noreturn void
 look(const struct target *target, int64_t nth, const struct signals *signals,
     char why[LOOKOUT_WHY])
 {
-	struct addrinfo *addresses;
+	struct addrinfo *addresses, *last;
 	struct sockaddr_un local = { .sun_family = AF_UNIX };
 	int error = 0, code = 200, fd = -1;
 	struct stat file;
-	bool hopeless;
+	char off = '0';
 
 	/* Whoever reads a pipe of the caller sees its end although a helper
 	 * lives. */
@@ -135,11 +107,19 @@ look(const struct target *target, int64_t nth, const struct signals *signals,
 		error = resolver_find(
 		    target->host, target->port, signals, &addresses);
 		snprintf(why, LOOKOUT_WHY, "no answer");
-		if (error == EAI_SYSTEM)
+		if (error == EAI_SYSTEM) {
 			error = errno;
-		else if (error == 0)
-			error = helper_connect(
-			    turn(addresses, nth - 1), PATIENCE, &fd);
+		} else if (error == 0) {
+			/* Each look begins with another address: so one that is
+			 * silent, or has another page, hides no other. */
+			for (last = addresses; last->ai_next != NULL;)
+				last = last->ai_next;
+			for (last->ai_next = addresses; nth > 1; nth--)
+				last = last->ai_next;
+			addresses = last->ai_next;
+			last->ai_next = NULL;
+			error = helper_connect(addresses, PATIENCE, &fd);
+		}
 		if (error == 0 && met_itself(fd))
 			error = ECONNREFUSED;
 		if (error == 0 && target->kind == TARGET_HTTP)
@@ -157,13 +137,17 @@ look(const struct target *target, int64_t nth, const struct signals *signals,
 		    error == EAGAIN ? "its queue is full"
 			: error < 0 ? resolver_words(error)
 				    : error_words(error));
-	/* Only a name may get another address; and without one of its own, the
-	 * machine may get it. */
-	hopeless = error == ENAMETOOLONG ||
-	    (strchr(target->host, ':') != NULL &&
-		(error == EAFNOSUPPORT ||
-		    (error == EADDRNOTAVAIL && is_ipv6_off())));
-	_exit(hopeless ? EXIT_STATUS_FAILED : EXIT_STATUS_UNSUCCESSFUL);
+	/* Only a name may get another address; and where IPv6 is not switched
+	 * off (ip-sysctl.rst of the kernel), the machine may get one. */
+	if (error == EADDRNOTAVAIL &&
+	    read(open("/proc/sys/net/ipv6/conf/all/disable_ipv6", O_RDONLY),
+		&off, 1) == -1)
+		off = '0';
+	_exit(error == ENAMETOOLONG ||
+		    (strchr(target->host, ':') != NULL &&
+			(error == EAFNOSUPPORT || off == '1'))
+		? EXIT_STATUS_FAILED
+		: EXIT_STATUS_UNSUCCESSFUL);
 }
 
 bool

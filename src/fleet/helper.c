@@ -74,14 +74,6 @@ union control {
 	struct cmsghdr header;
 };
 
-/* Of two errors the one to tell: that of a host, rather than that there is no
- * way to it. */
-static int
-told(int error, int other)
-{
-	return error == ECONNREFUSED ? error : other;
-}
-
 int
 helper_connect(const struct addrinfo *address, nanos patience, int *connected)
 {
@@ -103,7 +95,10 @@ helper_connect(const struct addrinfo *address, nanos patience, int *connected)
 				tries[count++] = (struct pollfd){ .fd = fd,
 					.events = POLLOUT };
 			} else {
-				error = told(error, errno);
+				/* What a host says tells more than that there
+				 * is no way to another one. */
+				if (error != ECONNREFUSED)
+					error = errno;
 				close(fd);
 				wait = 0;
 			}
@@ -121,7 +116,8 @@ helper_connect(const struct addrinfo *address, nanos patience, int *connected)
 				*connected = fd;
 				return 0;
 			}
-			error = told(error, why);
+			if (error != ECONNREFUSED)
+				error = why;
 			close(fd);
 			tries[i] = tries[--count];
 		}

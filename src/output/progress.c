@@ -105,8 +105,8 @@ progress_show(
 		columns = size.ws_col;
 	duration_format(span, number_add(left - rest, step));
 	do {
-		wide -= over > 0 ? over : 0;
-		while (over > 0 && wide > 0 && (label[wide] & 0xc0) == 0x80)
+		wide -= over;
+		while (wide > 0 && (label[wide] & 0xc0) == 0x80)
 			wide--;
 		over = snprintf(line, sizeof line,
 			   RETURN "retry: %s%s%s%.*s%s in %s" ERASE RETURN,

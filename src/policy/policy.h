@@ -106,7 +106,8 @@ struct policy {
 	/* At least one word and a NULL; NULL if no command is run. With targets
 	 * all words, from the first target on. */
 	char **command;
-	const char *program; /* what is run, in a word */
+	/* The last component of its first word, or "targets". */
+	const char *program;
 	const struct target *targets; /* what -w waits for, or NULL */
 	int target_count;
 	char **then; /* the command behind the targets, or NULL */
